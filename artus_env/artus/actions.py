@@ -1,0 +1,140 @@
+"""The action table: one `Discrete` for every variant, one id for each thing a player can ever decide.
+
+An action names a card, a figure by its *slot* and a number of steps, never a seat, so that positions that look the same
+from the King's chair have the same actions. Slots count from the King backward (away from him, against the direction
+of play): own knights 0..4; royals 0..3 = first silver, second silver, first bronze, second bronze.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from artus_env.artus.components import COLOURS, MAX_CARDS, MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
+
+PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = range(11)
+EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
+SLOTS = ("silver 1", "silver 2", "bronze 1", "bronze 2")
+MAX_ACTIONS = 512
+MASK_WORDS = 8
+"""Masks are computed as bits: 64 actions a word."""
+TAIL_WORD = MASK_WORDS - 1
+"""The last word repeats the last 64 actions, so that the last bytes of a mask can be written as a whole word too."""
+
+
+@dataclass(frozen=True)
+class Action:
+    """What an action id means. `slot` is the distance of the seat for "place" and the pile for "draw"."""
+
+    effect: int
+    card: int  # index into `Components.cards`, -1 for placing and drawing
+    slot: int = 0
+    steps: int = 0  # negative: backward
+
+
+TABLES = np.dtype(
+    [
+        ("actions", np.int8, (MAX_ACTIONS, 4)),  # effect, card, slot, steps
+        ("rows", np.uint64, (2, 2, MAX_CARDS, MASK_WORDS)),  # [5 or 4 knights, King's colour, card in the deck]: its actions
+        ("seat_rows", np.uint64, (NUM_SEATS, MASK_WORDS)),  # the action of placing a knight at this distance
+        ("draw_rows", np.uint64, (len(PILES), MASK_WORDS)),  # the action of drawing from this pile
+        ("wheel", np.int8, (NUM_SEATS,)),  # value by distance behind the King
+        ("carpet", np.int32),  # bit s: seat s lies on the carpet
+        ("crown_seats", np.int8, (4,)),
+        ("deck", np.int8, (MAX_CARDS,)),  # card index of each single card
+        ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
+        ("pile_bits", np.int32, (len(PILES),)),  # which cards of the deck have this back
+        ("pile_sizes", np.int8, (len(PILES),)),
+        ("penalties", np.int8, (len(EFFECTS),)),
+        ("num_cards", np.int8),
+        ("num_actions", np.int16),
+        ("knights", np.int8, (MAX_PLAYERS + 1,)),  # knights of each player by number of players
+    ]
+)
+"""All that compiled code knows about the box, as one record: a changed box is other data, not other code."""
+
+
+@lru_cache(maxsize=16)
+def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
+    """Every action in order of its id: placing, the cards in deck order, drawing."""
+    actions = [Action(PLACE, -1, distance) for distance in range(NUM_SEATS)]
+    for index, card in enumerate(components.cards):
+        steps = list(range(card.low, card.high + 1)) if card.high else []
+        if card.backward:
+            steps += [-count for count in steps]
+        royals = [slot for slot in range(4) if card.colour in (None, COLOURS[slot // 2])]
+        if card.action in ("knight", "choice"):
+            actions += [Action(KNIGHT, index, slot, count) for slot in range(MAX_KNIGHTS) for count in steps]
+        if card.action in ("royal", "choice"):
+            actions += [Action(ROYAL, index, slot, count) for slot in royals for count in steps]
+        if card.action in ("ring", "choice"):
+            actions += [Action(RING, index, slot) for slot in royals]
+        if card.action == "choice":
+            actions.append(Action(BEST, index))
+        elif card.pile == "scoring":
+            actions.append(Action(EFFECTS.index(card.action), index))
+    actions += [Action(DRAW, -1, pile) for pile in range(len(PILES))]
+    if len(actions) > MAX_ACTIONS - 64:
+        raise ValueError(f"cards: at most {MAX_ACTIONS - 64} actions are possible, these make {len(actions)}")
+    return tuple(actions)
+
+
+NUM_ACTIONS = len(action_table())
+
+
+@lru_cache(maxsize=16)
+def build_tables(components: Components = STANDARD) -> np.ndarray:
+    """The box as compiled code sees it: shape (1,), dtype `TABLES`, read-only."""
+    actions = action_table(components)
+    tables = np.zeros(1, TABLES)
+    t = tables[0]
+    names = {card.name: index for index, card in enumerate(components.cards)}
+    t["actions"][: len(actions)] = [(a.effect, a.card, a.slot, a.steps) for a in actions]
+    t["wheel"] = components.wheel
+    t["carpet"] = sum(1 << seat for seat in components.carpet)
+    t["crown_seats"] = components.crown_seats
+    t["num_cards"] = len(components.deck)
+    t["num_actions"] = len(actions)
+    t["knights"] = [5, 5, 5, 5, 4]
+    t["pile_sizes"] = components.pile_sizes
+    for position, card in enumerate(components.deck):
+        t["deck"][position] = names[card.name]
+        t["pile_bits"][PILES.index(card.pile)] |= 1 << position
+    for card in components.cards:
+        t["first"][names[card.name]] = components.deck.index(card)
+        if card.pile == "scoring" and card.action != "choice":
+            t["penalties"][EFFECTS.index(card.action)] = card.penalty
+    for four, king_colour, position in np.ndindex(2, 2, len(components.deck)):
+        of_card = [i for i, a in enumerate(actions) if a.card == t["deck"][position] and _possible(a, four, king_colour)]
+        t["rows"][four, king_colour, position] = _row(of_card, len(actions))
+    for i, a in enumerate(actions):
+        if a.effect == PLACE:
+            t["seat_rows"][a.slot] = _row([i], len(actions))
+        elif a.effect == DRAW:
+            t["draw_rows"][a.slot] = _row([i], len(actions))
+    tables.flags.writeable = False
+    return tables
+
+
+def _possible(action: Action, four: int, king_colour: int) -> bool:
+    """Whether a card's action is legal whenever the card is in hand.
+
+    Every card is always playable; what depends on the table is only that with four players nobody has a fifth knight,
+    and that no ring goes to the King, who is always the first of his colour.
+    """
+    if action.effect == KNIGHT:
+        return not (four and action.slot == MAX_KNIGHTS - 1)
+    return not (action.effect == RING and action.slot == 2 * king_colour)
+
+
+def _row(ids: list[int], num_actions: int) -> list[int]:
+    """Actions as words of bits, the last 64 once more in the last word."""
+    words = [0] * MASK_WORDS
+    tail = num_actions - 64
+    for index in ids:
+        words[index // 64] |= 1 << index % 64
+        if index >= tail:
+            words[TAIL_WORD] |= 1 << index - tail
+    return words

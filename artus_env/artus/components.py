@@ -1,0 +1,188 @@
+"""What is in the box: wheel, seats, figures, cards. Data only; everything else follows from it.
+
+Some facts about the cards are not in any public rule text and are reconstructed here; `RECONSTRUCTED` names them.
+Whoever owns the box can change them in one place, or at run time with `components=` on every class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+NUM_SEATS = 28
+MAX_PLAYERS = 4
+NUM_ROYALS = 4
+MAX_KNIGHTS = 5
+MAX_CARDS = 24
+"""Most cards a player's deck can have: what the state record has room for."""
+PILES = ("knight", "king", "scoring")
+COLOURS = ("silver", "bronze")
+RULES = ("beginner", "advanced")
+RULES_VERSION = 1
+"""Goes into records; raised when the same moves would no longer give the same game."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """One kind of card. `low..high` are the steps it allows, 0 where it moves nothing."""
+
+    name: str
+    pile: str  # its back: "knight", "king" or "scoring"
+    action: str  # "knight" | "royal" | "ring" | "all" | "reversed" | "colors" | "carpet" | "reds" | "choice"
+    low: int = 0
+    high: int = 0
+    backward: bool = False  # may also go the same number of steps backward
+    colour: str | None = None  # which royals a king card is for; None: any
+    penalty: int = 0  # prestige where the condition of a scoring card does not hold
+    copies: int = 1
+
+
+CARDS = (
+    Card("k1-4", "knight", "knight", 1, 4),
+    Card("k2-5", "knight", "knight", 2, 5),
+    Card("k3-6", "knight", "knight", 3, 6),
+    Card("k4-7", "knight", "knight", 4, 7),
+    Card("k5-7", "knight", "knight", 5, 7),
+    Card("k6-8", "knight", "knight", 6, 8),
+    Card("k7-9", "knight", "knight", 7, 9),
+    Card("k1-5b", "knight", "knight", 1, 5, backward=True),
+    Card("any4-8", "king", "royal", 4, 8),
+    Card("silver1-7", "king", "royal", 1, 7, colour="silver"),
+    Card("bronze1-7", "king", "royal", 1, 7, colour="bronze"),
+    Card("any1-5b", "king", "royal", 1, 5, backward=True),
+    Card("ring-silver", "king", "ring", colour="silver"),
+    Card("ring-bronze", "king", "ring", colour="bronze"),
+    Card("ring-any", "king", "ring", copies=2),
+    Card("all", "scoring", "all"),
+    Card("reversed", "scoring", "reversed"),
+    Card("colors", "scoring", "colors", penalty=-15),
+    Card("carpet", "scoring", "carpet", penalty=-25),
+    Card("reds", "scoring", "reds", penalty=-50),
+    Card("choice", "scoring", "choice", 1, 3),
+)
+
+WHEEL = (0, 10, 8, 7, 6, 5, 4, 3, 2, 1, -1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14, -15, 0, 0, 0)
+
+RECONSTRUCTED = (
+    "the knight cards `k4-7`, `k5-7` and `k6-8`",
+    "the king card `bronze1-7`",
+    "how many ring cards there are of each colour (one silver, one bronze, two for any prince)",
+    "where the carpet lies relative to the crown seats",
+)
+
+_ACTIONS_BY_PILE = {
+    "knight": ("knight",),
+    "king": ("royal", "ring"),
+    "scoring": ("all", "reversed", "colors", "carpet", "reds", "choice"),
+}
+
+
+@dataclass(frozen=True)
+class Components:
+    """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
+
+    Attributes:
+        wheel: Value of a seat by its distance behind the King (0..27); the crown plate, distance 0, must be 0.
+            Positive values are green, negative red, the zeros other than the crown plate yellow.
+        carpet: Seats on the carpet. They are fixed, the wheel turns above them.
+        crown_seats: Where the royals sit at the deal: the King (silver), a bronze prince, a silver prince, a bronze prince.
+        cards: The deck of each player, in deck order.
+
+    Raises:
+        ValueError: If the parts don't fit together; the message names the part.
+    """
+
+    wheel: tuple[int, ...] = WHEEL
+    carpet: tuple[int, ...] = (0, 1, 2, 14, 15, 16)
+    crown_seats: tuple[int, ...] = (0, 7, 14, 21)
+    cards: tuple[Card, ...] = CARDS
+
+    def __post_init__(self) -> None:
+        for name in ("wheel", "carpet", "crown_seats", "cards"):  # lists are welcome, a frozen box must be hashable
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if len(self.wheel) != NUM_SEATS or self.wheel[0] != 0 or any(not -100 <= value <= 100 for value in self.wheel):
+            raise ValueError(f"wheel needs {NUM_SEATS} values in -100..100 and 0 for the crown plate, got {self.wheel}")
+        _check_seats("carpet", self.carpet)
+        _check_seats("crown_seats", self.crown_seats)
+        if len(self.crown_seats) != NUM_ROYALS:
+            raise ValueError(f"crown_seats needs {NUM_ROYALS} seats, got {self.crown_seats}")
+        names = [card.name for card in self.cards]
+        if len(set(names)) != len(names):
+            raise ValueError(f"cards: each name may stand there once (use copies=), got {names}")
+        for card in self.cards:
+            _check_card(card)
+        order = [PILES.index(card.pile) for card in self.cards]
+        if order != sorted(order):
+            raise ValueError("cards: knight cards come first, then king cards, then scoring cards")
+        sizes = self.pile_sizes
+        if sizes[0] < 3 or sizes[1] < 3:
+            raise ValueError(f"cards: at least 3 knight and 3 king cards are dealt, got {sizes[0]} and {sizes[1]}")
+        if sum(sizes) > MAX_CARDS:
+            raise ValueError(f"cards: at most {MAX_CARDS} a player, got {sum(sizes)}")
+        if sum(sizes) % 2:
+            raise ValueError(f"cards: advanced players play two a turn, so their number must be even, got {sum(sizes)}")
+
+    @cached_property
+    def deck(self) -> tuple[Card, ...]:
+        """Every single card of one player, in deck order."""
+        return tuple(card for card in self.cards for _ in range(card.copies))
+
+    @cached_property
+    def pile_sizes(self) -> tuple[int, int, int]:
+        """Number of knight, king and scoring cards a player has."""
+        knight, king, scoring = (sum(card.copies for card in self.cards if card.pile == pile) for pile in PILES)
+        return knight, king, scoring
+
+    @cached_property
+    def hash(self) -> str:
+        """Tells boxes apart in records and saved agents: 16 hex digits."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def replace(self, **changes: Any) -> Components:
+        """A copy with other parts. `cards` may be a dict of name -> changed fields, e.g. `{"k4-7": {"high": 8}}`."""
+        cards = changes.get("cards")
+        if isinstance(cards, dict):
+            unknown = sorted(set(cards) - {card.name for card in self.cards})
+            if unknown:
+                raise ValueError(f"cards: no card is called {', '.join(unknown)}")
+            changes["cards"] = tuple(replace(card, **cards.get(card.name, {})) for card in self.cards)
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Components:
+        """The box that `to_dict` described."""
+        try:
+            return cls(**{**data, "cards": tuple(Card(**card) for card in data["cards"])})
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"components: {error}") from error
+
+
+def _check_seats(name: str, seats: tuple[int, ...]) -> None:
+    if len(set(seats)) != len(seats) or any(not 0 <= seat < NUM_SEATS for seat in seats):
+        raise ValueError(f"{name} needs different seats in 0..{NUM_SEATS - 1}, got {seats}")
+
+
+def _check_card(card: Card) -> None:
+    if card.pile not in PILES or card.action not in _ACTIONS_BY_PILE[card.pile]:
+        raise ValueError(f"card {card.name}: a {card.pile!r} card can't have the action {card.action!r}")
+    moves = card.action in ("knight", "royal", "choice")
+    # Steps in both directions must lead to different seats, or a move's text (from > to) would be ambiguous.
+    limit = (NUM_SEATS - 1) // 2 if card.backward else NUM_SEATS - 1
+    if moves and not 1 <= card.low <= card.high <= limit:
+        raise ValueError(f"card {card.name}: steps must be in 1..{limit}, got {card.low}..{card.high}")
+    if not moves and (card.low or card.high or card.backward):
+        raise ValueError(f"card {card.name}: a card that moves nothing has no steps")
+    if card.colour not in (None, *COLOURS):
+        raise ValueError(f"card {card.name}: colour must be silver, bronze or None, got {card.colour!r}")
+    if not -100 <= card.penalty <= 100 or card.copies < 1:
+        raise ValueError(f"card {card.name}: needs a penalty in -100..100 and at least one copy")
+
+
+STANDARD = Components()

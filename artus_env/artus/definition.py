@@ -1,0 +1,34 @@
+"""Artus as the engine sees it."""
+
+from __future__ import annotations
+
+from artus_env.artus import kernels, position, text
+from artus_env.artus.actions import MASK_WORDS, action_table, build_tables
+from artus_env.artus.components import MAX_PLAYERS, RULES, RULES_VERSION, STANDARD, Components
+from artus_env.artus.observation import observation_bounds, observation_scale
+from artus_env.artus.state import OVER, STATE
+from artus_env.engine.definition import Definition
+
+ARTUS = Definition(
+    name="artus",
+    rules=RULES,
+    rules_version=RULES_VERSION,
+    min_players=2,
+    max_players=MAX_PLAYERS,
+    standard=STANDARD,
+    components_type=Components,
+    state_dtype=STATE,
+    over=OVER,
+    mask_words=MASK_WORDS,
+    build_tables=build_tables,
+    action_table=action_table,
+    observation_bounds=observation_bounds,
+    observation_scale=observation_scale,
+    kernels=kernels,
+    move_text=text.move_text,
+    action_meaning=text.action_meaning,
+    actions_like=text.actions_like,
+    render=text.render,
+    to_dict=position.to_dict,
+    from_dict=position.from_dict,
+)

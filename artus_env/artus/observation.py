@@ -1,0 +1,231 @@
+"""What a player sees, as int8 features: one layout for every variant, seen from the King's chair.
+
+Players come in turn order from the viewer, seats by their distance behind the King, figures by their slot (see
+`actions`). `observation_layout` names every feature; the compiled `observe` writes them in that order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from artus_env.artus.actions import SLOTS
+from artus_env.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
+from artus_env.artus.rules import TOP, distance_behind, king_seat, scoring_cards, turned
+from artus_env.artus.state import OVER
+from artus_env.engine.bits import highest_bit, popcount, unpack32, unpack32_reversed
+from artus_env.engine.jit import jit
+
+NUM_SLOTS = MAX_KNIGHTS + 4
+SPARE = 32 - NUM_SEATS  # a board is 28 bits of a word of 32
+PRESTIGE_STEP = 16
+"""A prestige difference is written as two digits: sixteens and the rest (-8..7), exact up to +-2 000 points."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A block of `size` features with the same meaning and scale."""
+
+    name: str
+    size: int
+    low: int
+    high: int
+    scale: float  # multiply by it for floats of about -1..1
+    meaning: str
+
+
+@lru_cache(maxsize=16)
+def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]:
+    """The blocks of an observation, in order."""
+    cards = len(components.deck)
+    low, high = min(components.wheel), max(components.wheel)
+    knights = [f"own knight {slot + 1}" for slot in range(MAX_KNIGHTS)]
+    others = [f"player +{turn}" for turn in range(1, MAX_PLAYERS)]
+    everybody = ["own", *others]
+    blocks = [
+        Feature(f"seat of {name}", NUM_SEATS, 0, 1, 1.0, f"distance of {name} behind the King (one-hot)")
+        for name in [*knights, *SLOTS]
+    ]
+    blocks.append(Feature("seat values", NUM_SLOTS, low, high, 0.1, "value of the seat of each slot, in the order above"))
+    blocks.append(Feature("rings", 4, 1, 3, 1 / 3, "rings of each royal slot; 3: the King"))
+    blocks += [Feature(f"knights of {name}", NUM_SEATS, 0, 1, 1.0, f"seats of {name}'s knights by distance") for name in others]
+    blocks.append(Feature("carpet", NUM_SEATS, 0, 1, 1.0, "seats on the carpet, by distance"))
+    blocks.append(Feature("hand", cards, 0, 1, 1.0, "own hand, in deck order; n copies of a card set its first n places"))
+    blocks += [Feature(f"played by {name}", cards, 0, 1, 1.0, f"cards that {name} has played, likewise") for name in everybody]
+    blocks += [
+        Feature(f"piles of {name}", len(PILES), 0, 8, 0.125, f"cards left in the knight, king and scoring pile of {name}")
+        for name in everybody
+    ]
+    blocks += [
+        Feature(f"hand backs of {name}", len(PILES), 0, 8, 0.25, f"knight, king and scoring cards in the hand of {name}")
+        for name in everybody
+    ]
+    blocks += [
+        Feature(f"lead over {name}", 2, -128, 127, 0.125, f"own prestige minus that of {name}: sixteens, and the rest (-8..7)")
+        for name in others
+    ]
+    bounds = {name: _scoring_bounds(components, name) for name in ("all", "best", "colors", "carpet", "reds")}
+    blocks.append(
+        Feature(
+            "scoring now",
+            5,
+            min(low for low, _ in bounds.values()),
+            max(high for _, high in bounds.values()),
+            0.05,
+            "what `all`, `choice:best`, `colors`, `carpet` and `reds` would bring the viewer now; 0 in the beginner game",
+        )
+    )
+    blocks.append(Feature("phase", 3, 0, 1, 1.0, "placing, playing, drawing (one-hot); all 0 when the game is over"))
+    blocks.append(Feature("left", 1, 0, 2, 0.5, "cards still to play or to draw in this phase"))
+    blocks.append(Feature("to move", MAX_PLAYERS, 0, 1, 1.0, "who is to move: viewer, player +1, ... (one-hot)"))
+    blocks.append(Feature("start player", MAX_PLAYERS, 0, 1, 1.0, "who started: viewer, player +1, ... (one-hot)"))
+    blocks.append(Feature("players", 3, 0, 1, 1.0, "2, 3 or 4 players (one-hot)"))
+    blocks.append(Feature("advanced", 1, 0, 1, 1.0, "1 in the advanced game"))
+    return tuple(blocks)
+
+
+def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
+    """Bounds of what a scoring action can bring, clipped to int8."""
+    wheel = sorted(components.wheel)
+    count = {"all": 5, "best": 1, "colors": 2, "carpet": 2, "reds": 3}[name]
+    penalties = [card.penalty for card in components.cards if card.action == name]
+    low = min([sum(wheel[:count]), *penalties, 0])
+    high = max([sum(wheel[-count:]), *penalties, 0])
+    return max(low, -128), min(high, 127)
+
+
+@lru_cache(maxsize=16)
+def observation_scale(components: Components = STANDARD) -> np.ndarray:
+    """Multiply an observation by it for floats of about -1..1: shape (F,), float32, read-only."""
+    scale = np.concatenate([np.full(block.size, block.scale, np.float32) for block in observation_layout(components)])
+    scale.flags.writeable = False
+    return scale
+
+
+@lru_cache(maxsize=16)
+def observation_bounds(components: Components = STANDARD) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
+    layout = observation_layout(components)
+    low = np.concatenate([np.full(block.size, min(block.low, 0), np.int8) for block in layout])
+    high = np.concatenate([np.full(block.size, block.high, np.int8) for block in layout])
+    low.flags.writeable = high.flags.writeable = False
+    return low, high
+
+
+OBSERVATION_SIZE = len(observation_scale())
+
+
+@jit
+def in_turn(viewer, turn, players):
+    """The player who comes `turn` places after the viewer."""
+    player = viewer + turn
+    return player if player < players else player - players
+
+
+@jit
+def turns_after(viewer, player, players):
+    """How many places a player comes after the viewer."""
+    return player - viewer if player >= viewer else player - viewer + players
+
+
+@jit
+def clipped(number):
+    """Into int8. Only points of a changed wheel can be so large that this changes anything."""
+    return max(-128, min(127, number))
+
+
+@jit
+def observe(t, g, viewer, out):
+    """Write what `viewer` knows into `out`: shape (F,), int8.
+
+    Blocks of bits are written 32 at a time; what a block writes too much is overwritten by the next one.
+    """
+    king = king_seat(g)
+    players = int(g["num_players"])
+    cards = int(t["num_cards"])
+    for i in range(len(out)):
+        out[i] = 0
+
+    values = NUM_SLOTS * NUM_SEATS
+    rings = values + NUM_SLOTS
+    slot = 0
+    board = turned(int(g["knights"][viewer]), king)
+    while board:
+        top = highest_bit(board)
+        board ^= 1 << top
+        out[slot * NUM_SEATS + TOP - top] = 1
+        out[values + slot] = t["wheel"][TOP - top]
+        slot += 1
+    for first in range(0, 4, 2):
+        one = distance_behind(king, int(g["royals"][first]))
+        other = distance_behind(king, int(g["royals"][first + 1]))
+        nearer = 1 if other < one else 0
+        for nth in range(2):
+            royal = first + (nearer ^ nth)
+            distance = min(one, other) if nth == 0 else max(one, other)
+            slot = MAX_KNIGHTS + first + nth
+            out[slot * NUM_SEATS + distance] = 1
+            out[values + slot] = t["wheel"][distance]
+            out[rings + first + nth] = g["rings"][royal]
+
+    o = rings + 4
+    for turn in range(1, MAX_PLAYERS):
+        if turn < players:
+            board = turned(int(g["knights"][in_turn(viewer, turn, players)]), king)
+            unpack32_reversed(board << SPARE, out, o)
+        o += NUM_SEATS
+    unpack32_reversed(turned(int(t["carpet"]), king) << SPARE, out, o)
+    o += NUM_SEATS
+    unpack32(int(g["hands"][viewer]), out, o)
+    o += cards
+    for turn in range(MAX_PLAYERS):
+        if turn < players:
+            unpack32(int(g["played"][in_turn(viewer, turn, players)]), out, o)
+        o += cards
+
+    backs = o + MAX_PLAYERS * len(PILES)
+    leads = backs + MAX_PLAYERS * len(PILES)
+    knight_backs, king_backs, scoring_backs = int(t["pile_bits"][0]), int(t["pile_bits"][1]), int(t["pile_bits"][2])
+    own_score = int(g["scores"][viewer])
+    for turn in range(MAX_PLAYERS):
+        if turn < players:
+            player = in_turn(viewer, turn, players)
+            hand = int(g["hands"][player])
+            lead = own_score - int(g["scores"][player])
+            out[o] = g["pile_sizes"][player, 0]
+            out[o + 1] = g["pile_sizes"][player, 1]
+            out[o + 2] = g["pile_sizes"][player, 2]
+            out[backs] = popcount(hand & knight_backs)
+            out[backs + 1] = popcount(hand & king_backs)
+            out[backs + 2] = popcount(hand & scoring_backs)
+            if turn > 0:
+                sixteens = (lead + PRESTIGE_STEP // 2) >> 4
+                out[leads] = clipped(sixteens)
+                out[leads + 1] = lead - (sixteens << 4)
+        if turn > 0:
+            leads += 2
+        o += len(PILES)
+        backs += len(PILES)
+    o = leads
+
+    if int(g["advanced"]):
+        total, best, colors, carpet, reds = scoring_cards(t, g, viewer)
+        out[o] = clipped(total)
+        out[o + 1] = clipped(best)
+        out[o + 2] = colors
+        out[o + 3] = clipped(carpet)
+        out[o + 4] = clipped(reds)
+    o += 5
+    phase = int(g["phase"])
+    if phase != OVER:
+        out[o + phase] = 1
+    out[o + 3] = g["left"]
+    o += 4
+    out[o + turns_after(viewer, int(g["player"]), players)] = 1
+    o += MAX_PLAYERS
+    out[o + turns_after(viewer, int(g["start_player"]), players)] = 1
+    o += MAX_PLAYERS
+    out[o + players - 2] = 1
+    out[o + 3] = g["advanced"]

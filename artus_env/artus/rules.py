@@ -1,0 +1,515 @@
+"""The rules of Artus, written once: scalar functions on one game `g` (a `STATE` record) and the box `t` (`TABLES`).
+
+All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
+keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
+
+Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
+"""
+
+from __future__ import annotations
+
+from artus_env.artus.actions import ALL, CARPET, COLORS, DRAW, KNIGHT, MASK_WORDS, PLACE, REDS, REVERSED, RING, ROYAL
+from artus_env.artus.components import MAX_CARDS, NUM_ROYALS, NUM_SEATS
+from artus_env.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHASE
+from artus_env.engine.bits import highest_bit, popcount
+from artus_env.engine.jit import jit
+from artus_env.engine.rng import below, random_bits
+
+FULL = (1 << NUM_SEATS) - 1
+TOP = NUM_SEATS - 1
+NONE = -10_000  # no such knight
+LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
+
+
+# --- the table ---------------------------------------------------------------------------------------------------
+
+
+@jit
+def king_seat(g):
+    """Seat of the King."""
+    return int(g["royals"][int(g["king"])])
+
+
+@jit
+def distance_behind(king, seat):
+    """Seats from the King back to `seat`, against the direction of play: 0..27."""
+    return king - seat if king >= seat else king - seat + NUM_SEATS
+
+
+@jit
+def value(t, g, seat):
+    """What a seat is worth now: the wheel's plate in front of it, which turns with the King."""
+    return int(t["wheel"][distance_behind(king_seat(g), seat)])
+
+
+@jit
+def turned(board, seat):
+    """The board turned so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
+    shift = seat + 1
+    return ((board >> shift) | (board << (NUM_SEATS - shift))) & FULL
+
+
+@jit
+def occupied(g):
+    """The board of all taken seats."""
+    board = 0
+    for player in range(int(g["num_players"])):
+        board |= int(g["knights"][player])
+    for royal in range(NUM_ROYALS):
+        board |= 1 << int(g["royals"][royal])
+    return board
+
+
+@jit
+def knight_seat(g, player, slot):
+    """Seat of a player's knight number `slot`, counted from the King backward."""
+    king = king_seat(g)
+    board = turned(int(g["knights"][player]), king)
+    for _ in range(slot):
+        board ^= 1 << highest_bit(board)
+    seat = king - (TOP - highest_bit(board))
+    return seat if seat >= 0 else seat + NUM_SEATS
+
+
+@jit
+def royal_in_slot(g, slot):
+    """Which royal is in a slot: of the two of a colour, the one nearer behind the King is the first."""
+    king = king_seat(g)
+    first = slot // 2 * 2
+    one = distance_behind(king, int(g["royals"][first]))
+    other = distance_behind(king, int(g["royals"][first + 1]))
+    swapped = 1 if other < one else 0
+    return first + ((slot & 1) ^ swapped)
+
+
+# --- moving figures ----------------------------------------------------------------------------------------------
+
+
+@jit
+def landing(origin, steps):
+    """Seat `steps` places forward of `origin` (backward if negative). Taken seats count as steps."""
+    seat = origin + steps
+    if seat >= NUM_SEATS:
+        return seat - NUM_SEATS
+    return seat if seat >= 0 else seat + NUM_SEATS
+
+
+@jit
+def make_room(g, taken, seat):
+    """Send whoever sits on `seat` to the next free seat counter-clockwise of it, also after a backward move.
+
+    `taken` is the board without the mover: the seat that he left is free by then. A displaced figure scores nothing.
+    """
+    if not taken >> seat & 1:
+        return
+    refuge = landing(seat, highest_bit(turned(~taken & FULL, seat)) - TOP)
+    for player in range(int(g["num_players"])):
+        knights = int(g["knights"][player])
+        sat_there = knights >> seat & 1
+        g["knights"][player] = knights ^ (sat_there << seat) ^ (sat_there << refuge)
+    for royal in range(NUM_ROYALS):
+        if int(g["royals"][royal]) == seat:
+            g["royals"][royal] = refuge
+
+
+@jit
+def move_knight(t, g, player, slot, steps):
+    """Move an own knight; worth the value of the seat that it left, before anything turns."""
+    origin = knight_seat(g, player, slot)
+    points = value(t, g, origin)
+    target = landing(origin, steps)
+    g["knights"][player] = int(g["knights"][player]) ^ (1 << origin)
+    make_room(g, occupied(g), target)
+    g["knights"][player] = int(g["knights"][player]) | (1 << target)
+    return points
+
+
+@jit
+def move_royal(t, g, slot, steps):
+    """Move a prince or the King; worth the value of the seat that he left, which for the King is the crown plate, 0.
+
+    Values are counted from the King's seat, so the wheel turns with him, however he came to move.
+    """
+    royal = royal_in_slot(g, slot)
+    origin = int(g["royals"][royal])
+    points = value(t, g, origin)
+    target = landing(origin, steps)
+    make_room(g, occupied(g) ^ (1 << origin), target)
+    g["royals"][royal] = target
+    return points
+
+
+@jit
+def give_ring(t, g, slot):
+    """Put a ring on a prince; worth the value of his seat before a coronation turns the wheel.
+
+    With his third ring he is King, and the old King goes back to one ring.
+    """
+    royal = royal_in_slot(g, slot)
+    points = value(t, g, int(g["royals"][royal]))
+    rings = int(g["rings"][royal]) + 1
+    g["rings"][royal] = rings
+    if rings == 3:
+        g["rings"][int(g["king"])] = 1
+        g["king"] = royal
+    return points
+
+
+# --- scoring cards: own knights only -----------------------------------------------------------------------------
+
+
+@jit
+def scoring_cards(t, g, player):
+    """What the scoring cards would bring a player now: (all, best, colors, carpet, reds).
+
+    all: the sum of his knights' values. best: the highest of them (the third option of `choice`). colors: one knight on
+    green, one on yellow, one on red. carpet: two on the carpet. reds: three on red. Where he may choose which knights
+    to score the best are taken. Without the knights that a card asks for it brings its penalty; with them he must
+    score, even below the penalty.
+    """
+    king = king_seat(g)
+    board = turned(int(g["knights"][player]), king)
+    carpet = turned(int(t["carpet"]), king)
+    total = 0
+    best, green, yellow = NONE, NONE, NONE
+    red_1, red_2, red_3 = NONE, NONE, NONE
+    carpet_1, carpet_2 = NONE, NONE
+    while board:  # no branches inside: which knight stands on which colour can't be predicted
+        top = highest_bit(board)
+        board ^= 1 << top
+        worth = int(t["wheel"][TOP - top])
+        total += worth
+        best = max(best, worth)
+        green = max(green, worth if worth > 0 else NONE)
+        yellow = max(yellow, 0 if worth == 0 else NONE)
+        red = worth if worth < 0 else NONE
+        red_3 = max(red_3, min(red_2, red))
+        red_2 = max(red_2, min(red_1, red))
+        red_1 = max(red_1, red)
+        on_carpet = worth if carpet >> top & 1 else NONE
+        carpet_2 = max(carpet_2, min(carpet_1, on_carpet))
+        carpet_1 = max(carpet_1, on_carpet)
+    no_colors, no_carpets, no_reds = int(t["penalties"][COLORS]), int(t["penalties"][CARPET]), int(t["penalties"][REDS])
+    colors = green + yellow + red_1
+    carpets = carpet_1 + carpet_2
+    reds = red_1 + red_2 + red_3
+    colors = colors if colors > LACKING else no_colors
+    carpets = carpets if carpets > LACKING else no_carpets
+    reds = reds if reds > LACKING else no_reds
+    return total, best, colors, carpets, reds
+
+
+@jit
+def scoring(t, g, effect, player):
+    """What a scoring action brings: the five scoring cards and the third option of the sixth."""
+    total, best, colors, carpet, reds = scoring_cards(t, g, player)
+    if effect == ALL:
+        return total
+    if effect == REVERSED:
+        return -total
+    if effect == COLORS:
+        return colors
+    if effect == CARPET:
+        return carpet
+    if effect == REDS:
+        return reds
+    return best
+
+
+@jit
+def points_of(t, g, action):
+    """Prestige that the player to move gets at once for a legal action; 0 for placing and drawing."""
+    player = int(g["player"])
+    effect = int(t["actions"][action, 0])
+    slot = int(t["actions"][action, 2])
+    if effect == KNIGHT:
+        return value(t, g, knight_seat(g, player, slot))
+    if effect in (ROYAL, RING):
+        return value(t, g, int(g["royals"][royal_in_slot(g, slot)]))
+    if effect in (PLACE, DRAW):
+        return 0
+    return scoring(t, g, effect, player)
+
+
+# --- cards -------------------------------------------------------------------------------------------------------
+
+
+@jit
+def add_copy(t, cards, card):
+    """The set of cards with one more `card`: its first copy that isn't there yet."""
+    position = int(t["first"][card])
+    while cards >> position & 1:
+        position += 1
+    return cards | (1 << position)
+
+
+@jit
+def remove_copy(t, cards, card):
+    """The set of cards with one `card` less: its last copy, so that equal hands are equal sets."""
+    position = int(t["first"][card])
+    while cards >> (position + 1) & 1 and int(t["deck"][position + 1]) == card:
+        position += 1
+    return cards ^ (1 << position)
+
+
+@jit
+def pile_start(t, pile):
+    """Where the part of a pile begins in `piles`."""
+    start = 0
+    for before in range(pile):
+        start += int(t["pile_sizes"][before])
+    return start
+
+
+@jit
+def draw(t, g, player, pile):
+    """Take the top card of a pile into the hand."""
+    left = int(g["pile_sizes"][player, pile])
+    place = pile_start(t, pile) + int(t["pile_sizes"][pile]) - left
+    card = int(g["piles"][player, place])
+    g["piles"][player, place] = -1
+    g["pile_sizes"][player, pile] = left - 1
+    g["hands"][player] = add_copy(t, int(g["hands"][player]), card)
+
+
+@jit
+def discard(t, g, player, card):
+    """Lay a played card aside, for all to see; it is out of the game."""
+    played = int(g["played"][player])
+    g["history"][player, popcount(played)] = card
+    g["hands"][player] = remove_copy(t, int(g["hands"][player]), card)
+    g["played"][player] = add_copy(t, played, card)
+
+
+@jit
+def cards_in_piles(g, player):
+    return int(g["pile_sizes"][player, 0]) + int(g["pile_sizes"][player, 1]) + int(g["pile_sizes"][player, 2])
+
+
+# --- the course of the game --------------------------------------------------------------------------------------
+
+
+@jit
+def begin_turn(g, player):
+    """`player` plays one card (beginner) or two (advanced). The game is over when all hands are played."""
+    if int(g["hands"][player]) == 0:
+        g["phase"] = OVER
+        g["player"] = g["start_player"]
+        g["left"] = 0
+    else:
+        g["phase"] = PLAY_PHASE
+        g["player"] = player
+        g["left"] = 1 + int(g["advanced"])
+
+
+@jit
+def next_clockwise(g, player):
+    return player + 1 if player + 1 < int(g["num_players"]) else 0
+
+
+@jit
+def play(t, g, action):
+    """Carry out a legal action of the player to move. Returns the prestige that it brought him."""
+    player = int(g["player"])
+    effect = int(t["actions"][action, 0])
+    slot = int(t["actions"][action, 2])
+    if effect == PLACE:
+        place_knight(t, g, player, slot)
+        return 0
+    if effect == DRAW:
+        draw(t, g, player, slot)
+        left = int(g["left"]) - 1
+        g["left"] = left
+        if left == 0:
+            begin_turn(g, next_clockwise(g, player))
+        return 0
+
+    steps = int(t["actions"][action, 3])
+    if effect == KNIGHT:
+        points = move_knight(t, g, player, slot, steps)
+    elif effect == ROYAL:
+        points = move_royal(t, g, slot, steps)
+    elif effect == RING:
+        points = give_ring(t, g, slot)
+    else:
+        points = scoring(t, g, effect, player)
+    g["scores"][player] += points
+    discard(t, g, player, int(t["actions"][action, 1]))
+    end_play(g, player)
+    return points
+
+
+@jit
+def place_knight(t, g, player, distance):
+    """Put an own knight on a free seat, named by its distance behind the King.
+
+    The right neighbour of the start player begins, then counter-clockwise, one knight each; the start player is last in
+    each round and has the first turn when all stand.
+    """
+    seat = landing(king_seat(g), -distance)
+    board = int(g["knights"][player]) | (1 << seat)
+    g["knights"][player] = board
+    start = int(g["start_player"])
+    if player == start and popcount(board) == int(t["knights"][int(g["num_players"])]):
+        begin_turn(g, start)
+    else:
+        g["player"] = player - 1 if player > 0 else int(g["num_players"]) - 1
+
+
+@jit
+def end_play(g, player):
+    """After a card: another one if one is due, else drawing, which is compulsory while any pile has cards."""
+    left = int(g["left"]) - 1
+    g["left"] = left
+    if left > 0:
+        return
+    due = min(1 + int(g["advanced"]), cards_in_piles(g, player))
+    if due > 0:
+        g["phase"] = DRAW_PHASE
+        g["left"] = due
+    else:
+        begin_turn(g, next_clockwise(g, player))
+
+
+@jit
+def legal(t, g, words):
+    """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
+
+    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the table
+    looks like, as long as each player has his knights and each colour its two royals.
+    """
+    for word in range(MASK_WORDS):
+        words[word] = 0
+    phase = int(g["phase"])
+    player = int(g["player"])
+    if phase == PLAY_PHASE:
+        four = 1 if int(g["num_players"]) == 4 else 0
+        rows = t["rows"][four, int(g["king"]) >> 1]
+        hand = int(g["hands"][player])
+        while hand:
+            position = highest_bit(hand)
+            hand ^= 1 << position
+            for word in range(MASK_WORDS):
+                words[word] |= rows[position, word]
+    elif phase == DRAW_PHASE:
+        for pile in range(3):
+            if int(g["pile_sizes"][player, pile]) > 0:
+                for word in range(MASK_WORDS):
+                    words[word] |= t["draw_rows"][pile, word]
+    elif phase == PLACE_PHASE:
+        free = turned(~occupied(g) & FULL, king_seat(g))
+        while free:
+            top = highest_bit(free)
+            free ^= 1 << top
+            for word in range(MASK_WORDS):
+                words[word] |= t["seat_rows"][TOP - top, word]
+
+
+# --- dealing -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def shuffle(cards, start, size, seed, stream):
+    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed. Returns the next number."""
+    for last in range(size - 1, 0, -1):
+        other = below(random_bits(seed, stream), last + 1)
+        stream += 1
+        card = cards[start + last]
+        cards[start + last] = cards[start + other]
+        cards[start + other] = card
+    return stream
+
+
+@jit
+def deal(t, g, seed, start_player, num_players, advanced):
+    """Set up a new game: royals, rings, shuffled piles, hands of 2 + 2 (beginner) or 3 + 3 cards (advanced).
+
+    Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
+    """
+    for player in range(4):
+        g["knights"][player] = 0
+        g["hands"][player] = 0
+        g["played"][player] = 0
+        g["scores"][player] = 0
+        for pile in range(3):
+            g["pile_sizes"][player, pile] = 0
+        for place in range(MAX_CARDS):
+            g["piles"][player, place] = -1
+            g["history"][player, place] = -1
+    g["num_players"] = num_players
+    g["advanced"] = advanced
+    drawn = below(random_bits(seed, 0), num_players)
+    start = drawn if start_player < 0 else start_player
+    g["start_player"] = start
+    g["player"] = start - 1 if start > 0 else num_players - 1
+    g["phase"] = PLACE_PHASE
+    g["left"] = 1
+
+    # Silver sits on the first and third crown seat, bronze on the others; the one on the first is King.
+    g["royals"][0] = t["crown_seats"][0]
+    g["royals"][1] = t["crown_seats"][2]
+    g["royals"][2] = t["crown_seats"][1]
+    g["royals"][3] = t["crown_seats"][3]
+    for royal in range(NUM_ROYALS):
+        g["rings"][royal] = 1
+    g["rings"][0] = 3
+    g["king"] = 0
+
+    stream = 1
+    for player in range(num_players):
+        place = 0
+        for pile in range(2 + advanced):
+            size = int(t["pile_sizes"][pile])
+            for offset in range(size):
+                g["piles"][player, place + offset] = t["deck"][place + offset]
+            stream = shuffle(g["piles"][player], place, size, seed, stream)
+            g["pile_sizes"][player, pile] = size
+            place += size
+        for _ in range(2 + advanced):
+            draw(t, g, player, 0)
+            draw(t, g, player, 1)
+
+
+@jit
+def copies(t, cards, card):
+    """How many of a card are in a set of cards."""
+    position = int(t["first"][card])
+    count = 0
+    while position < int(t["num_cards"]) and int(t["deck"][position]) == card:
+        count += cards >> position & 1
+        position += 1
+    return count
+
+
+@jit
+def redeal(t, g, viewer, seed):
+    """Draw all that `viewer` doesn't know anew, uniformly among the deals that fit what he knows.
+
+    He knows his hand, all played cards, the size of each pile and the back of each card in hand. Unknown are the
+    fronts of the other hands and the order of every pile, his own included. The hidden cards of one player and one back
+    are laid out in deck order, whatever the truth is, shuffled, and dealt to hand and pile.
+    """
+    stream = 0
+    for player in range(int(g["num_players"])):
+        hand = int(g["hands"][player])
+        played = int(g["played"][player])
+        new_hand = hand if player == viewer else 0
+        start = 0
+        for pile in range(2 + int(g["advanced"])):
+            size = int(t["pile_sizes"][pile])
+            in_hand = 0 if player == viewer else popcount(hand & int(t["pile_bits"][pile]))
+            hidden = int(g["pile_sizes"][player, pile]) + in_hand
+            first = start + size - hidden
+            place = first
+            for position in range(start, start + size):
+                card = int(t["deck"][position])
+                known = copies(t, played, card) + (copies(t, hand, card) if player == viewer else 0)
+                if position - int(t["first"][card]) >= known:
+                    g["piles"][player, place] = card
+                    place += 1
+            stream = shuffle(g["piles"][player], first, hidden, seed, stream)
+            for place in range(first, first + in_hand):
+                new_hand = add_copy(t, new_hand, int(g["piles"][player, place]))
+                g["piles"][player, place] = -1
+            start += size
+        g["hands"][player] = new_hand

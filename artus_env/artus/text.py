@@ -1,0 +1,138 @@
+"""Moves and positions as text for people."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from artus_env.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
+from artus_env.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
+from artus_env.artus.kernels import describe
+from artus_env.artus.state import OVER, PHASES
+
+
+def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
+    """A legal action of the player to move in the words of the table, e.g. `k3-6:12>17`: card, from seat > to seat."""
+    what = action_table(components)[action]
+    if what.effect == DRAW:
+        return f"draw:{PILES[what.slot]}"
+    origin, target = describe(tables, states, action)
+    if what.effect == PLACE:
+        return f"@{target}"
+    card = components.cards[what.card]
+    if what.effect == BEST:
+        return f"{card.name}:best"
+    if what.effect == RING:
+        return f"{card.name}:ring:{origin}" if card.action == "choice" else f"{card.name}:{origin}"
+    return f"{card.name}:{origin}>{target}" if origin >= 0 else card.name
+
+
+def action_meaning(action: int, components: Components) -> str:
+    """What an action id means on any table."""
+    what = action_table(components)[action]
+    if what.effect == DRAW:
+        return f"draw from the {PILES[what.slot]} pile"
+    if what.effect == PLACE:
+        return f"place a knight {what.slot} behind the King"
+    name = components.cards[what.card].name
+    if what.effect == KNIGHT:
+        return f"{name}: own knight {what.slot + 1} {_way(what.steps)}"
+    if what.effect == ROYAL:
+        return f"{name}: {SLOTS[what.slot]} {_way(what.steps)}"
+    if what.effect == RING:
+        return f"{name}: ring for {SLOTS[what.slot]}"
+    return f"{name}: score the best own knight" if what.effect == BEST else name
+
+
+def _way(steps: int) -> str:
+    return f"{steps} forward" if steps > 0 else f"{-steps} backward"
+
+
+@lru_cache(maxsize=4096)
+def actions_like(move: str, components: Components) -> tuple[int, ...]:
+    """The actions whose text can be `move` on some table: those of the same card, or placing, or drawing."""
+    head = str(move).split(":")[0]
+    actions = action_table(components)
+    if head.startswith("@"):
+        return tuple(index for index, what in enumerate(actions) if what.effect == PLACE)
+    if head == "draw":
+        return tuple(index for index, what in enumerate(actions) if what.effect == DRAW)
+    return tuple(index for index, what in enumerate(actions) if what.card >= 0 and components.cards[what.card].name == head)
+
+
+def figure_at(states: np.ndarray, seat: int) -> str:
+    """Who sits on a seat: `A`..`D` a knight of player 0..3, `s1` a silver prince with one ring, `B` bronze, `K` the King."""
+    g = states[0]
+    for player in range(int(g["num_players"])):
+        if int(g["knights"][player]) >> seat & 1:
+            return "ABCD"[player]
+    for royal in range(4):
+        if int(g["royals"][royal]) == seat:
+            colour = COLOURS[royal // 2][0]
+            return f"K{colour}" if royal == int(g["king"]) else f"{colour}{int(g['rings'][royal])}"
+    return "."
+
+
+WIDTH, HEIGHT = 9, 7
+"""The ring of seats drawn as the rim of a grid, clockwise from the top left corner: 9 + 5 + 9 + 5 seats."""
+RIM = (
+    [(0, column) for column in range(WIDTH)]
+    + [(row, WIDTH - 1) for row in range(1, HEIGHT - 1)]
+    + [(HEIGHT - 1, column) for column in range(WIDTH - 1, -1, -1)]
+    + [(row, 0) for row in range(HEIGHT - 2, 0, -1)]
+)
+CELL = 8
+
+
+def render(states: np.ndarray, components: Components, player: int | None = None) -> str:
+    """The table as text: each seat with its number, value and figure; the players in the middle.
+
+    With `player` only his hand is open. A `~` behind the seat number marks the carpet.
+    """
+    g = states[0]
+    king = int(g["royals"][int(g["king"])])
+    grid = [[" " * CELL for _ in range(WIDTH)] for _ in range(2 * HEIGHT)]
+    for seat, (row, column) in enumerate(RIM):
+        value = components.wheel[(king - seat) % NUM_SEATS]
+        plate = "crown" if seat == king else f"{value:+d}" if value else "0"
+        carpet = "~" if seat in components.carpet else " "
+        grid[2 * row][column] = f"{seat:>2}{carpet}{plate:<5}"
+        grid[2 * row + 1][column] = f"   {figure_at(states, seat):<5}"
+    middle = _players(states, components, player)
+    lines = []
+    for number, cells in enumerate(grid):
+        if 2 <= number < 2 * HEIGHT - 2:
+            text = middle[number - 2] if number - 2 < len(middle) else ""
+            lines.append(f"{cells[0]}{text:<{CELL * (WIDTH - 2)}}{cells[-1]}".rstrip())
+        else:
+            lines.append("".join(cells).rstrip())
+    lines += ["", *_hands(states, components, player)]
+    return "\n".join(lines)
+
+
+def _players(states: np.ndarray, components: Components, viewer: int | None) -> list[str]:
+    g = states[0]
+    phase = int(g["phase"])
+    if phase == OVER:
+        best = max(int(score) for score in g["scores"][: int(g["num_players"])])
+        winners = [p for p in range(int(g["num_players"])) if int(g["scores"][p]) == best]
+        head = f"{RULES[int(g['advanced'])]}, over: " + ", ".join(f"player {p} ({'ABCD'[p]})" for p in winners) + " won"
+    else:
+        due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
+        head = f"{RULES[int(g['advanced'])]}: player {int(g['player'])} ({'ABCD'[int(g['player'])]}) {due}"
+    lines = ["", head, "", "           prestige  played   piles (knight king scoring)"]
+    for p in range(int(g["num_players"])):
+        piles = " ".join(str(int(size)) for size in g["pile_sizes"][p][: 2 + int(g["advanced"])])
+        lines.append(f"{'ABCD'[p]} player {p}   {int(g['scores'][p]):>5}   {int(g['played'][p]).bit_count():>5}     {piles}")
+    return lines
+
+
+def _hands(states: np.ndarray, components: Components, viewer: int | None) -> list[str]:
+    g = states[0]
+    lines = []
+    for p in range(int(g["num_players"])):
+        hand = [card for position, card in enumerate(components.deck) if int(g["hands"][p]) >> position & 1]
+        shown = " ".join(f"({card.pile})" if viewer not in (None, p) else card.name for card in hand)
+        lines.append(f"hand of {'ABCD'[p]}: {shown or '-'}")
+    return lines

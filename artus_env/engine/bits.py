@@ -1,0 +1,112 @@
+"""Operations on bit sets that processors have and Python has no portable name for.
+
+Each is a Python function, used as it stands without JIT, and one LLVM instruction (or a few) when compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+
+def popcount(bits: int) -> int:
+    """Number of set bits."""
+    return int(bits).bit_count()
+
+
+def lowest_bit(bits: int) -> int:
+    """Index of the lowest set bit of `bits` > 0."""
+    return (int(bits) & -int(bits)).bit_length() - 1
+
+
+def highest_bit(bits: int) -> int:
+    """Index of the highest set bit of `bits` > 0."""
+    return int(bits).bit_length() - 1
+
+
+def unpack32(bits: int, out: np.ndarray, start: int) -> None:
+    """Write the lowest 32 bits, lowest first, as 0/1 into `out[start:start + 32]` (int8)."""
+    out[start : start + 32] = [int(bits) >> lane & 1 for lane in range(32)]
+
+
+def unpack64(bits: int, out: np.ndarray, start: int) -> None:
+    """Write 64 bits, lowest first, as 0/1 into `out[start:start + 64]` (int8)."""
+    out[start : start + 64] = [int(bits) >> lane & 1 for lane in range(64)]
+
+
+def unpack32_reversed(bits: int, out: np.ndarray, start: int) -> None:
+    """Write the lowest 32 bits, highest first, as 0/1 into `out[start:start + 32]` (int8)."""
+    out[start : start + 32] = [int(bits) >> 31 - lane & 1 for lane in range(32)]
+
+
+def _counting(build: Any) -> Any:
+    """Intrinsic `int64 -> int64` from an IR building function."""
+
+    @intrinsic
+    def operation(context: Any, bits: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return build(builder, arguments[0])
+
+        return types.int64(bits), codegen
+
+    return operation
+
+
+_WIDTH = ir.Constant(ir.IntType(64), 63)
+_popcount = _counting(lambda builder, bits: builder.ctpop(bits))
+_lowest_bit = _counting(lambda builder, bits: builder.cttz(bits, cgutils.true_bit))
+_highest_bit = _counting(lambda builder, bits: builder.sub(_WIDTH, builder.ctlz(bits, cgutils.true_bit)))
+
+
+def _overload(function: Any, implementation: Any) -> None:
+    @overload(function)
+    def typed(bits):  # Numba compares this signature with the lambda's
+        if isinstance(bits, types.Integer):
+            return lambda bits: implementation(np.int64(bits))
+        return None
+
+
+_overload(popcount, _popcount)
+_overload(lowest_bit, _lowest_bit)
+_overload(highest_bit, _highest_bit)
+
+
+def _storing(order: list[int]) -> Any:
+    """Intrinsic that reads bits as a vector of booleans, widens it to bytes and stores it: about four instructions."""
+    lanes = len(order)
+
+    @intrinsic
+    def operation(context: Any, bits: Any, out: Any, start: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            bits, out, start = arguments
+            narrow = builder.trunc(bits, ir.IntType(lanes)) if lanes < 64 else bits
+            flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), lanes))
+            vector = ir.VectorType(ir.IntType(8), lanes)
+            values = builder.zext(flags, vector)
+            values = builder.shuffle_vector(values, values, ir.Constant(ir.VectorType(ir.IntType(32), lanes), order))
+            array = context.make_array(signature.args[1])(context, builder, out)
+            target = builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer())
+            builder.store(values, target, align=1)
+            return context.get_dummy_value()
+
+        return types.void(bits, out, types.intp), codegen
+
+    return operation
+
+
+def _overload_storing(function: Any, implementation: Any) -> None:
+    @overload(function)
+    def typed(bits, out, start):
+        if isinstance(bits, types.Integer) and isinstance(out, types.Array):
+            return lambda bits, out, start: implementation(np.int64(bits), out, start)
+        return None
+
+
+_overload_storing(unpack32, _storing(list(range(32))))
+_overload_storing(unpack64, _storing(list(range(64))))
+_overload_storing(unpack32_reversed, _storing(list(range(31, -1, -1))))

@@ -1,0 +1,49 @@
+"""What a game hands to the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One game: its data types, its compiled loops and its text forms.
+
+    A state record has the fields `player`, `phase`, `num_players`, `advanced` (number of the rule set) and `scores`.
+    """
+
+    name: str
+    rules: tuple[str, ...]  # names of the rule sets
+    rules_version: int
+    min_players: int
+    max_players: int
+    standard: Any  # the standard components; they have hash, to_dict() and from_dict()
+    components_type: type
+    state_dtype: np.dtype
+    over: int  # the phase of finished games
+    mask_words: int
+    build_tables: Callable[[Any], np.ndarray]
+    action_table: Callable[[Any], tuple[Any, ...]]
+    observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
+    observation_scale: Callable[[Any], np.ndarray]
+    kernels: ModuleType
+    move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
+    action_meaning: Callable[[int, Any], str]
+    actions_like: Callable[[str, Any], tuple[int, ...]]  # the actions whose text can be this one, legal or not
+    render: Callable[..., str]
+    to_dict: Callable[..., dict[str, Any]]
+    from_dict: Callable[..., np.ndarray]
+
+    def check_variant(self, rules: str, num_players: int, start_player: int | None = None) -> None:
+        """Raise a ValueError that says what is wrong with a variant's name, number of players or start player."""
+        if rules not in self.rules:
+            raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {rules!r}")
+        if not isinstance(num_players, (int, np.integer)) or not self.min_players <= num_players <= self.max_players:
+            raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {num_players!r}")
+        if start_player is not None and not 0 <= start_player < num_players:
+            raise ValueError(f"start_player must be in 0..{num_players - 1}, got {start_player!r}")

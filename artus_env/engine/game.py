@@ -1,0 +1,303 @@
+"""One game, for people and tools."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, ClassVar
+
+import numpy as np
+
+from artus_env.engine import records
+from artus_env.engine.definition import Definition
+from artus_env.engine.rng import check_seed, fresh_seed
+
+
+class IllegalMoveError(ValueError):
+    """A move that the rules don't allow. The game is unchanged; the message says what would have been legal."""
+
+
+def illegal_move(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray, action: Any) -> str:
+    """Why an action can't be played: names it, who is to move and what would be legal."""
+    if int(states[0]["phase"]) == definition.over:
+        return f"the game is over, {action!r} can't be played"
+    table = definition.action_table(components)
+    legal = legal_actions(definition, states, components, tables)
+    moves = " ".join(definition.move_text(a, states, components, tables) for a in legal)
+    if isinstance(action, (int, np.integer)) and 0 <= action < len(table):
+        action = f"action {action} ({definition.action_meaning(int(action), components)})"
+    elif isinstance(action, (int, np.integer)):
+        action = f"action {action} (there are 0..{len(table) - 1})"
+    return f"{action} is illegal for player {int(states[0]['player'])}; legal: {moves}"
+
+
+def legal_actions(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray) -> list[int]:
+    """Legal actions of the player to move, in order of their ids."""
+    mask = np.zeros(len(definition.action_table(components)), np.int8)
+    definition.kernels.mask_one(tables, states, np.zeros(definition.mask_words, np.uint64), mask)
+    return np.flatnonzero(mask).tolist()
+
+
+class Game:
+    """One game: deal, look, move; copy, save and replay at any point.
+
+    Args:
+        rules: "beginner" or "advanced".
+        num_players: 2..4.
+        seed: The deal; None: a random one.
+        start_player: Who starts; None: drawn from the seed.
+        components: A changed box.
+
+    Example:
+        >>> from artus_env import Game
+        >>> game = Game(rules="advanced", num_players=4, seed=7)
+        >>> game.player, len(game.moves()), game.moves()[0]
+        (2, 24, '@27')
+        >>> while not game.over:
+        ...     game.play(game.moves()[0])
+        >>> sum(len(played) for played in game.to_dict()["played"])
+        88
+    """
+
+    definition: ClassVar[Definition]
+
+    def __init__(
+        self,
+        rules: str = "beginner",
+        num_players: int = 2,
+        seed: int | None = None,
+        start_player: int | None = None,
+        components: Any = None,
+    ) -> None:
+        definition = self.definition
+        definition.check_variant(rules, num_players, start_player)
+        seed = fresh_seed() if seed is None else check_seed(seed)
+        states = np.zeros(1, definition.state_dtype)
+        tables = definition.build_tables(definition.standard if components is None else components)
+        definition.kernels.deal(
+            tables, states, np.array([seed], np.uint64), np.array([-1 if start_player is None else start_player], np.int8),
+            np.ones(1, np.bool_), num_players, definition.rules.index(rules), 0, 1,
+        )  # fmt: skip
+        self._begin(states, components, seed)
+
+    def _begin(self, states: np.ndarray, components: Any, seed: int | None) -> None:
+        """Make `states` the first position of this game."""
+        self.components = self.definition.standard if components is None else components
+        self.seed = seed
+        self._states = states
+        self._first = states.copy()
+        self._actions: list[int] = []
+        self._tables = self.definition.build_tables(self.components)
+        self._legal = np.zeros(self.definition.mask_words, np.uint64)
+        self._num_actions = len(self.definition.action_table(self.components))
+        self._observation_size = len(self.definition.observation_scale(self.components))
+
+    # --- looking ---
+
+    @property
+    def state(self) -> np.void:
+        """The record of the game. Writing to it changes the game."""
+        return self._states[0]
+
+    @property
+    def rules(self) -> str:
+        """ "beginner" or "advanced"."""
+        return self.definition.rules[int(self._states[0]["advanced"])]
+
+    @property
+    def num_players(self) -> int:
+        """2..4."""
+        return int(self._states[0]["num_players"])
+
+    @property
+    def player(self) -> int:
+        """Who is to move; the start player when the game is over."""
+        return int(self._states[0]["player"])
+
+    @property
+    def over(self) -> bool:
+        """Whether all hands are played."""
+        return int(self._states[0]["phase"]) == self.definition.over
+
+    @property
+    def scores(self) -> list[int]:
+        """Prestige of each player."""
+        return [int(score) for score in self._states[0]["scores"][: self.num_players]]
+
+    @property
+    def winners(self) -> list[int]:
+        """Who has most prestige; several share a tie."""
+        scores = self.scores
+        return [player for player, score in enumerate(scores) if score == max(scores)]
+
+    @property
+    def actions_played(self) -> tuple[int, ...]:
+        """Action ids played since the first position."""
+        return tuple(self._actions)
+
+    def mask(self) -> np.ndarray:
+        """Legal actions of the player to move: shape (A,), int8, a fresh array; all zeros when over."""
+        mask = np.empty(self._num_actions, np.int8)
+        self.definition.kernels.mask_one(self._tables, self._states, self._legal, mask)
+        return mask
+
+    def observation(self, player: int | None = None) -> np.ndarray:
+        """What a player sees (default: the one to move): shape (F,), int8, a fresh array."""
+        viewer = self.player if player is None else self._check_player(player)
+        out = np.empty(self._observation_size, np.int8)
+        self.definition.kernels.observe_one(self._tables, self._states, viewer, out)
+        return out
+
+    def legal_actions(self) -> list[int]:
+        """Legal action ids of the player to move, rising."""
+        return np.flatnonzero(self.mask()).tolist()
+
+    def moves(self) -> list[str]:
+        """Legal moves of the player to move as text, in order of their action ids."""
+        return [self.text(action) for action in self.legal_actions()]
+
+    def text(self, action: int) -> str:
+        """The text of a legal action.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+        """
+        if not isinstance(action, (int, np.integer)) or not 0 <= action < self._num_actions or not self.mask()[action]:
+            raise self._illegal(action)
+        return self.definition.move_text(int(action), self._states, self.components, self._tables)
+
+    def action(self, move: str) -> int:
+        """The action id of a legal move.
+
+        Raises:
+            IllegalMoveError: If it isn't legal now, or no move at all.
+        """
+        for action in self.definition.actions_like(move, self.components):
+            if self.mask()[action] and self.text(action) == move:
+                return action
+        raise self._illegal(move)
+
+    # --- moving ---
+
+    def play(self, move: str) -> int:
+        """Play a move given as text, e.g. `k3-6:12>17`. Returns the prestige that it brought.
+
+        Raises:
+            IllegalMoveError: If it isn't legal; the game is unchanged.
+        """
+        return self.move(self.action(move))
+
+    def move(self, action: int) -> int:
+        """Play an action id. Returns the prestige that it brought.
+
+        Raises:
+            IllegalMoveError: If it isn't legal; the game is unchanged.
+        """
+        if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
+            raise self._illegal(action)
+        points = self.definition.kernels.play_one(self._tables, self._states, self._legal, int(action))
+        if points == self.definition.kernels.ILLEGAL:
+            raise self._illegal(action)
+        self._actions.append(int(action))
+        return int(points)
+
+    # --- copies, positions, records ---
+
+    def clone(self) -> Game:
+        """An independent copy with the same past."""
+        copy = self._at(self._states.copy(), self.components, self.seed)
+        copy._first = self._first.copy()
+        copy._actions = self._actions.copy()
+        return copy
+
+    __copy__ = clone
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Game:
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self._states, self._first, self._actions, self.components, self.seed)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two games are at the same position, hidden cards included, with the same box."""
+        if not isinstance(other, Game):
+            return NotImplemented
+        return self.components == other.components and self._states.tobytes() == other._states.tobytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def redeal(self, player: int, seed: int) -> Game:
+        """A new game at this position, with all that `player` doesn't know drawn anew.
+
+        Uniform over the deals that fit what he knows, and the same for the same seed whatever the truth is.
+        """
+        states = self._states.copy()
+        self.definition.kernels.redeal(
+            self._tables, states, np.array([check_seed(seed)], np.uint64), np.array([self._check_player(player)], np.int8), 0, 1
+        )
+        return self._at(states, self.components, None)
+
+    def to_dict(self, player: int | None = None) -> dict[str, Any]:
+        """The position as plain data; with `player`, only what he may know."""
+        viewer = None if player is None else self._check_player(player)
+        return self.definition.to_dict(self._states[0], self.components, viewer)
+
+    @classmethod
+    def from_dict(cls, position: dict[str, Any], components: Any = None) -> Game:
+        """The game that begins at a position.
+
+        Raises:
+            ValueError: If the position can't be; the message names the fault.
+        """
+        components = cls.definition.standard if components is None else components
+        return cls._at(cls.definition.from_dict(position, components), components, None)
+
+    @classmethod
+    def _at(cls, states: np.ndarray, components: Any, seed: int | None) -> Game:
+        game = cls.__new__(cls)
+        game._begin(states, components, seed)
+        return game
+
+    def record(self, players: list[str] | None = None) -> str:
+        """The whole game as one line of JSON: first position, who played, all moves, scores (see `records`)."""
+        return records.write(self, players)
+
+    @classmethod
+    def replay(cls, record: str, components: Any = None) -> Game:
+        """The game that a record describes, played to its end.
+
+        Raises:
+            ValueError: If the record is damaged, is of another box or rules version, or has an illegal move.
+        """
+        return records.replay(cls, record, components)
+
+    def first(self) -> Game:
+        """The game at its first position, as if nothing had been played."""
+        return self._at(self._first.copy(), self.components, self.seed)
+
+    # --- showing ---
+
+    def render(self, player: int | None = None) -> str:
+        """The table as text; with `player`, only his hand is open."""
+        return self.definition.render(self._states, self.components, player)
+
+    __str__ = render
+
+    def __repr__(self) -> str:
+        where = "over" if self.over else f"player {self.player} to move"
+        return f"Game(rules={self.rules!r}, num_players={self.num_players}, {where}, scores={self.scores})"
+
+    def _check_player(self, player: int) -> int:
+        if not isinstance(player, (int, np.integer)) or not 0 <= player < self.num_players:
+            raise ValueError(f"player must be in 0..{self.num_players - 1}, got {player!r}")
+        return int(player)
+
+    def _illegal(self, move: Any) -> IllegalMoveError:
+        return IllegalMoveError(illegal_move(self.definition, self._states, self.components, self._tables, move))
+
+
+def _restore(cls: type[Game], states: np.ndarray, first: np.ndarray, actions: list[int], components: Any, seed: Any) -> Game:
+    """Unpickle a game."""
+    game = cls._at(states, components, seed)
+    game._first = first
+    game._actions = deepcopy(actions)
+    return game

@@ -1,0 +1,104 @@
+"""The one place where functions are compiled, and where compiled code is kept between processes.
+
+Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
+inlined into it, or a global, can change without the cache noticing. Here the cache folder carries a hash of every
+source file that can end up in compiled code, so an edited rule always means a new folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.core import config as numba_config
+from numba.extending import intrinsic, overload
+
+config: Any = numba_config  # its attributes are made at run time
+PACKAGE = Path(__file__).resolve().parents[1]
+DISABLED = bool(config.DISABLE_JIT)
+
+
+def source_hash() -> str:
+    """Hash of all sources of this package and of the versions that compile them (16 hex digits)."""
+    digest = hashlib.sha256(f"{sys.version} {np.__version__} {numba.__version__}".encode())
+    for path in sorted(PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_root() -> Path:
+    """Folder for compiled code: `NUMBA_CACHE_DIR` where that is set, else the user's cache folder."""
+    if config.CACHE_DIR:
+        return Path(config.CACHE_DIR)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
+
+
+CACHE_FOLDER = cache_root() / source_hash()
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+_CACHE = not DISABLED and _can_write(CACHE_FOLDER)
+
+
+def jit(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
+    """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
+    if DISABLED:
+        return function
+    previous = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_FOLDER)  # read once, by the decorator; restored so that nobody else's cache moves
+    try:
+        return numba.njit(nogil=True, cache=_CACHE, error_model="numpy", parallel=parallel)(function)
+    finally:
+        config.CACHE_DIR = previous
+
+
+def jit_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like `jit`, for loops with `numba.prange`. Call them only through `workers.run_shares`."""
+    return jit(function, parallel=True)
+
+
+def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like `jit`, for arithmetic that overflows on purpose: plain Python must not warn of what machine code does."""
+    return np.errstate(over="ignore")(function) if DISABLED else jit(function)
+
+
+def borrow(array: np.ndarray) -> np.ndarray:
+    """The array without its reference count, for compiled loops over the rows of arrays that their caller holds.
+
+    Every row that is passed on would cost two atomic additions to one counter, about as much as a whole move, and two
+    threads would wait for each other there.
+    """
+    return array
+
+
+@intrinsic
+def _borrow(context: Any, array: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        held = context.make_array(signature.args[0])(context, builder, arguments[0])
+        held.meminfo = cgutils.get_null_value(held.meminfo.type)
+        return held._getvalue()
+
+    return array(array), codegen
+
+
+@overload(borrow)
+def _typed_borrow(array):
+    if isinstance(array, types.Array):
+        return lambda array: _borrow(array)  # type: ignore[call-arg]
+    return None

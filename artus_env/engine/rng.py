@@ -1,0 +1,98 @@
+"""SplitMix64 as a counter-based generator: number n of stream `key` is a hash of (key, n).
+
+There is no state to advance, so results depend neither on the number of games nor on the order of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_env.engine.jit import jit_wrapping
+
+SEED_LIMIT = 1 << 64
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MUL_2 = np.uint64(0x94D049BB133111EB)
+_30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
+_NEXT = np.uint64(1 << 32)  # the number that becomes the next deal's seed: far behind those that one deal uses
+
+
+def _hash(key, n):
+    """Hash of (key, n), uint64: scalars or arrays."""
+    z = key + (n + np.uint64(1)) * _GAMMA
+    z = (z ^ (z >> _30)) * _MUL_1
+    z = (z ^ (z >> _27)) * _MUL_2
+    return z ^ (z >> _31)
+
+
+_compiled_hash = jit_wrapping(_hash)
+
+
+@jit_wrapping
+def random_bits(key, n):
+    """Number `n` of the stream `key`: 64 random bits."""
+    return _compiled_hash(np.uint64(key), np.uint64(n))
+
+
+@jit_wrapping
+def below(bits, bound):
+    """A number in 0..bound-1 from 64 random bits; for bounds under 2**10 uniform to within 2**-22."""
+    return int(np.int64(((np.uint64(bits) >> _32) * np.uint64(bound)) >> _32))
+
+
+@jit_wrapping
+def following(key):
+    """The key whose number 0 is number 1 of this one."""
+    return np.uint64(key) + _GAMMA
+
+
+@jit_wrapping
+def next_seed(seed):
+    """Seed of the deal after the one with this seed."""
+    return _compiled_hash(np.uint64(seed), _NEXT)
+
+
+def following_keys(keys: np.ndarray) -> np.ndarray:
+    """`following` of an array of keys, uint64."""
+    return keys + _GAMMA
+
+
+def key_bits(keys: np.ndarray) -> np.ndarray:
+    """Number 0 of each key's stream: 64 random bits, uint64."""
+    with np.errstate(over="ignore"):
+        return _hash(keys, np.uint64(0))
+
+
+def next_seeds(seeds: np.ndarray) -> np.ndarray:
+    """`next_seed` of an array of seeds, uint64."""
+    with np.errstate(over="ignore"):
+        return _hash(seeds, _NEXT)
+
+
+def seed_stream(seed: int, count: int, purpose: int = 0) -> np.ndarray:
+    """`count` seeds derived from one: shape (count,), uint64. Seed i doesn't depend on `count`.
+
+    Different `purpose` give unrelated streams, and none of them reveals the seed or another stream.
+
+    Raises:
+        ValueError: If the seed isn't in 0..2**64-1.
+    """
+    key = np.random.SeedSequence([check_seed(seed), purpose]).generate_state(1, np.uint64)[0]
+    with np.errstate(over="ignore"):
+        return _hash(key, np.arange(count, dtype=np.uint64))
+
+
+def check_seed(seed: int) -> int:
+    """The seed as an int.
+
+    Raises:
+        ValueError: If it isn't a whole number in 0..2**64-1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < SEED_LIMIT:
+        raise ValueError(f"seed must be a whole number in 0..2**64-1, got {seed!r}")
+    return int(seed)
+
+
+def fresh_seed() -> int:
+    """A seed from the operating system, for callers who gave none."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
