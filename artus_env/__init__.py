@@ -5,11 +5,26 @@ from __future__ import annotations
 from artus_env.artus.actions import NUM_ACTIONS
 from artus_env.artus.components import Card, Components
 from artus_env.artus.definition import ARTUS
+from artus_env.artus.observation import OBSERVATION_SIZE, observation_scale
 from artus_env.engine import batch as _batch
 from artus_env.engine import game as _game
 from artus_env.engine.game import IllegalMoveError
+from artus_env.registration import register
 
-__all__ = ["NUM_ACTIONS", "Batch", "Card", "Components", "Game", "IllegalMoveError", "warmup"]
+__all__ = [
+    "NUM_ACTIONS",
+    "OBSERVATION_SCALE",
+    "OBSERVATION_SIZE",
+    "Batch",
+    "Card",
+    "Components",
+    "Game",
+    "IllegalMoveError",
+    "warmup",
+]
+
+OBSERVATION_SCALE = observation_scale()
+"""Multiply an observation by it for floats of about -1..1: shape (OBSERVATION_SIZE,), float32."""
 
 
 class Game(_game.Game):
@@ -23,4 +38,24 @@ class Batch(_batch.Batch):
 
 
 def warmup() -> None:
-    """Compile everything now, or load it from the cache, so that no later call has to wait."""
+    """Compile everything now, or load it from the cache, so that no later call has to wait (a few seconds, once)."""
+    from artus_env import artus_v0  # needs this module
+
+    for threads in (1, 2):
+        batch = Batch(8192, rules="advanced", num_players=4, threads=threads)
+        batch.step(batch.sample())
+    batch.points()
+    batch.reset(which=[0])
+    batch.step(batch.sample()[:1], which=[0])
+    batch.observe(0)
+    game = Game(seed=0)
+    game.observation()
+    game.play(game.moves()[0])
+    game.redeal(0, 0)
+    env = artus_v0.env(reward="prestige")
+    env.reset(seed=0)
+    while not env.terminations[env.agent_selection]:
+        env.step(int(env.last()[0]["action_mask"].argmax()))
+
+
+register()

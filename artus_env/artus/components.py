@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import operator
+import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -101,8 +104,12 @@ class Components:
     cards: tuple[Card, ...] = CARDS
 
     def __post_init__(self) -> None:
-        for name in ("wheel", "carpet", "crown_seats", "cards"):  # lists are welcome, a frozen box must be hashable
-            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("wheel", "carpet", "crown_seats"):  # lists and arrays are welcome, a frozen box must be hashable
+            object.__setattr__(self, name, _whole_numbers(name, getattr(self, name)))
+        cards = tuple(self.cards) if isinstance(self.cards, Iterable) else (self.cards,)
+        if not all(isinstance(card, Card) for card in cards):
+            raise ValueError(f"cards needs Card objects, got {self.cards!r:.80}")
+        object.__setattr__(self, "cards", cards)
         if len(self.wheel) != NUM_SEATS or self.wheel[0] != 0 or any(not -100 <= value <= 100 for value in self.wheel):
             raise ValueError(f"wheel needs {NUM_SEATS} values in -100..100 and 0 for the crown plate, got {self.wheel}")
         _check_seats("carpet", self.carpet)
@@ -114,6 +121,9 @@ class Components:
             raise ValueError(f"cards: each name may stand there once (use copies=), got {names}")
         for card in self.cards:
             _check_card(card)
+        scoring = [card.action for card in self.cards if card.pile == "scoring" and card.action != "choice"]
+        if len(set(scoring)) != len(scoring):
+            raise ValueError(f"cards: each kind of scoring may stand there once (use copies=), got {scoring}")
         order = [PILES.index(card.pile) for card in self.cards]
         if order != sorted(order):
             raise ValueError("cards: knight cards come first, then king cards, then scoring cards")
@@ -141,6 +151,9 @@ class Components:
         """Tells boxes apart in records and saved agents: 16 hex digits."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
+    def __hash__(self) -> int:
+        return hash(self.hash)  # worked out once: every new game looks its tables up with it
+
     def replace(self, **changes: Any) -> Components:
         """A copy with other parts. `cards` may be a dict of name -> changed fields, e.g. `{"k4-7": {"high": 8}}`."""
         cards = changes.get("cards")
@@ -148,7 +161,10 @@ class Components:
             unknown = sorted(set(cards) - {card.name for card in self.cards})
             if unknown:
                 raise ValueError(f"cards: no card is called {', '.join(unknown)}")
-            changes["cards"] = tuple(replace(card, **cards.get(card.name, {})) for card in self.cards)
+            try:
+                changes["cards"] = tuple(replace(card, **cards.get(card.name, {})) for card in self.cards)
+            except TypeError as error:
+                raise ValueError(f"cards: {error}") from None
         return replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,12 +180,24 @@ class Components:
             raise ValueError(f"components: {error}") from error
 
 
+def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
+    try:
+        return tuple(operator.index(value) for value in values)
+    except TypeError:
+        raise ValueError(f"{name} needs whole numbers, got {values!r:.80}") from None
+
+
 def _check_seats(name: str, seats: tuple[int, ...]) -> None:
     if len(set(seats)) != len(seats) or any(not 0 <= seat < NUM_SEATS for seat in seats):
         raise ValueError(f"{name} needs different seats in 0..{NUM_SEATS - 1}, got {seats}")
 
 
 def _check_card(card: Card) -> None:
+    if not isinstance(card.name, str) or not re.fullmatch(r"[^\s:@>]+", card.name) or card.name == "draw":
+        raise ValueError(f"cards: {card.name!r} can't be a card's name: moves are written with it (`name:12>17`)")
+    for field in ("low", "high", "penalty", "copies"):
+        if type(getattr(card, field)) is not int:
+            raise ValueError(f"card {card.name}: {field} must be a whole number, got {getattr(card, field)!r}")
     if card.pile not in PILES or card.action not in _ACTIONS_BY_PILE[card.pile]:
         raise ValueError(f"card {card.name}: a {card.pile!r} card can't have the action {card.action!r}")
     moves = card.action in ("knight", "royal", "choice")
@@ -181,6 +209,10 @@ def _check_card(card: Card) -> None:
         raise ValueError(f"card {card.name}: a card that moves nothing has no steps")
     if card.colour not in (None, *COLOURS):
         raise ValueError(f"card {card.name}: colour must be silver, bronze or None, got {card.colour!r}")
+    if card.colour is not None and card.action not in ("royal", "ring", "choice"):
+        raise ValueError(f"card {card.name}: only cards for princes and the King have a colour")
+    if card.penalty and card.action not in ("colors", "carpet", "reds"):
+        raise ValueError(f"card {card.name}: {card.action} cards have no penalty")
     if not -100 <= card.penalty <= 100 or card.copies < 1:
         raise ValueError(f"card {card.name}: needs a penalty in -100..100 and at least one copy")
 

@@ -32,6 +32,10 @@ def is_legal(legal, action):
 def write_mask(t, legal, mask):
     """Legal actions from bits to bytes: shape (A,), int8."""
     actions = int(t["num_actions"])
+    if actions < 64:  # a tiny box
+        for action in range(actions):
+            mask[action] = is_legal(legal, action)
+        return
     for word in range(actions >> 6):
         unpack64(legal[word], mask, word << 6)
     unpack64(legal[TAIL_WORD], mask, actions - 64)
@@ -50,6 +54,21 @@ def look(tables, states, player, observation, mask, legal, low, high):
         rules.legal(t, g, legal[i])
         write_mask(t, legal[i], mask[i])
         seen.observe(t, g, int(g["player"]), observation[i])
+
+
+@jit
+def look_chosen(tables, states, player, observation, mask, legal, which):
+    """`look` for the games `which` alone: shape (n,), int64."""
+    for k in range(len(which)):
+        look(tables, states, player, observation, mask, legal, which[k], which[k] + 1)
+
+
+@jit
+def observe_chosen(tables, states, which, viewers, out):
+    """What `viewers` see in the games `which`: shapes (n,), int64, and (n, F), int8."""
+    tables, states, out = borrow(tables), borrow(states), borrow(out)
+    for k in range(len(which)):
+        seen.observe(tables[0], states[which[k]], int(viewers[k]), out[k])
 
 
 @jit
@@ -108,6 +127,23 @@ def step(
         rules.legal(t, g, legal[i])
         write_mask(t, legal[i], mask[i])
         seen.observe(t, g, int(g["player"]), observation[i])
+
+
+@jit
+def step_chosen(
+    tables, states, seeds, actions, mode, autoreset,
+    player, observation, mask, legal, reward, done, final_scores, which,
+):  # fmt: skip
+    """`step` for the games `which` alone: shape (n,), int64. `actions` has one for every game of the batch."""
+    seeds, actions, player, done = borrow(seeds), borrow(actions), borrow(player), borrow(done)
+    tables, states, legal, mask, observation, reward, final_scores = (
+        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward), borrow(final_scores),
+    )  # fmt: skip
+    for k in range(len(which)):
+        step(
+            tables, states, seeds, actions, mode, autoreset,
+            player, observation, mask, legal, reward, done, final_scores, which[k], which[k] + 1,
+        )  # fmt: skip
 
 
 @jit
@@ -208,6 +244,20 @@ def mask_one(tables, states, legal, mask):
 def observe_one(tables, states, viewer, out):
     """What `viewer` sees: shape (F,), int8."""
     seen.observe(tables[0], states[0], viewer, out)
+
+
+@jit
+def turn_one(tables, states, legal, action, mask, observation):
+    """Play an action if it is legal, and write what the next player may do and sees: shapes (A,) and (F,), int8.
+
+    Returns: the points that it brought (`ILLEGAL`: nothing has changed), who is to move next, whether the game is over.
+    """
+    points = play_one(tables, states, legal, action)
+    mask_one(tables, states, legal, mask)
+    g = states[0]
+    player = int(g["player"])
+    observe_one(tables, states, player, observation)
+    return points, player, int(g["phase"]) == OVER
 
 
 @jit

@@ -43,7 +43,7 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
     low, high = min(components.wheel), max(components.wheel)
     knights = [f"own knight {slot + 1}" for slot in range(MAX_KNIGHTS)]
     others = [f"player +{turn}" for turn in range(1, MAX_PLAYERS)]
-    everybody = ["own", *others]
+    everybody = ["the viewer", *others]
     blocks = [
         Feature(f"seat of {name}", NUM_SEATS, 0, 1, 1.0, f"distance of {name} behind the King (one-hot)")
         for name in [*knights, *SLOTS]
@@ -55,11 +55,18 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
     blocks.append(Feature("hand", cards, 0, 1, 1.0, "own hand, in deck order; n copies of a card set its first n places"))
     blocks += [Feature(f"played by {name}", cards, 0, 1, 1.0, f"cards that {name} has played, likewise") for name in everybody]
     blocks += [
-        Feature(f"piles of {name}", len(PILES), 0, 8, 0.125, f"cards left in the knight, king and scoring pile of {name}")
+        Feature(
+            f"piles of {name}",
+            len(PILES),
+            0,
+            max(components.pile_sizes),
+            0.125,
+            f"cards left in the knight, king and scoring pile of {name}",
+        )
         for name in everybody
     ]
     blocks += [
-        Feature(f"hand backs of {name}", len(PILES), 0, 8, 0.25, f"knight, king and scoring cards in the hand of {name}")
+        Feature(f"hand backs of {name}", len(PILES), 0, 6, 0.25, f"knight, king and scoring cards in the hand of {name}")
         for name in everybody
     ]
     blocks += [

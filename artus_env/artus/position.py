@@ -172,6 +172,7 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
     for player in range(n):
         if isinstance(hands[player], dict):
             raise PositionError(f"hands[{player}] are counts: this is what a player knows, not a whole position")
+    for player in range(n):
         hand = _cards(hands[player], f"hands[{player}]", index)
         out = _cards(played[player], f"played[{player}]", index)
         if not isinstance(piles[player], dict) or set(piles[player]) != set(PILES):
@@ -265,6 +266,8 @@ def _check_course(state: np.void, components: Components) -> None:
         drawn = min(a_turn * turns, draws) + (drawn_in_turn if mover else 0)
         if mover and phase == DRAW_PHASE and drawn + left > draws:
             raise PositionError(f"phase is draw, but player {player} has no cards left to draw")
+        if mover and phase == PLAY_PHASE and plays + left > total:
+            raise PositionError(f"phase is play, but player {player} has no cards left to play")
         sizes = [int(size) for size in state["pile_sizes"][player]]
         _expect_count(player, "played cards", played[player], plays)
         _expect_count(player, "cards in hand", int(state["hands"][player]).bit_count(), hand_size + drawn - plays)

@@ -9,7 +9,7 @@ Seats are numbered clockwise, forward is clockwise, and a *board* is a set of se
 from __future__ import annotations
 
 from artus_env.artus.actions import ALL, CARPET, COLORS, DRAW, KNIGHT, MASK_WORDS, PLACE, REDS, REVERSED, RING, ROYAL
-from artus_env.artus.components import MAX_CARDS, NUM_ROYALS, NUM_SEATS
+from artus_env.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, NUM_SEATS
 from artus_env.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHASE
 from artus_env.engine.bits import highest_bit, popcount
 from artus_env.engine.jit import jit
@@ -53,7 +53,7 @@ def turned(board, seat):
 def occupied(g):
     """The board of all taken seats."""
     board = 0
-    for player in range(int(g["num_players"])):
+    for player in range(MAX_PLAYERS):
         board |= int(g["knights"][player])
     for royal in range(NUM_ROYALS):
         board |= 1 << int(g["royals"][royal])
@@ -103,7 +103,7 @@ def make_room(g, taken, seat):
     if not taken >> seat & 1:
         return
     refuge = landing(seat, highest_bit(turned(~taken & FULL, seat)) - TOP)
-    for player in range(int(g["num_players"])):
+    for player in range(MAX_PLAYERS):
         knights = int(g["knights"][player])
         sat_there = knights >> seat & 1
         g["knights"][player] = knights ^ (sat_there << seat) ^ (sat_there << refuge)
@@ -196,6 +196,7 @@ def scoring_cards(t, g, player):
     colors = colors if colors > LACKING else no_colors
     carpets = carpets if carpets > LACKING else no_carpets
     reds = reds if reds > LACKING else no_reds
+    best = best if best > LACKING else 0  # no knight stands yet
     return total, best, colors, carpets, reds
 
 
@@ -426,7 +427,7 @@ def deal(t, g, seed, start_player, num_players, advanced):
 
     Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
     """
-    for player in range(4):
+    for player in range(MAX_PLAYERS):
         g["knights"][player] = 0
         g["hands"][player] = 0
         g["played"][player] = 0

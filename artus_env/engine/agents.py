@@ -8,6 +8,7 @@ installed package can join: the entry point is called with the argument (or noth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
@@ -25,9 +26,7 @@ class View:
     It holds nothing that the players to move may not know. Agents that look ahead get their states from `redeal`.
 
     Attributes:
-        observation: shape (n, F), int8. Valid during the call only, like all arrays here.
-        mask: shape (n, A), int8. Each game has at least one legal action.
-        player: Who is to move, shape (n,), int8.
+        player: Who is to move, shape (n,), int8. Like all arrays here it is valid during the call only.
         keys: 64 random bits for each decision, shape (n,), uint64. They depend on the game and the number of the
             decision alone: an agent that takes all its randomness from them plays the same in any company.
         rules, num_players: The variant.
@@ -39,30 +38,47 @@ class View:
 
     def __init__(self, batch: Batch, which: np.ndarray | None, keys: np.ndarray) -> None:
         """The games `which` (indices, shape (n,)) of a batch, or all of them; `keys` has shape (N,)."""
-        every = which is None
-        self._states = batch.states if every else batch.states[which]
-        self._legal = batch.legal_bits if every else batch.legal_bits[which]
-        self.observation = batch.observation if every else batch.observation[which]
-        self.mask = batch.mask if every else batch.mask[which]
-        self.player = batch.player if every else batch.player[which]
-        self.keys = keys if every else keys[which]
+        self._batch = batch
+        self._which = slice(None) if which is None else which
+        self.player = batch.player[self._which]
+        self.keys = keys[self._which]
         self.rules = batch.rules
         self.num_players = batch.num_players
         self.components = batch.components
         self.tables = batch.tables
         self.definition = batch.definition
-        self._points: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.player)
 
-    @property
+    # Gathered when asked for: an agent that needs only some of it doesn't pay for the rest.
+
+    @cached_property
+    def observation(self) -> np.ndarray:
+        """What the players to move see: shape (n, F), int8."""
+        return self._batch.observation[self._which]
+
+    @cached_property
+    def mask(self) -> np.ndarray:
+        """What they may do: shape (n, A), int8. Each game has at least one legal action."""
+        return self._batch.mask[self._which]
+
+    @cached_property
+    def legal_bits(self) -> np.ndarray:
+        """The mask as bits, 64 actions a word: shape (n, words), uint64."""
+        return self._batch.legal_bits[self._which]
+
+    @cached_property
     def points(self) -> np.ndarray:
         """Prestige that each legal action brings at once: shape (n, A), int16; 0 for illegal ones."""
-        if self._points is None:
-            self._points = np.empty(self.mask.shape, np.int16)
-            self.definition.kernels.points(self.tables, self._states, self._legal, self._points, 0, len(self))
-        return self._points
+        points = np.empty((len(self), self._batch.num_actions), np.int16)
+        self.definition.kernels.points(self.tables, self._states, self.legal_bits, points, 0, len(self))
+        return points
+
+    @cached_property
+    def _states(self) -> np.ndarray:
+        states = self._batch.states
+        return states if isinstance(self._which, slice) else states.take(self._which)  # indexing would take ten times as long
 
     def redeal(self, seeds: np.ndarray) -> np.ndarray:
         """New states in which all that the player to move doesn't know is drawn anew: shape (n,), the state dtype.
@@ -124,34 +140,39 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
     raise TypeError(f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {agent!r}")
 
 
-def choose_actions(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray) -> np.ndarray:
+def choose_actions(
+    batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray, which: np.ndarray | None = None
+) -> np.ndarray:
     """One action for each game, from the agent whose move it is.
 
     Args:
-        batch: The games, none of them over.
+        batch: The games, those asked about not over.
         agents: Who plays.
         seats: Which agent sits where: shape (N, num_players), indices into `agents`; -1: nobody, his action is 0.
         keys: A key for each game's decisions, shape (N,), uint64; moved on to the next in place.
+        which: Ask about these games alone: different indices, shape (n,); None: all.
 
     Returns:
-        shape (N,), int64.
+        shape (N,) or (n,), int64.
 
     Raises:
         ValueError: If an agent returns no array of that shape.
     """
-    sitting = seats[np.arange(len(batch)), batch.player]
-    actions = np.zeros(len(batch), np.int64)
-    bits = key_bits(keys)
+    games = np.arange(len(batch)) if which is None else which
+    sitting = seats[games, batch.player[games]]
+    actions = np.zeros(len(games), np.int64)
+    bits = np.zeros(len(batch), np.uint64)
+    bits[games] = key_bits(keys[games])
     for index, agent in enumerate(agents):
-        which = np.flatnonzero(sitting == index)
-        if len(which):
-            view = View(batch, None if len(which) == len(batch) else which, bits)
-            chosen = np.asarray(agent.act(view))
-            if chosen.shape != which.shape or chosen.dtype.kind not in "iu":
+        asked = np.flatnonzero(sitting == index)
+        if len(asked):
+            everybody = which is None and len(asked) == len(batch)
+            chosen = np.asarray(agent.act(View(batch, None if everybody else games[asked], bits)))
+            if chosen.shape != asked.shape or chosen.dtype.kind not in "iu":
                 raise ValueError(
-                    f"{type(agent).__name__}.act must return {len(which)} whole numbers, "
+                    f"{type(agent).__name__}.act must return {len(asked)} whole numbers, "
                     f"got {chosen.dtype} of shape {chosen.shape}"
                 )
-            actions[which] = chosen
-    keys[:] = following_keys(keys)
+            actions[asked] = chosen
+    keys[games] = following_keys(keys[games])
     return actions

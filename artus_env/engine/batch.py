@@ -75,7 +75,7 @@ class Batch:
         self.threads = threads or max(1, min(available_cores(), num_games // GAMES_PER_THREAD))
         self._shares = shares(num_games, min(self.threads, num_games))
         self.autoreset = autoreset
-        self.components = self.definition.standard if components is None else components
+        self.components = self.definition.box(components)
         self.reward_mode = reward
         self._mode = mode_index(reward)
         self.tables = self.definition.build_tables(self.components)
@@ -91,6 +91,7 @@ class Batch:
         self.final_scores = np.zeros((num_games, num_players), np.int32)
         self.legal_bits = np.zeros((num_games, self.definition.mask_words), np.uint64)
         self._actions = np.zeros(num_games, np.int64)
+        self._chosen_actions = np.zeros(num_games, np.int64)
         root = fresh_seed() if seed is None else check_seed(seed)
         self.seeds = seed_stream(root, num_games, _DEALS)
         self._keys = seed_stream(root, num_games, _CHOICES)
@@ -104,44 +105,68 @@ class Batch:
         """Prestige of each player now: shape (N, num_players), int32."""
         return self.states["scores"][:, : self.num_players]
 
+    @property
+    def over(self) -> np.ndarray:
+        """Which games are over (none, with autoreset): shape (N,), bool."""
+        return self.states["phase"] == self.definition.over
+
     def reset(self, seeds: Any = None, start_players: Any = None, which: Any = None) -> None:
         """Deal games anew.
 
         Args:
             seeds: One seed, or one for each chosen game; None: the next of each game's stream.
             start_players: One player, or one for each chosen game; None or -1: drawn from the seed.
-            which: The games to deal: indices or booleans; None: all.
+            which: The games to deal: indices, in the order of the seeds and start players, or booleans; None: all.
 
         Raises:
             ValueError: If a shape or a value doesn't fit; nothing has changed then.
         """
-        chosen = self._chosen(which)
-        count = int(chosen.sum())
+        games = self._chosen(which)
         starts = np.full(self.num_games, -1, np.int8)
         if start_players is not None:
-            given = np.broadcast_to(np.asarray(start_players), (count,))
-            if ((given < -1) | (given >= self.num_players)).any():
-                raise ValueError(f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {given}")
-            starts[chosen] = given
+            given = np.asarray(start_players)
+            if given.dtype.kind not in "iu" or ((given < -1) | (given >= self.num_players)).any():
+                raise ValueError(f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {start_players!r}")
+            starts[games] = _one_each("start_players", given, len(games))
         if seeds is None:
-            self.seeds[chosen] = next_seeds(self.seeds[chosen])
+            self.seeds[games] = next_seeds(self.seeds[games])
         else:
-            given = np.asarray(seeds)
-            if given.dtype.kind not in "iu" or (given.dtype.kind == "i" and (given < 0).any()):
-                raise ValueError(f"seeds must be whole numbers in 0..2**64-1, got {given}")
-            self.seeds[chosen] = np.broadcast_to(given.astype(np.uint64), (count,))
-        self.done[chosen] = False
+            self.seeds[games] = _one_each("seeds", _as_seeds(seeds), len(games))
+        chosen = np.zeros(self.num_games, np.bool_)
+        chosen[games] = True
+        self.done[games] = False
         self._run(
             self.definition.kernels.deal, self.tables, self.states, self.seeds, starts, chosen,
             self.num_players, self.definition.rules.index(self.rules),
         )  # fmt: skip
-        self.refresh()
+        self.refresh(None if which is None else games)  # `which` may be `done` itself
 
-    def refresh(self) -> None:
-        """Bring player, observation and mask up to date with `states`, after writing to it."""
-        self._run(
-            self.definition.kernels.look, self.tables, self.states, self.player, self.observation, self.mask, self.legal_bits
-        )
+    def refresh(self, which: Any = None) -> None:
+        """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
+        arguments = self.tables, self.states, self.player, self.observation, self.mask, self.legal_bits
+        if which is None:
+            self._run(self.definition.kernels.look, *arguments)
+        else:
+            self.definition.kernels.look_chosen(*arguments, self._chosen(which))
+
+    def observe(self, players: Any, which: Any = None) -> np.ndarray:
+        """What any player sees, his turn or not: shape (N, F), int8, a fresh array.
+
+        Args:
+            players: Whose eyes: one player, or one for each game (each chosen game, with `which`).
+            which: As for `reset`; the result has shape (n, F) then.
+
+        Raises:
+            ValueError: If there is no such player.
+        """
+        games = self._chosen(which)
+        viewers = np.asarray(players)
+        if viewers.dtype.kind not in "iu" or ((viewers < 0) | (viewers >= self.num_players)).any():
+            raise ValueError(f"players must be in 0..{self.num_players - 1}, got {players!r}")
+        out = np.empty((len(games), self.observation_size), np.int8)
+        viewers = np.array(_one_each("players", viewers, len(games)), np.int64)
+        self.definition.kernels.observe_chosen(self.tables, self.states, games, viewers, out)
+        return out
 
     def sample(self) -> np.ndarray:
         """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
@@ -152,11 +177,13 @@ class Batch:
             run_shares(kernels.sample, kernels.sample_shares, arguments, self._shares)
         return self._actions
 
-    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Play one action in every game.
+    def step(self, actions: Any, which: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Play one action in every game, or in some of them.
 
         Args:
-            actions: Shape (N,), whole numbers.
+            actions: Shape (N,), whole numbers; with `which` one for each chosen game.
+            which: The games to play: different indices, in the order of the actions, or booleans; None: all. In the other
+                games nothing changes, `reward` and `done` neither.
 
         Returns:
             reward, shape (N, num_players), float32, and done, shape (N,), bool: the batch's own arrays.
@@ -164,20 +191,29 @@ class Batch:
         Raises:
             ValueError: If an action is illegal; the message names game and move, and nothing has changed.
         """
+        games = None if which is None else self._chosen(which)
+        count = self.num_games if games is None else len(games)
         actions = np.asarray(actions)
-        if actions.shape != (self.num_games,) or actions.dtype.kind not in "iu":
-            raise ValueError(f"actions must be {self.num_games} whole numbers, got {actions.dtype} of shape {actions.shape}")
-        if actions.dtype != np.int64:
-            actions = actions.astype(np.int64)
+        if actions.shape != (count,) or actions.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {count} whole numbers, got {actions.dtype} of shape {actions.shape}")
+        actions = np.require(actions, np.int64, ("C", "A", "W"))  # the one type that the loops are compiled for
         kernels = self.definition.kernels
-        game = kernels.first_illegal(self.states, self.legal_bits, actions, self.num_actions)
-        if game >= 0:
-            raise ValueError(f"game {game}: {self._illegal(game, int(actions[game]))}")
+        states, legal = (self.states, self.legal_bits) if games is None else (self.states.take(games), self.legal_bits[games])
+        bad = kernels.first_illegal(states, legal, actions, self.num_actions)
+        if bad >= 0:
+            game = bad if games is None else int(games[bad])
+            raise ValueError(f"game {game}: {self._illegal(game, int(actions[bad]))}")
+        if games is not None:
+            self._chosen_actions[games] = actions
+            actions = self._chosen_actions
         arguments = (
             self.tables, self.states, self.seeds, actions, self._mode, self.autoreset,
             self.player, self.observation, self.mask, self.legal_bits, self.reward, self.done, self.final_scores,
         )  # fmt: skip
-        run_shares(kernels.step, kernels.step_shares, arguments, self._shares)
+        if games is None:
+            run_shares(kernels.step, kernels.step_shares, arguments, self._shares)
+        else:
+            kernels.step_chosen(*arguments, games)
         return self.reward, self.done
 
     def points(self) -> np.ndarray:
@@ -194,20 +230,45 @@ class Batch:
         return illegal_move(self.definition, self.states[game : game + 1], self.components, self.tables, action)
 
     def _chosen(self, which: Any) -> np.ndarray:
-        chosen = np.zeros(self.num_games, np.bool_)
+        """Indices of the chosen games, in the order in which they were named."""
+        games = np.arange(self.num_games)
         if which is None:
-            chosen[:] = True
-        else:
-            try:
-                chosen[np.asarray(which)] = True
-            except IndexError as error:
-                raise ValueError(
-                    f"which must be indices below {self.num_games} or {self.num_games} booleans: {error}"
-                ) from None
-        return chosen
+            return games
+        given = np.asarray(which)
+        try:
+            games = games[given if given.size else given.astype(np.int64)].reshape(-1)
+        except IndexError as error:
+            raise ValueError(f"which must be indices below {self.num_games} or {self.num_games} booleans: {error}") from None
+        if len(np.unique(games)) != len(games):
+            raise ValueError(f"which names a game twice: {which!r}")
+        return games
 
     def _run(self, loop: Any, *arguments: Any) -> None:
         loop(*arguments, 0, self.num_games)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "tables"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.tables = self.definition.build_tables(self.components)  # a copied array would not be read-only
+
     def __repr__(self) -> str:
         return f"Batch({self.num_games}, rules={self.rules!r}, num_players={self.num_players}, threads={self.threads})"
+
+
+def _as_seeds(seeds: Any) -> np.ndarray:
+    """Seeds as an array, uint64. NumPy would turn lists of small and large ones into floats."""
+    given = np.asarray(seeds, None if hasattr(seeds, "dtype") else object)
+    if given.dtype.kind == "O":
+        return np.array([check_seed(seed) for seed in given.flat], np.uint64).reshape(given.shape)
+    if given.dtype.kind not in "iu" or (given.dtype.kind == "i" and (given < 0).any()):
+        raise ValueError(f"seed must be a whole number in 0..2**64-1, got {seeds!r}")
+    return given.astype(np.uint64)
+
+
+def _one_each(name: str, given: np.ndarray, count: int) -> np.ndarray:
+    """One value for each of `count` games, from as many or from a single one."""
+    if given.shape not in ((), (1,), (count,)):
+        raise ValueError(f"{name} must be one number or {count}, got shape {given.shape}")
+    return np.broadcast_to(given, (count,))

@@ -39,11 +39,24 @@ class Definition:
     to_dict: Callable[..., dict[str, Any]]
     from_dict: Callable[..., np.ndarray]
 
+    def box(self, components: Any) -> Any:
+        """The given components, the standard ones for None.
+
+        Raises:
+            TypeError: If they are no components.
+        """
+        if components is not None and not isinstance(components, self.components_type):
+            raise TypeError(f"components must be {self.components_type.__name__}, got {components!r}")
+        return self.standard if components is None else components
+
     def check_variant(self, rules: str, num_players: int, start_player: int | None = None) -> None:
         """Raise a ValueError that says what is wrong with a variant's name, number of players or start player."""
         if rules not in self.rules:
             raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {rules!r}")
         if not isinstance(num_players, (int, np.integer)) or not self.min_players <= num_players <= self.max_players:
             raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {num_players!r}")
-        if start_player is not None and not 0 <= start_player < num_players:
+        if start_player is None:
+            return
+        whole = isinstance(start_player, (int, np.integer)) and not isinstance(start_player, bool)
+        if not whole or not 0 <= start_player < num_players:
             raise ValueError(f"start_player must be in 0..{num_players - 1}, got {start_player!r}")

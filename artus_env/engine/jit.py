@@ -2,7 +2,7 @@
 
 Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
 inlined into it, or a global, can change without the cache noticing. Here the cache folder carries a hash of every
-source file that can end up in compiled code, so an edited rule always means a new folder.
+source file that can end up in compiled code, so that an edited rule always means a new folder.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,13 @@ PACKAGE = Path(__file__).resolve().parents[1]
 DISABLED = bool(config.DISABLE_JIT)
 
 
-def source_hash() -> str:
-    """Hash of all sources of this package and of the versions that compile them (16 hex digits)."""
+def source_hash(*packages: Path) -> str:
+    """Hash of all sources of some packages and of the versions that compile them (16 hex digits)."""
     digest = hashlib.sha256(f"{sys.version} {np.__version__} {numba.__version__}".encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
-        digest.update(str(path.relative_to(PACKAGE)).encode())
-        digest.update(path.read_bytes())
+    for package in packages:
+        for path in sorted(package.rglob("*.py")):
+            digest.update(str(path.relative_to(package)).encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -42,28 +44,33 @@ def cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 
 
-CACHE_FOLDER = cache_root() / source_hash()
+@cache
+def cache_folder(package: str) -> Path | None:
+    """Where the compiled code of a package lies, None if it can't be kept.
 
-
-def _can_write(folder: Path) -> bool:
+    Functions of other packages inline the rules, so their folder depends on this package's sources and their own.
+    """
+    sources = [PACKAGE]
+    path = getattr(sys.modules.get(package), "__path__", None)
+    if path and Path(path[0]).resolve() != PACKAGE:
+        sources.append(Path(path[0]).resolve())
     try:
+        folder = cache_root() / source_hash(*sources)
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return False
-    return os.access(folder, os.W_OK)
-
-
-_CACHE = not DISABLED and _can_write(CACHE_FOLDER)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+        return None
+    return folder if os.access(folder, os.W_OK) else None
 
 
 def jit(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
+    folder = cache_folder(function.__module__.partition(".")[0])
     previous = config.CACHE_DIR
-    config.CACHE_DIR = str(CACHE_FOLDER)  # read once, by the decorator; restored so that nobody else's cache moves
+    config.CACHE_DIR = str(folder)  # read once, by the decorator; restored so that nobody else's cache moves
     try:
-        return numba.njit(nogil=True, cache=_CACHE, error_model="numpy", parallel=parallel)(function)
+        return numba.njit(nogil=True, cache=folder is not None, error_model="numpy", parallel=parallel)(function)
     finally:
         config.CACHE_DIR = previous
 

@@ -7,10 +7,12 @@ played, or null; `position`, the first position with all hidden cards; `moves`, 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from artus_env.engine.game import Game
+
+    G = TypeVar("G", bound=Game)
 
 KEYS = ("game", "rules_version", "components", "seed", "players", "position", "moves", "scores")
 
@@ -55,7 +57,7 @@ def read(record: str) -> dict[str, Any]:
     """
     try:
         data = json.loads(record)
-    except (json.JSONDecodeError, TypeError, UnicodeDecodeError) as error:
+    except (ValueError, TypeError, RecursionError) as error:  # also numbers too long and brackets too deep for Python
         raise RecordError(f"not a record, one line of JSON is expected: {error}") from None
     if not isinstance(data, dict) or set(data) != set(KEYS):
         have = sorted(data) if isinstance(data, dict) else type(data).__name__
@@ -65,7 +67,7 @@ def read(record: str) -> dict[str, Any]:
     return data
 
 
-def replay(cls: type[Game], record: str, components: Any = None) -> Game:
+def replay(cls: type[G], record: str, components: Any = None) -> G:
     """Play a record through and check that it ends as it says.
 
     Raises:
@@ -73,7 +75,7 @@ def replay(cls: type[Game], record: str, components: Any = None) -> Game:
     """
     data = read(record)
     definition = cls.definition
-    components = definition.standard if components is None else components
+    components = definition.box(components)
     for key, expected in (
         ("game", definition.name),
         ("rules_version", definition.rules_version),

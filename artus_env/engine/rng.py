@@ -15,6 +15,7 @@ _MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MUL_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 _NEXT = np.uint64(1 << 32)  # the number that becomes the next deal's seed: far behind those that one deal uses
+_SEAT = np.uint64(1 << 33)  # the number that says who sits where
 
 
 def _hash(key, n):
@@ -67,6 +68,13 @@ def next_seeds(seeds: np.ndarray) -> np.ndarray:
     """`next_seed` of an array of seeds, uint64."""
     with np.errstate(over="ignore"):
         return _hash(seeds, _NEXT)
+
+
+def drawn_seats(seeds: np.ndarray, num_players: int) -> np.ndarray:
+    """A seat in 0..num_players-1 for each deal, unrelated to its cards: shape of `seeds`, int64."""
+    with np.errstate(over="ignore"):
+        bits = _hash(seeds, _SEAT)
+    return (((bits >> _32) * np.uint64(num_players)) >> _32).astype(np.int64)
 
 
 def seed_stream(seed: int, count: int, purpose: int = 0) -> np.ndarray:

@@ -1,0 +1,190 @@
+"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses.
+
+`python -m artus_env.artus.tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and
+`<!-- end -->`; a test compares them.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from artus_env.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
+from artus_env.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, RECONSTRUCTED, STANDARD, Card, Components
+from artus_env.artus.observation import observation_bounds, observation_layout
+from artus_env.engine.rewards import MODES
+
+SCORING = {
+    "all": "sum of the values of all own knights",
+    "reversed": "minus that sum",
+    "colors": "one knight on green, one on yellow, one on red",
+    "carpet": "two knights on the carpet",
+    "reds": "three knights on red",
+    "choice": "move any own knight, prince or the King {steps} forward, or a ring on any prince, or score the best own knight",
+}
+REWARDS = {
+    "win": (
+        "at the end",
+        "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0",
+    ),
+    "margin": ("at the end", "(own prestige - mean of the others) / 100"),
+    "prestige": ("every move", "the margin, paid as it changes; sums to `margin`"),
+}
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def describe_card(card: Card) -> str:
+    """What a card does, in one line."""
+    steps = f"{card.low}-{card.high}" if card.low != card.high else f"{card.low}"
+    way = "forward or backward" if card.backward else "forward"
+    if card.action == "knight":
+        return f"own knight {steps} {way}"
+    if card.action == "royal":
+        return f"{card.colour + ' prince or King' if card.colour else 'any prince or the King'} {steps} {way}"
+    if card.action == "ring":
+        return f"a ring on {'a ' + card.colour if card.colour else 'any'} prince"
+    text = SCORING[card.action].format(steps=steps)
+    return f"{text}; else {card.penalty}" if card.penalty else text
+
+
+def spec(components: Components = STANDARD) -> str:
+    """The environment in numbers."""
+    low, high = observation_bounds(components)
+    rows = [
+        ("players", "2, 3 or 4, called `player_0` .. `player_3`, clockwise"),
+        ("rules", "`beginner` (one card a turn) and `advanced` (two cards a turn, scoring cards)"),
+        ("information", "hidden hands and piles; everything else is open"),
+        ("actions", f"`Discrete({len(action_table(components))})`, the same ids for every variant, always with a mask"),
+        (
+            "observation",
+            f"`Box({low.min()}, {high.max()}, ({len(low)},), int8)`, the same layout for every variant, seen from one player",
+        ),
+        ("reward", "zero-sum, at the end or move by move"),
+        ("episode", "ends when all hands are played; nothing truncates"),
+    ]
+    return markdown(["", ""], rows)
+
+
+def cards(components: Components = STANDARD) -> str:
+    """The deck."""
+    rows = [[f"`{card.name}`", card.pile, card.copies, describe_card(card)] for card in components.cards]
+    return markdown(["card", "back", "copies", "effect"], rows)
+
+
+def wheel(components: Components = STANDARD) -> str:
+    """Value by distance behind the King."""
+    rows = []
+    for start in range(0, NUM_SEATS, 14):
+        part = range(start, start + 14)
+        rows += [["**behind**", *part], ["**value**", *("crown" if d == 0 else components.wheel[d] for d in part)]]
+    table = markdown([" "] * 15, rows)
+    return f"{table}\n\nCarpet: seats {', '.join(map(str, components.carpet))}."
+
+
+def actions(components: Components = STANDARD) -> str:
+    """Action ids in runs of the same kind: f counts the figures and s the steps of a row, from 0."""
+    rows = []
+    numbered = enumerate(action_table(components))
+    for (effect, card), run in groupby(numbered, key=lambda pair: (pair[1].effect, pair[1].card)):
+        members = list(run)
+        first, last = members[0][0], members[-1][0]
+        name = f"`{components.cards[card].name}`" if card >= 0 else ""
+        ids = f"{first}..{last}" if last > first else f"{first}"
+        what, count = _run(effect, [action for _, action in members])
+        rows.append([ids, name, what, f"{first} + {count}" if count else ids])
+    return markdown(["ids", "card", "action", "id"], rows)
+
+
+def _run(effect: int, members: list[Action]) -> tuple[str, str]:
+    """What a run of actions does, and how its ids count on from the first."""
+    slots = list(dict.fromkeys(action.slot for action in members))
+    steps = [f"{count:+d}" for count in dict.fromkeys(action.steps for action in members)]
+    if effect == PLACE:
+        return "place a knight on the seat d behind the King", "d"
+    if effect == DRAW:
+        return f"draw a card; f: {', '.join(PILES)} pile", "f"
+    if effect in (KNIGHT, ROYAL):
+        who = f"own knight 1..{MAX_KNIGHTS}" if effect == KNIGHT else _royals(slots)
+        return f"move f: {who}; s: {' '.join(steps)}", f"{len(steps)} f + s"
+    if effect == RING:
+        return f"a ring for f: {_royals(slots)}", "f"
+    return ("score the best own knight" if effect == BEST else "score"), ""
+
+
+def _royals(slots: list[int]) -> str:
+    return ", ".join(SLOTS[slot] for slot in slots)
+
+
+def observation(components: Components = STANDARD) -> str:
+    """Blocks of the observation in order; runs of like blocks in one line."""
+    rows, index = [], 0
+    for (_, size, low, high, scale), run in groupby(
+        observation_layout(components),
+        key=lambda b: (re.sub(r" (\d|the viewer|player \+\d)$", "", b.name), b.size, b.low, b.high, b.scale),
+    ):
+        blocks = list(run)
+        end = index + size * len(blocks)
+        names = blocks[0].name if len(blocks) == 1 else f"{blocks[0].name} ... {blocks[-1].name}"
+        count = f"{size}" if len(blocks) == 1 else f"{len(blocks)} x {size}"
+        rows.append(
+            [
+                f"{index}-{end - 1}" if end - 1 > index else index,
+                count,
+                names,
+                f"{low}..{high}",
+                f"{scale:.3g}",
+                blocks[0].meaning,
+            ]
+        )
+        index = end
+    return markdown(["index", "size", "block", "range", "scale", "meaning (of the first)"], rows)
+
+
+def rewards() -> str:
+    """Reward modes."""
+    return markdown(["`reward=`", "paid", "amount"], [[f"`{mode}`", *REWARDS[mode]] for mode in MODES])
+
+
+def reconstructed() -> str:
+    """Facts about the box that no public text states."""
+    return "\n".join(f"- {fact}" for fact in RECONSTRUCTED)
+
+
+TABLES = {
+    "spec": spec,
+    "cards": cards,
+    "wheel": wheel,
+    "actions": actions,
+    "observation": observation,
+    "rewards": rewards,
+    "reconstructed": reconstructed,
+}
+
+
+def fill(text: str) -> str:
+    """The text with every marked table made anew.
+
+    Raises:
+        ValueError: If it marks a table that there isn't.
+    """
+
+    def table(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in TABLES:
+            raise ValueError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
+        return f"<!-- table: {name} -->\n{TABLES[name]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- table: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    for path in map(Path, sys.argv[1:]):
+        path.write_text(fill(path.read_text()))

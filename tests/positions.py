@@ -1,0 +1,196 @@
+"""Positions drawn on one line, for tests that read like the rule they check.
+
+A drawing names the 28 seats clockwise from seat 0, with a bar before each further crown seat (7, 14, 21):
+
+    Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B
+
+`A`..`D` are knights of players 0..3, `s1` is a silver prince with one ring, `b2` a bronze one with two, `Ks` and `Kb`
+the King, `.` an empty seat.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+KNIGHT_CARDS = ["k1-4", "k2-5", "k3-6", "k4-7", "k5-7", "k6-8", "k7-9", "k1-5b"]
+KING_CARDS = ["any4-8", "silver1-7", "bronze1-7", "any1-5b", "ring-silver", "ring-bronze", "ring-any", "ring-any"]
+SCORING_CARDS = ["all", "reversed", "colors", "carpet", "reds", "choice"]
+BACKS = {"knight": KNIGHT_CARDS, "king": KING_CARDS, "scoring": SCORING_CARDS}
+DECK = KNIGHT_CARDS + KING_CARDS + SCORING_CARDS
+BACK = {card: back for back, cards in BACKS.items() for card in cards}
+
+PLATES = [0, 10, 8, 7, 6, 5, 4, 3, 2, 1, -1, -2, -3, -4, -5, -6, -7, -8, -9, -10, -11, -12, -13, -14, -15, 0, 0, 0]
+"""Plates of the wheel from the crown backward (counter-clockwise)."""
+YELLOW = [27, 26, 25]
+"""The three yellow plates, counted the same way; the first is the one right in front of the King."""
+
+
+# --- the table ---------------------------------------------------------------------------------------------------
+
+
+def seats(drawing: str) -> list[dict | None]:
+    """The seats of a position from its drawing."""
+    tokens = drawing.replace("|", " ").split()
+    assert len(tokens) == 28, f"{len(tokens)} seats drawn"
+    return [_figure(token) for token in tokens]
+
+
+def _figure(token: str) -> dict | None:
+    colours = {"s": "silver", "b": "bronze"}
+    if token == ".":
+        return None
+    if token in "ABCD":
+        return {"knight": "ABCD".index(token)}
+    if token[0] == "K":
+        return {"king": colours[token[1]], "rings": 3}
+    return {"prince": colours[token[0]], "rings": int(token[1])}
+
+
+def drawing(position: dict) -> str:
+    """The drawing of a position, in the one form that `tidy` gives too."""
+    return tidy(" ".join(map(_token, position["seats"])))
+
+
+def _token(figure: dict | None) -> str:
+    if figure is None:
+        return "."
+    if "knight" in figure:
+        return "ABCD"[figure["knight"]]
+    return f"K{figure['king'][0]}" if "king" in figure else f"{figure['prince'][0]}{figure['rings']}"
+
+
+def tidy(drawing: str) -> str:
+    """A drawing with even spaces."""
+    tokens = [f"{token:<2}" for token in drawing.replace("|", " ").split()]
+    return " | ".join(" ".join(tokens[crown : crown + 7]) for crown in (0, 7, 14, 21))
+
+
+def around(king: str, king_seat: int = 0, **figures: list[int]) -> str:
+    """A drawing from the values of the seats, e.g. `around("Kb", s2=[3], A=[5, 4])`; yellow plates from the King on."""
+    tokens = ["."] * 28
+    tokens[king_seat] = king
+    yellow = iter(YELLOW)
+    for figure, values in figures.items():
+        for value in values:
+            seat = (king_seat - (PLATES.index(value) if value else next(yellow))) % 28
+            assert tokens[seat] == ".", f"two figures on {value}"
+            tokens[seat] = figure
+    return tidy(" ".join(tokens))
+
+
+# --- the course of the game ----------------------------------------------------------------------------------------
+
+
+def counts(rules: str, players: int, start: int, phase: str, turn: int, left: int, rounds: int) -> list[tuple[int, int]]:
+    """How many cards each player has (played, drawn) when `rounds` whole rounds are behind."""
+    a_turn, all_draws = (1, 12) if rules == "beginner" else (2, 16)
+    result = []
+    for player in range(players):
+        had_his_turn = phase in ("play", "draw") and (player - start) % players < (turn - start) % players
+        played = a_turn * (rounds + had_his_turn)
+        drawn = min(played, all_draws)
+        if player == turn and phase == "play":
+            played += a_turn - left
+        elif player == turn and phase == "draw":
+            played += a_turn
+            drawn += a_turn - left
+        result.append((played, drawn))
+    return result
+
+
+def last_round(rules: str, hand: int, left: int) -> int:
+    """The latest round in which a player has so many cards in hand with `left` of them to play."""
+    a_turn, dealt, draws, rounds = (1, 4, 12, 16) if rules == "beginner" else (2, 6, 16, 11)
+    for number in range(rounds - 1, -1, -1):
+        if dealt + min(a_turn * number, draws) - a_turn * number - (a_turn - left) == hand:
+            return number
+    raise AssertionError(f"nobody has {hand} cards in hand with {left} to play")
+
+
+def position(
+    table: str,
+    hand: list[str] | None = None,
+    *,
+    rules: str = "beginner",
+    players: int | None = None,
+    start: int = 0,
+    phase: str = "play",
+    turn: int = 0,
+    left: int | None = None,
+    rounds: int | None = None,
+    hands: dict[int, list[str]] | None = None,
+    piles: dict[int, dict[str, list[str]]] | None = None,
+    scores: list[int] | None = None,
+    shuffle: random.Random | None = None,
+) -> dict:
+    """A whole position from a drawing and the cards that matter; all others are put where the rules let them be.
+
+    Args:
+        hand: Cards that the player to move holds. Without `rounds` they are his whole hand, as late as possible in the game.
+        left: Cards still to play or draw; the full number of the turn if not given.
+        rounds: Whole rounds that are behind.
+        hands: Cards that players hold, as far as they matter.
+        piles: Cards that lie on top of players' piles, the next one first, as far as they matter.
+        shuffle: Put the other cards anywhere; without it the order of the deck decides.
+    """
+    where = seats(table)
+    owners = [figure["knight"] for figure in where if figure and "knight" in figure]
+    players = players or max(1, *owners) + 1
+    a_turn = 1 if rules == "beginner" else 2
+    if left is None:
+        left = {"place": 1, "over": 0}.get(phase, a_turn)
+    hands = dict(hands or {})
+    if hand is not None:
+        hands[turn] = hand
+    if rounds is None:
+        rounds = last_round(rules, len(hands[turn]), left) if phase == "play" else 0
+        if phase == "over":
+            rounds = 16 if rules == "beginner" else 11
+    stacks = []
+    for player, (played, drawn) in enumerate(counts(rules, players, start, phase, turn, left, rounds)):
+        stacks.append(
+            _cards(rules, played, drawn, hands.get(player, []), (piles or {}).get(player, {}), shuffle or random.Random(0))
+        )
+    return {
+        "rules": rules,
+        "num_players": players,
+        "start_player": start,
+        "phase": phase,
+        "turn": turn,
+        "left": left,
+        "seats": where,
+        "hands": [stack[0] for stack in stacks],
+        "piles": [stack[1] for stack in stacks],
+        "played": [stack[2] for stack in stacks],
+        "scores": list(scores or [0] * players),
+    }
+
+
+def _cards(rules, played, drawn, hand, tops, shuffle):
+    """One player's (hand, piles, played cards): `hand` and `tops` are where they should be, the rest anywhere allowed."""
+    backs = ("knight", "king") if rules == "beginner" else ("knight", "king", "scoring")
+    dealt = 2 if rules == "beginner" else 3
+    loose = Counter(card for back in backs for card in BACKS[back])
+    loose.subtract(hand)
+    loose.subtract(card for cards in tops.values() for card in cards)
+    assert min(loose.values()) >= 0, "a card is wanted twice"
+    rest = list(loose.elements())
+    shuffle.shuffle(rest)
+    # Cards that have left the piles: the wanted hand, then enough of the dealt backs, then any.
+    out = []
+    need = 2 * dealt + drawn - len(hand)
+    have = Counter(BACK[card] for card in hand)
+    for back in ("knight", "king"):
+        missing = max(0, dealt - have[back])
+        out += [card for card in rest if BACK[card] == back][:missing]
+    for card in out:
+        rest.remove(card)
+    assert len(out) <= need, "more cards are dealt than this hand leaves room for"
+    while len(out) < need:
+        out.append(rest.pop())
+    shuffle.shuffle(out)
+    done, kept = out[:played], out[played:]
+    assert len(done) == played, "these hands are too large at this point of the game"
+    stacks = {back: [*tops.get(back, []), *(card for card in rest if BACK[card] == back)] for back in BACKS}
+    return sorted([*hand, *kept], key=DECK.index), stacks, done
