@@ -1,0 +1,183 @@
+"""Plays random games for the engine tests, in the test's own process or, run as a script, in another one.
+
+python engine_play.py digests            what `digests` gives, as JSON
+python engine_play.py fork|threads|spawn  play the same games there too; exit status 0 if all came out the same
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from artus_env import Batch, Card, Components, Game
+from artus_env.engine.rng import below, following, next_seed, random_bits
+
+VARIANTS = [(rules, num_players) for rules in ("beginner", "advanced") for num_players in (2, 3, 4)]
+TINY_BOX = Components(
+    cards=(Card("short", "knight", "knight", 1, 2, copies=3), Card("ring", "king", "ring", copies=3)), carpet=(27,)
+)
+"""The smallest deck that can be dealt. It makes fewer actions (45) than there are bits in a word of the mask."""
+
+
+def decisions(rules: str, num_players: int, box: Components | None = None) -> int:
+    """Moves in a whole game of any variant: knights placed, cards played, cards drawn."""
+    knight, king, scoring = (box or Components()).pile_sizes
+    cards = knight + king + (scoring if rules == "advanced" else 0)
+    dealt = 6 if rules == "advanced" else 4
+    return num_players * ((4 if num_players == 4 else 5) + cards + (cards - dealt))
+
+
+def random_game(
+    rules: str, num_players: int, seed: int, moves: int | None = None, components: Components | None = None
+) -> Game:
+    """A game after some random moves, or at its end."""
+    game = Game(rules=rules, num_players=num_players, seed=seed, components=components)
+    for _ in random_moves(game, seed, moves):
+        pass
+    return game
+
+
+def random_moves(game: Game, seed: int, moves: int | None = None):
+    """Play random moves, as long as the caller looks on: the game before each of them."""
+    rng = np.random.default_rng(seed)
+    while not game.over and (moves is None or moves > 0):
+        yield game
+        game.move(int(rng.choice(game.legal_actions())))
+        moves = None if moves is None else moves - 1
+
+
+ARRAYS = (
+    "states", "player", "observation", "mask", "legal_bits", "reward", "done", "final_scores", "scores", "seeds",
+)  # fmt: skip
+
+
+def play_digest(batch: Batch, steps: int) -> str:
+    """A hash of all that a batch shows in so many steps of random play."""
+    digest = hashlib.sha256()
+    for _ in range(steps):
+        digest.update(batch.points().tobytes())
+        actions = batch.sample()
+        digest.update(actions.tobytes())
+        batch.step(actions)
+        for name in ARRAYS:
+            digest.update(getattr(batch, name).tobytes())
+    return digest.hexdigest()
+
+
+def digests(threads: int = 1) -> dict[str, str]:
+    """Hashes of random play through the end of a game, for every variant, reward mode and a tiny box; and of the generator."""
+    found = {}
+    for number, (rules, num_players) in enumerate(VARIANTS):
+        reward = ("prestige", "win", "margin")[number % 3]
+        batch = Batch(3, rules=rules, num_players=num_players, seed=number, threads=threads, reward=reward)
+        found[f"{rules} {num_players}"] = play_digest(batch, decisions(rules, num_players) + 8)
+    tiny = Batch(3, rules="advanced", num_players=4, threads=threads, autoreset=False, components=TINY_BOX)
+    found["tiny box"] = play_digest(tiny, decisions("advanced", 4, TINY_BOX) + 3)
+    game = random_game("advanced", 3, 5, moves=60)
+    found["redeal"] = hashlib.sha256(b"".join(game.redeal(p, 9).state.tobytes() for p in range(3))).hexdigest()
+    numbers = [[int(random_bits(key, n)), int(following(key)), int(next_seed(key))] for key in KEYS for n in (0, 1, 1 << 40)]
+    found["generator"] = json.dumps([numbers, [int(below(np.uint64(random_bits(1, n)), n + 1)) for n in range(50)]])
+    return found
+
+
+KEYS = tuple(np.uint64(key) for key in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) - 1))
+
+
+# --- the same games in children and threads ----------------------------------------------------------------------
+
+
+def shared_digest(seed: int) -> str:
+    """A hash of some play with the loops that share work among threads."""
+    return play_digest(Batch(9, rules="advanced", num_players=3, seed=seed, threads=2), 12)
+
+
+def exit_as_told(seed: int, expected: str) -> None:
+    """For a child process: exit status 0 if the games came out as expected."""
+    sys.exit(0 if shared_digest(seed) == expected else 1)
+
+
+def ended_well(pid: int) -> bool:
+    """Wait for a forked child."""
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def check_fork() -> None:
+    expected = shared_digest(1)  # the parent's threads are started now
+    child = os.fork()
+    if not child:
+        assert shared_digest(1) == expected
+        grandchild = os.fork()
+        assert shared_digest(1) == expected
+        assert not grandchild or ended_well(grandchild)
+        return  # both leave by the front door: all is torn down as in any process
+    assert ended_well(child)
+    process = multiprocessing.get_context("fork").Process(target=exit_as_told, args=(1, expected))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert shared_digest(1) == expected  # the parent plays on
+
+
+def check_spawn() -> None:
+    expected = shared_digest(1)
+    child = multiprocessing.get_context("spawn").Process(target=exit_as_told, args=(1, expected))
+    child.start()
+    child.join()
+    assert child.exitcode == 0
+
+
+def check_threads() -> None:
+    import numba
+
+    width = numba.get_num_threads()
+    seeds = range(4)
+    alone = [shared_digest(seed) for seed in seeds]
+    game_alone = random_game("beginner", 2, 3).record()
+    start = threading.Barrier(len(seeds) + 1)
+    together: dict[int, set[str]] = {seed: set() for seed in seeds}
+    records = set()
+
+    def play_batch(seed: int) -> None:
+        start.wait()
+        for _ in range(10):
+            together[seed].add(shared_digest(seed))
+
+    def play_game() -> None:
+        start.wait()
+        for _ in range(10):
+            records.add(random_game("beginner", 2, 3).record())
+
+    workers = [threading.Thread(target=play_batch, args=(seed,)) for seed in seeds] + [threading.Thread(target=play_game)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert together == {seed: {digest} for seed, digest in zip(seeds, alone, strict=True)}
+    assert records == {game_alone}
+    assert numba.get_num_threads() == width  # what other users of numba set is as they left it
+
+
+def run_script(*arguments: str, **environment: str) -> str:
+    """What this file prints when it is run in a new process."""
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__)), *arguments],
+        env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+if __name__ == "__main__":
+    task = sys.argv[1]
+    if task == "digests":
+        print(json.dumps(digests()))
+    else:
+        {"fork": check_fork, "threads": check_threads, "spawn": check_spawn}[task]()

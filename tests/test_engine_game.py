@@ -1,0 +1,365 @@
+"""One game: moves and their texts, errors that change nothing, copies, records."""
+
+import copy
+import json
+import pickle
+import re
+
+import numpy as np
+import pytest
+from engine_play import VARIANTS, decisions, random_game, random_moves
+
+from artus_env import NUM_ACTIONS, Components, Game, IllegalMoveError
+from artus_env.artus.actions import action_table
+
+variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+in_every_phase = pytest.mark.parametrize("moves", [0, 27, 25], ids=["place", "play", "draw"])
+
+
+def middle(moves=27):
+    """An advanced game of three in the middle: placing takes 15 moves, then come two cards and two draws in turn."""
+    return random_game("advanced", 3, seed=1, moves=moves)
+
+
+@in_every_phase
+def test_the_games_here_are_in_every_phase(moves, request):
+    assert middle(moves).to_dict()["phase"] == request.node.callspec.id
+
+
+def everything(game):
+    return game.state.tobytes(), game.actions_played, game.to_dict(), game.first().to_dict()
+
+
+def other_thing(game):
+    """Anything that could be a move but isn't one now."""
+    legal = set(game.legal_actions())
+    return next(action for action in range(NUM_ACTIONS) if action not in legal)
+
+
+# --- moves and their texts ---------------------------------------------------------------------------------------
+
+
+@variants
+def test_text_and_action_are_inverse(rules, num_players):
+    game = Game(rules=rules, num_players=num_players, seed=2)
+    for _ in random_moves(game, 2):
+        actions = game.legal_actions()
+        moves = game.moves()
+        assert actions == np.flatnonzero(game.mask()).tolist()
+        assert moves == [game.text(action) for action in actions]
+        assert len(set(moves)) == len(moves)
+        assert [game.action(move) for move in moves] == actions
+    assert game.over
+    assert game.moves() == []
+    assert not game.mask().any()
+
+
+@variants
+def test_playing_a_text_is_playing_its_action(rules, num_players):
+    by_action = Game(rules=rules, num_players=num_players, seed=3)
+    by_text = by_action.clone()
+    rng = np.random.default_rng(3)
+    while not by_action.over:
+        action = int(rng.choice(by_action.legal_actions()))
+        scores, mover = by_action.scores, by_action.player
+        points = by_text.play(by_action.text(action))
+        assert by_action.move(action) == points
+        scores[mover] += points
+        assert by_action.scores == by_text.scores == scores
+        assert by_action == by_text
+    assert by_text.actions_played == by_action.actions_played
+    assert len(by_text.actions_played) == decisions(rules, num_players)
+
+
+@variants
+def test_turn_is_move_and_look_in_one(rules, num_players):
+    game = Game(rules=rules, num_players=num_players, seed=4)
+    mask, observation = np.full_like(game.mask(), 9), np.full_like(game.observation(), 99)
+    for _ in random_moves(game, 4):
+        action = game.legal_actions()[-1]
+        expected = game.clone()
+        gained = expected.move(action)
+        other = game.clone()
+        assert other.turn(action, mask, observation) == (gained, expected.player, expected.over)
+        assert (mask == expected.mask()).all()
+        assert (observation == expected.observation()).all()
+        assert other == expected
+        assert other.actions_played == expected.actions_played
+    with pytest.raises(IllegalMoveError, match="the game is over"):
+        expected.turn(0, mask, observation)
+
+
+@in_every_phase
+def test_a_turn_that_is_illegal_changes_nothing(moves):
+    game = middle(moves)
+    before = everything(game)
+    for action in (other_thing(game), -1, NUM_ACTIONS, 1 << 70):
+        with pytest.raises(IllegalMoveError, match=f"action {action} "):
+            game.turn(action, game.mask(), game.observation())
+    assert everything(game) == before
+
+
+NO_MOVES = [
+    True,
+    False,
+    None,
+    1.0,
+    "12",
+    "",
+    "@28",
+    "@x",
+    "k9-9:1>2",
+    "draw:",
+    "draw:pile",
+    "all ",
+    "k3-6:1>2>3",
+    [1],
+    (1, 2),
+    {},
+    -1,
+]
+NO_MOVES += [NUM_ACTIONS, 1 << 70, -(1 << 70), np.float64(1), np.bool_(True), np.array([1, 2])]
+
+
+@in_every_phase
+@pytest.mark.parametrize("move", NO_MOVES, ids=repr)
+@pytest.mark.parametrize("verb", ["play", "move", "text", "action"])
+def test_what_is_no_move_is_illegal(verb, move, moves):
+    game = middle(moves)
+    before = everything(game)
+    with pytest.raises(IllegalMoveError, match=f"is illegal for player {game.player}; legal: ") as error:
+        getattr(game, verb)(move)
+    assert str(error.value).startswith((str(move), f"action {move} (there are 0..338)"))
+    assert str(error.value).endswith("; legal: " + " ".join(game.moves()))
+    assert everything(game) == before
+
+
+@in_every_phase
+def test_every_masked_action_is_illegal(moves):
+    game = middle(moves)
+    before = everything(game)
+    for action in set(range(NUM_ACTIONS)) - set(game.legal_actions()):
+        with pytest.raises(IllegalMoveError, match=rf"^action {action} \(.+\) is illegal for player"):
+            game.move(action)
+        with pytest.raises(IllegalMoveError, match=rf"^action {action} \(.+\) is illegal for player"):
+            game.text(np.int16(action))
+    assert everything(game) == before
+
+
+def test_a_move_from_an_empty_seat_is_illegal():
+    game = middle()
+    move = next(move for move in game.moves() if ">" in move)
+    card, seats = move.split(":")
+    steps = int(seats.split(">")[1]) - int(seats.split(">")[0])
+    empty = game.to_dict()["seats"].index(None)
+    with pytest.raises(IllegalMoveError, match=f"^{card}:{empty}>{(empty + steps) % 28} is illegal") as error:
+        game.play(f"{card}:{empty}>{(empty + steps) % 28}")
+    assert move in str(error.value)
+
+
+def test_after_the_end_nothing_can_be_played():
+    game = random_game("beginner", 2, seed=5)
+    before = everything(game)
+    assert game.over
+    assert game.player == game.to_dict()["start_player"]
+    for verb, move in (("play", "@3"), ("move", 3), ("text", 3), ("action", "@3"), ("move", True), ("move", 1 << 70)):
+        with pytest.raises(IllegalMoveError, match="the game is over"):
+            getattr(game, verb)(move)
+    assert everything(game) == before
+    assert game.winners == [player for player in (0, 1) if game.scores[player] == max(game.scores)]
+
+
+def test_numpy_integers_are_actions():
+    game, other = middle(), middle()
+    action = game.legal_actions()[3]
+    assert game.text(np.int64(action)) == other.text(action)
+    assert game.move(np.uint8(action) if action < 256 else np.int16(action)) == other.move(action)
+    assert game == other
+    assert [type(action) for action in game.actions_played] == [int] * 28
+
+
+# --- looking -----------------------------------------------------------------------------------------------------
+
+
+@variants
+def test_everybody_can_look_at_any_time(rules, num_players):
+    game = random_game(rules, num_players, seed=6, moves=decisions(rules, num_players) // 2)
+    before = everything(game)
+    seen = [game.observation(player) for player in range(num_players)]
+    assert (game.observation() == seen[game.player]).all()
+    assert len({view.tobytes() for view in seen}) == num_players
+    assert game.observation(np.int8(1)).tobytes() == seen[1].tobytes()
+    assert everything(game) == before
+    seen[0][:] = 0
+    assert game.observation(0).any()  # a fresh array each time
+    game.mask()[:] = 0
+    assert game.mask().any()
+
+
+@pytest.mark.parametrize("player", [-1, 3, 1.0, "0"], ids=repr)
+@pytest.mark.parametrize("look", ["observation", "to_dict"])
+def test_nobody_else_can_look(look, player):
+    with pytest.raises(ValueError, match=re.escape("player must be in 0..2")):
+        getattr(middle(), look)(player)
+
+
+def test_repr_tells_how_it_stands():
+    assert repr(Game(seed=1, start_player=0)) == "Game(rules='beginner', num_players=2, player 1 to move, scores=[0, 0])"
+    assert re.fullmatch(r"Game\(rules='beginner', num_players=2, over, scores=\[.+\]\)", repr(random_game("beginner", 2, 1)))
+
+
+# --- copies ------------------------------------------------------------------------------------------------------
+
+
+COPIES = {
+    "clone": Game.clone,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda game: pickle.loads(pickle.dumps(game)),
+}
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES.keys())
+@pytest.mark.parametrize("components", [None, Components().replace(carpet=(3, 4, 5))], ids=["standard", "changed box"])
+def test_copies_have_the_same_past_and_future_but_go_their_own_way(copied, components):
+    game = random_game("advanced", 3, seed=7, moves=40, components=components)
+    twin = copied(game)
+    assert twin == game
+    assert everything(twin) == everything(game)
+    assert (twin.seed, twin.components, twin.record()) == (game.seed, game.components, game.record())
+    before = everything(game)
+    for _ in random_moves(twin, 8):
+        pass
+    assert twin.over
+    assert everything(game) == before
+    for _ in random_moves(game, 8):
+        pass
+    assert everything(game) == everything(twin)
+    assert twin.record() == game.record()
+
+
+def test_equal_is_same_position_and_same_box():
+    game = middle()
+    assert game == Game.from_dict(game.to_dict())
+    assert game != middle(26)
+    assert game != game.redeal(0, 1)
+    box = Components().replace(carpet=(3, 4, 5))
+    assert game != Game.from_dict(game.to_dict(), box)
+    assert game != "game"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(game)
+
+
+def test_first_is_the_position_it_all_began_with():
+    game = middle()
+    assert game.first() == Game("advanced", 3, seed=1)
+    assert game.first().actions_played == ()
+    later = Game.from_dict(game.to_dict())
+    later.move(later.legal_actions()[0])
+    assert later.first() == game
+
+
+# --- making one --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "fault"),
+    [
+        ({"rules": "expert"}, ValueError, "rules must be one of beginner, advanced, got 'expert'"),
+        ({"rules": None}, ValueError, "rules must be one of beginner, advanced, got None"),
+        ({"num_players": 1}, ValueError, "num_players must be 2..4, got 1"),
+        ({"num_players": 5}, ValueError, "num_players must be 2..4, got 5"),
+        ({"num_players": 2.0}, ValueError, "num_players must be 2..4, got 2.0"),
+        ({"num_players": True}, ValueError, "num_players must be 2..4, got True"),
+        ({"seed": -1}, ValueError, "seed must be a whole number in 0..2**64-1, got -1"),
+        ({"seed": 1 << 64}, ValueError, "seed must be a whole number in 0..2**64-1"),
+        ({"seed": 1.5}, ValueError, "seed must be a whole number in 0..2**64-1, got 1.5"),
+        ({"seed": "7"}, ValueError, "seed must be a whole number in 0..2**64-1, got '7'"),
+        ({"start_player": 2}, ValueError, "start_player must be in 0..1, got 2"),
+        ({"start_player": -1}, ValueError, "start_player must be in 0..1, got -1"),
+        ({"start_player": 0.5}, ValueError, "start_player must be in 0..1, got 0.5"),
+        ({"start_player": True}, ValueError, "start_player must be in 0..1, got True"),
+        ({"start_player": "0"}, ValueError, "start_player must be in 0..1, got '0'"),
+        ({"components": {"wheel": []}}, TypeError, "components must be Components, got {'wheel': []}"),
+    ],
+    ids=repr,
+)
+def test_a_game_that_cannot_be(options, error, fault):
+    with pytest.raises(error, match=re.escape(fault)):
+        Game(**options)
+
+
+@variants
+def test_a_seed_is_a_deal_and_a_start_player_can_be_given(rules, num_players):
+    game = Game(rules, num_players, seed=9)
+    assert (game.rules, game.num_players, game.seed) == (rules, num_players, 9)
+    assert Game(rules, num_players, seed=np.uint64(9)) == game
+    assert Game(rules, num_players, seed=10) != game
+    drawn = {Game(rules, num_players, seed=seed).to_dict()["start_player"] for seed in range(40)}
+    assert drawn == set(range(num_players))
+    for start_player in range(num_players):
+        given = Game(rules, num_players, seed=9, start_player=start_player)
+        assert given.to_dict()["start_player"] == start_player
+        assert given.player == (start_player - 1) % num_players
+        assert given.to_dict()["hands"] == game.to_dict()["hands"]
+        assert given.to_dict()["piles"] == game.to_dict()["piles"]
+
+
+def test_without_a_seed_every_game_is_another():
+    one, other = Game(), Game()
+    assert one.seed != other.seed
+    assert Game(seed=one.seed) == one
+
+
+def test_action_ids_mean_what_the_table_says():
+    """The slot names the figure: the text of an action tells from which seat the figure of that slot goes."""
+    game = middle()
+    for action in game.legal_actions():
+        what = action_table()[action]
+        text = game.text(action)
+        if ">" in text:
+            origin, target = (int(seat) for seat in text.split(":")[1].split(">"))
+            assert (target - origin - what.steps) % 28 == 0
+
+
+def test_a_record_replays_to_the_same_game():
+    game = middle(70)
+    again = Game.replay(game.record(players=["a", "b", "c"]))
+    assert again == game
+    assert again.actions_played == game.actions_played
+    assert again.seed == game.seed == 1
+    assert json.loads(game.record(["a", "b", "c"]))["players"] == ["a", "b", "c"]
+    from_the_middle = Game.from_dict(game.to_dict())
+    from_the_middle.move(from_the_middle.legal_actions()[0])
+    assert Game.replay(from_the_middle.record()) == from_the_middle
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda data: data.update(moves=[*data["moves"], "@99"]), "move 41 of 41: @99 is illegal"),
+        (lambda data: data.update(scores=[1, 2, 3]), "the scores at the end are"),
+        (lambda data: data.update(rules_version=0), "rules_version is 0, but this is"),
+        (lambda data: data.update(game="chess"), "game is 'chess', but this is 'artus'"),
+        (lambda data: data.update(components="0" * 16), "components is '0000000000000000', but this is"),
+        (lambda data: data.pop("moves"), "a record has the keys"),
+        (lambda data: data.update(moves="@1"), "moves must be a list of texts"),
+        (lambda data: data["position"].update(num_players=9), "position: num_players must be a whole number in 2..4"),
+    ],
+)
+def test_a_record_that_does_not_hold_is_refused(change, fault):
+    data = json.loads(middle(40).record())
+    change(data)
+    with pytest.raises(ValueError, match=re.escape(fault)):
+        Game.replay(json.dumps(data))
+
+
+@pytest.mark.parametrize("record", ["", "{", "[]", "null", None, 3], ids=repr)
+def test_what_is_no_record_is_refused(record):
+    with pytest.raises(ValueError, match="a record"):
+        Game.replay(record)
+
+
+def test_a_record_names_every_player():
+    with pytest.raises(ValueError, match="players must name 3 players"):
+        middle().record(["a"])

@@ -1,0 +1,109 @@
+"""The same seeds give the same games: compiled or not, alone or in a batch of any size, on any number of threads."""
+
+import json
+
+import numpy as np
+import pytest
+from engine_play import ARRAYS, TINY_BOX, VARIANTS, decisions, digests, run_script
+
+from artus_env import Batch, Game
+from artus_env.engine.batch import GAMES_TO_SHARE_CHOICES
+from artus_env.engine.jit import DISABLED
+
+variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+
+
+@pytest.fixture(scope="module")
+def digests_here():
+    return digests()
+
+
+def test_compiled_rules_are_the_python_rules(digests_here):
+    elsewhere = json.loads(run_script("digests", NUMBA_DISABLE_JIT="0" if DISABLED else "1"))
+    assert elsewhere == digests_here
+
+
+def test_threads_change_nothing(digests_here):
+    assert digests(threads=2) == digests_here
+
+
+@variants
+def test_a_game_is_a_batch_of_one(rules, num_players):
+    batch = Batch(3, rules=rules, num_players=num_players, seed=11, autoreset=False)
+    games = [Game(rules=rules, num_players=num_players, seed=int(seed)) for seed in batch.seeds]
+    assert [game.seed for game in games] == batch.seeds.tolist()
+    for _ in range(decisions(rules, num_players)):
+        for i, game in enumerate(games):
+            assert game.player == batch.player[i]
+            assert (game.observation() == batch.observation[i]).all()
+            assert (game.mask() == batch.mask[i]).all()
+        points = batch.points()
+        actions = batch.sample()
+        for i, game in enumerate(games):
+            assert game.move(int(actions[i])) == points[i, actions[i]]
+        batch.step(actions)
+        assert [game.scores for game in games] == batch.scores.tolist()
+        assert [game.over for game in games] == batch.done.tolist()
+    assert batch.done.all()
+    assert [game.state.tobytes() for game in games] == [state.tobytes() for state in batch.states]
+    assert [game.scores for game in games] == batch.final_scores.tolist()
+
+
+@variants
+@pytest.mark.parametrize("components", [None, TINY_BOX], ids=["standard", "tiny box"])
+def test_seeds_name_the_current_deal(rules, num_players, components):
+    """Also of the deals that follow by themselves and after a reset."""
+    batch = Batch(3, rules=rules, num_players=num_players, seed=4, components=components)
+
+    def same_deal_as_a_game(i):
+        game = Game(rules=rules, num_players=num_players, seed=batch.seeds[i], components=components)
+        return game.state.tobytes() == batch.states[i].tobytes()
+
+    seen = {int(batch.seeds[0])}
+    for _ in range(2):
+        assert all(same_deal_as_a_game(i) for i in range(3))
+        for _ in range(decisions(rules, num_players, components)):
+            _, done = batch.step(batch.sample())
+        assert done.all()
+        seen.add(int(batch.seeds[0]))
+    batch.reset()
+    assert all(same_deal_as_a_game(i) for i in range(3))
+    assert int(batch.seeds[0]) not in seen
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 4)])
+def test_a_game_knows_nothing_of_its_neighbours(rules, num_players):
+    """Game i is the same in a batch of 5 and of 40: its deals, choices, rewards, and the deals after its end."""
+    few = Batch(5, rules=rules, num_players=num_players, seed=8, threads=1)
+    many = Batch(40, rules=rules, num_players=num_players, seed=8, threads=2)
+    for _ in range(decisions(rules, num_players) + 5):
+        actions = few.sample()
+        assert (actions == many.sample()[:5]).all()
+        few.step(actions)
+        many.step(many._actions)
+        for name in ARRAYS:
+            assert (getattr(few, name) == getattr(many, name)[:5]).all(), name
+    assert few.final_scores.any()
+
+
+@pytest.mark.skipif(DISABLED, reason="thousands of games take too long in plain Python, where there are no threads anyway")
+@pytest.mark.parametrize("threads", [2, 3, 5000])
+def test_shared_work_covers_every_game(threads):
+    """Batches so large that choosing is shared too; as many threads asked for as you like."""
+    size = GAMES_TO_SHARE_CHOICES + 3
+    alone = Batch(size, rules="advanced", num_players=3, threads=1)
+    shared = Batch(size, rules="advanced", num_players=3, threads=threads)
+    for _ in range(20):
+        actions = alone.sample()
+        assert (shared.sample() == actions).all()
+        alone.step(actions)
+        shared.step(actions)
+        for name in ARRAYS:
+            assert getattr(alone, name).tobytes() == getattr(shared, name).tobytes(), name
+
+
+def test_other_seeds_are_other_games():
+    one, other = (Batch(50, seed=seed) for seed in (0, 1))
+    assert len({*one.seeds.tolist(), *other.seeds.tolist()}) == 100
+    assert len({state.tobytes() for state in np.concatenate([one.states, other.states])}) == 100
