@@ -1,0 +1,278 @@
+"""A game as a PettingZoo AEC environment: one decision a step, everybody leaves together."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import logger
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
+from pettingzoo.utils.env_logger import EnvLogger
+
+from artus_env.engine.game import Game, IllegalMoveError
+from artus_env.engine.options import read_options, read_position
+from artus_env.engine.rewards import PRESTIGE, final_reward, mode_index, move_reward
+from artus_env.engine.rng import check_seed, fresh_seed, next_seed
+
+OPTIONS = ("start_player", "position")
+SET_BY_RESET = frozenset(
+    ("agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards")
+)
+
+
+class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
+    """One game for PettingZoo; a subclass names the game and describes it.
+
+    Order and legality are checked here: PettingZoo's wrappers for that cost more than the game itself.
+
+    Args:
+        rules, num_players, components: The variant, as for `Game`.
+        reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
+        render_mode: None, "ansi" (`render` returns the table as text) or "human" (it is printed at each reset and step).
+        raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
+
+    Attributes:
+        game: The game itself, from the first reset on.
+    """
+
+    game_class: ClassVar[type[Game]]
+    metadata: dict[str, Any]
+    game: Game
+
+    def __init__(
+        self,
+        rules: str = "beginner",
+        num_players: int = 2,
+        reward: str = "win",
+        components: Any = None,
+        render_mode: str | None = None,
+        *,
+        raise_illegal: bool = False,
+    ) -> None:
+        super().__init__()
+        definition = self.game_class.definition
+        definition.check_variant(rules, num_players)
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+        self.rules = rules
+        self.num_players = num_players
+        self.reward_mode = reward
+        self.components = definition.box(components)
+        self.render_mode = render_mode
+        self._mode = mode_index(reward)
+        self._raise_illegal = raise_illegal
+
+        low, high = definition.observation_bounds(self.components)
+        self._num_actions = len(definition.action_table(self.components))
+        self.possible_agents = [f"player_{player}" for player in range(num_players)]
+        self.observation_spaces = {
+            agent: Dict({"observation": Box(low, high, dtype=np.int8), "action_mask": Box(0, 1, (self._num_actions,), np.int8)})
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: Discrete(self._num_actions) for agent in self.possible_agents}
+        self.state_space = Box(np.tile(low, num_players), np.tile(high, num_players), dtype=np.int8)
+
+        self._index = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._seed: int | None = None  # of the last deal
+        self._was_reset = False
+        self._ended = True  # nobody may act: before the first reset, and from the end of a game to the next reset
+        self._has_updated = False  # whether the loop over `agent_iter` stepped
+
+    # --- PettingZoo's API ---
+
+    def observation_space(self, agent: str) -> Dict:
+        """Dict of `observation` and `action_mask`; the same object every time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The action ids; the same object every time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Args:
+            seed: The deal: the same as that of `Game(seed=seed)`. None: the next of the stream of deals, which begins at
+                the last given seed, or anywhere if there was none.
+            options: `start_player`: who starts, 0.. (default: drawn from the seed). `position`: a position as plain data
+                (`Game.to_dict`) to begin at, instead of a deal.
+
+        Raises:
+            ValueError: If an option is unknown or doesn't fit; the environment is unchanged.
+        """
+        # `options` is the one foreign key that must pass: PettingZoo's api_test sends it to see whether reset takes options.
+        given = read_options({key: value for key, value in (options or {}).items() if key != "options"}, OPTIONS)
+        if seed is not None:
+            deal = check_seed(seed)
+        else:
+            deal = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
+        if "position" in given:
+            definition = self.game_class.definition
+            states = read_position(given["position"], definition, self.components, self.rules, self.num_players)
+            game = self.game_class._at(states, self.components, None)
+        else:
+            game = self.game_class(self.rules, self.num_players, deal, given.get("start_player"), self.components)
+
+        self.game = game
+        self._seed = deal
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self._paid = False  # whether there is anything but zeros in `rewards`
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: self._waiting() for agent in self.agents}
+        self._skip_agent_selection: str | None = None
+        self.agent_selection = self.possible_agents[game.player]
+        self._mask, self._observation = game.mask(), game.observation()
+        self.infos[self.agent_selection] = {"action_mask": self._mask.copy()}
+        self._was_reset = self._has_updated = True
+        self._ended = False
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of `agent_selection`; None for an agent who has terminated.
+
+        An illegal action ends the game for all: -1 for its player, 0 for the others, and his info names it as
+        `illegal_action`.
+
+        Raises:
+            IllegalMoveError: With `raw_env`, if the action is illegal; nothing has changed.
+            TypeError: If the action of a living agent isn't a whole number; nothing has changed.
+            ValueError: If a terminated agent acts.
+            AssertionError: Before the first reset.
+        """
+        if self._ended:
+            self._step_after_end(action)
+            return
+        number = operator.index(action)  # type: ignore[arg-type]  # whole numbers of any library
+        agent = self.agent_selection
+        try:
+            points, player, over = self.game.turn(number, self._mask, self._observation)
+        except IllegalMoveError:
+            if self._raise_illegal:
+                raise
+            self._end_illegally(agent, number)
+            return
+        self._has_updated = True
+        self._cumulative_rewards[agent] = 0.0
+        if self._paid:
+            self._clear_rewards()
+            self._paid = False
+        if over:
+            self._end()
+        if over or (points and self._mode == PRESTIGE):
+            self._pay(points, self._index[agent])
+        following = self.possible_agents[player]
+        if following != agent:
+            self.infos[agent] = self._waiting()
+            self.agent_selection = following
+        self.infos[following] = {"action_mask": self._mask.copy()}
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What an agent sees and may do: `observation`, shape (F,), and `action_mask`, shape (A,), int8, fresh arrays.
+
+        The mask is all zeros unless it is the agent's turn.
+        """
+        if not self._was_reset:
+            EnvLogger.error_observe_before_reset()
+        if agent == self.agent_selection:
+            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+        return {"observation": self.game.observation(self._index[agent]), **self._waiting()}
+
+    def state(self) -> np.ndarray:
+        """The observations of all players in their order, one behind the other: shape (num_players * F,), int8.
+
+        Together they show every hand; nobody knows the order of the piles.
+        """
+        if not self._was_reset:
+            EnvLogger.error_state_before_reset()
+        return np.concatenate([self.game.observation(player) for player in range(self.num_players)])
+
+    def render(self) -> str | None:
+        """The table with all hands open: as text ("ansi") or printed ("human")."""
+        if not self._was_reset:
+            EnvLogger.error_render_before_reset()
+        if self.render_mode is None:
+            logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
+            return None
+        text = self.game.render()
+        if self.render_mode == "ansi":
+            return text
+        print(text, end="\n\n")
+        return None
+
+    def close(self) -> None:
+        """Nothing is held that must be released."""
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, np.ndarray], int]:
+        """Yield who is to act, until nobody is left; call `step` once in every round."""
+        if not self._was_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return _Turns(self, max_iter)
+
+    # --- what happens between decisions ---
+
+    def _waiting(self) -> dict[str, Any]:
+        """The info of an agent who isn't to move."""
+        return {"action_mask": np.zeros(self._num_actions, np.int8)}
+
+    def _pay(self, points: int, mover: int) -> None:
+        reward = np.zeros(self.num_players)
+        move_reward(self._mode, points, mover, self.num_players, reward)
+        if self._ended:
+            final_reward(self._mode, self.game.state["scores"], self.num_players, reward)
+        self.rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
+        self._accumulate_rewards()
+        self._paid = True
+
+    def _end(self) -> None:
+        self._ended = True
+        self.terminations = dict.fromkeys(self.agents, True)
+
+    def _end_illegally(self, agent: str, action: int) -> None:
+        self._has_updated = True
+        self._end()
+        self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
+        self._cumulative_rewards[agent] = 0.0
+        self._accumulate_rewards()
+        self._mask[:] = 0
+        self.infos[agent] = {**self._waiting(), "illegal_action": action}
+        if self.render_mode == "human":
+            self.render()
+
+    def _step_after_end(self, action: int | None) -> None:
+        if not self._was_reset:
+            EnvLogger.error_step_before_reset()
+        self._has_updated = True
+        if self.agents:
+            self._was_dead_step(action)
+        else:
+            EnvLogger.warn_step_after_terminated_truncated()
+
+    def __getattr__(self, name: str) -> Any:
+        """Only called for what isn't there: what `reset` sets, before the first one."""
+        if name in SET_BY_RESET:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class _Turns(AECIterable[str, dict[str, np.ndarray], int]):
+    def __iter__(self) -> _Turn:
+        return _Turn(self.env, self.max_iter)
+
+
+class _Turn(AECIterator[str, dict[str, np.ndarray], int]):
+    env: GameAEC
+
+    def __next__(self) -> str:
+        agent = super().__next__()
+        if not self.env._has_updated:
+            raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
+        self.env._has_updated = False
+        return agent

@@ -1,0 +1,113 @@
+"""A game as a Gymnasium environment: one seat plays, agents play the others."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import logger
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Box, Discrete
+
+from artus_env.engine.batch import Batch
+from artus_env.engine.seats import SeatedGames
+
+GAME = np.zeros(1, np.int64)  # the only game of the batch
+
+
+class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
+    """One seat of a game for Gymnasium; a subclass names the game and describes it.
+
+    Args:
+        rules, num_players, reward, components: The variant, as for `Batch`.
+        seat: 0..num_players-1, or None: drawn anew for each episode.
+        opponents: Name, agent or callable `(observation, action_mask) -> action`: one for all other seats, or a list for
+            those clockwise from the seat.
+        render_mode: None, "ansi" (`render` returns the table as text) or "human" (it is printed at each reset and step).
+    """
+
+    batch_class: ClassVar[type[Batch]]
+
+    def __init__(
+        self,
+        rules: str = "beginner",
+        num_players: int = 2,
+        seat: int | None = None,
+        opponents: Any = "random",
+        reward: str = "win",
+        components: Any = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+        self.render_mode = render_mode
+        batch = self.batch_class(
+            1, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward, components=components
+        )
+        self._games = SeatedGames(batch, seat, opponents)
+        low, high = batch.definition.observation_bounds(batch.components)
+        self.observation_space = Box(low, high, dtype=np.int8)
+        self.action_space = Discrete(batch.num_actions)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Deal a new game and let the opponents play until the seat is to move.
+
+        Args:
+            seed: Of the deal, which is that of `Game(seed=seed)`, of the seat if it is drawn, of the opponents' decisions,
+                and of all that in later episodes. None: go on from there.
+            options: For this episode: `start_player` (0..), `seat` (0..), `position` (as from `Game.to_dict`).
+
+        Returns:
+            The observation, shape (F,), int8, and the info: `action_mask`, shape (A,), int8, and `seat`.
+
+        Raises:
+            ValueError: If an option is unknown or doesn't fit.
+        """
+        super().reset(seed=seed)
+        self._games.deal(GAME, [seed], options)
+        if self.render_mode == "human":
+            self.render()
+        return self._games.observation()[0], self._info()
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Play an action, then the opponents' moves, until the seat is to move again or the game has ended.
+
+        Returns:
+            The observation, shape (F,), int8; the seat's reward for all that happened; whether the game has ended; False;
+            the info, with `illegal_action` where that has ended it.
+
+        Raises:
+            ResetNeeded: After the end of an episode and before the first.
+            TypeError: If the action isn't a whole number.
+        """
+        if self._games.ended[0]:
+            raise ResetNeeded("the episode has ended (or none has begun): call reset() before step()")
+        number = operator.index(action)  # whole numbers of any library
+        playable = number if number in range(self._games.batch.num_actions) else -1  # may be too large for an array
+        (reward,), (ended,), (illegal,) = self._games.act(np.array([playable]), GAME)
+        info = self._info()
+        if illegal:
+            info["illegal_action"] = number
+        if self.render_mode == "human":
+            self.render()
+        return self._games.observation()[0], float(reward), bool(ended), False, info
+
+    def action_masks(self) -> np.ndarray:
+        """The legal actions, as sb3-contrib asks for them: shape (A,), bool; all false after the end."""
+        return self._games.mask()[0].astype(np.bool_)
+
+    def render(self) -> str | None:
+        """The table as the seat sees it: as text ("ansi") or printed ("human")."""
+        if self.render_mode is None:
+            logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
+            return None
+        text = self._games.text(0)
+        if self.render_mode == "ansi":
+            return text
+        print(text, end="\n\n")
+        return None
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._games.mask()[0], "seat": int(self._games.seat[0])}

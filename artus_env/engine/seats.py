@@ -1,0 +1,157 @@
+"""Games in which one seat is played from outside: what the Gymnasium environments share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.agents import Agent, choose_actions, find_agent
+from artus_env.engine.batch import Batch
+from artus_env.engine.options import read_options, read_position
+from artus_env.engine.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
+
+OPTIONS = ("start_player", "seat", "position")
+ILLEGAL_REWARD = -1.0
+_OPPONENTS = 2  # purpose of the seed streams: 0 and 1 are the batch's
+
+
+class SeatedGames:
+    """N games; in each one seat is played from outside and agents play the others.
+
+    The outside only ever meets games in which it is to move, or which have ended. What happens in a game depends on the
+    seed that it was given and on what was played in it, not on the games beside it.
+
+    Args:
+        batch: The games, without autoreset.
+        seat: 0..num_players-1, or None: drawn anew for each deal.
+        opponents: Name, agent or callable: one for all other seats, or a list for those clockwise from the seat.
+
+    Attributes:
+        seat: The seat that is played from outside: shape (N,), int64.
+        ended: Whether a game has ended, or none was dealt yet: shape (N,), bool.
+
+    Raises:
+        ValueError: If there is no such seat or agent, or the number of opponents is wrong.
+    """
+
+    def __init__(self, batch: Batch, seat: int | None, opponents: Any) -> None:
+        if seat is not None:
+            _check_seat(seat, batch.num_players)
+        count = batch.num_players - 1
+        if isinstance(opponents, (list, tuple)) and len(opponents) != count:
+            raise ValueError(f"opponents must be one for all or a list of {count}, got {len(opponents)}")
+        single = not isinstance(opponents, (list, tuple))
+        self.agents: list[Agent] = [find_agent(agent) for agent in ([opponents] if single else opponents)]
+        self._order = np.zeros(count, np.int64) if single else np.arange(count)  # who sits clockwise from the seat
+        self.batch = batch
+        self.fixed_seat = seat
+        self.seat = np.zeros(len(batch), np.int64)
+        self.ended = np.ones(len(batch), np.bool_)
+        self._sitting = np.full((len(batch), batch.num_players), -1)
+        self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
+        self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
+
+    def deal(
+        self, which: np.ndarray, seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Begin games, and let the opponents play until the seat is to move.
+
+        Args:
+            which: The games: rising indices, shape (n,).
+            seeds: For each of them the seed of its deals and its opponents, None: go on with the streams that it has.
+            options: For all of them: `start_player`, `seat`, `position`.
+
+        Raises:
+            ValueError: If a seed or an option doesn't fit, and nothing has changed; or if the seat has no decision left
+                from the position on.
+        """
+        batch = self.batch
+        given = read_options(options, OPTIONS)
+        start_player = given.get("start_player")
+        batch.definition.check_variant(batch.rules, batch.num_players, start_player)
+        if "seat" in given:
+            _check_seat(given["seat"], batch.num_players)
+        states = None
+        if "position" in given:
+            states = read_position(given["position"], batch.definition, batch.components, batch.rules, batch.num_players)
+        deals = next_seeds(batch.seeds[which])
+        for k, seed in enumerate(seeds or ()):
+            if seed is not None:
+                deals[k] = check_seed(seed)
+        for k, seed in enumerate(seeds or ()):
+            if seed is not None:
+                self._keys[which[k]] = seed_stream(seed, 1, _OPPONENTS)[0]
+
+        batch.reset(deals, start_player, which)
+        if states is not None:
+            batch.states[which] = states
+            batch.refresh(which)
+        seat = given.get("seat", self.fixed_seat)
+        self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
+        self._sitting[which] = -1
+        for k, agent in enumerate(self._order):
+            self._sitting[which, (self.seat[which] + 1 + k) % batch.num_players] = agent
+        self._owed[which] = 0
+        self._let_others_play(which)
+        self.ended[which] = batch.done[which]
+        if self.ended[which].any():
+            raise ValueError("position: the game ends before the seat has a decision")
+
+    def act(self, actions: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Play an action for the seat of each game, then the opponents', until the seat is to move or the game has ended.
+
+        An illegal action ends its game with a reward of -1.
+
+        Args:
+            actions: shape (n,), int64.
+            which: The games, none of them ended: rising indices, shape (n,).
+
+        Returns:
+            The seat's reward for all that happened, shape (n,), float64; whether the game has ended, shape (n,), bool;
+            whether it has by an illegal action, shape (n,), bool.
+        """
+        batch = self.batch
+        inside = (actions >= 0) & (actions < batch.num_actions)
+        legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
+        playing = which[legal]
+        self._play(actions[legal], playing)
+        self._let_others_play(playing)
+        self.ended[which] = batch.done[which] | ~legal
+        reward = np.where(legal, self._owed[which], ILLEGAL_REWARD)
+        self._owed[which] = 0
+        return reward, self.ended[which], ~legal
+
+    def observation(self) -> np.ndarray:
+        """What the seats see: shape (N, F), int8, a fresh array. After the end, too."""
+        return self.batch.observation.copy()
+
+    def mask(self) -> np.ndarray:
+        """What the seats may do: shape (N, A), int8, a fresh array; zeros after the end."""
+        mask = self.batch.mask.copy()
+        mask[self.ended] = 0  # after an illegal action a game is not over for the batch
+        return mask
+
+    def text(self, game: int) -> str:
+        """The table as the seat sees it."""
+        batch = self.batch
+        return batch.definition.render(batch.states[game : game + 1], batch.components, int(self.seat[game]))
+
+    def _let_others_play(self, which: np.ndarray) -> None:
+        batch = self.batch
+        waiting = which
+        while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
+            self._play(choose_actions(batch, self.agents, self._sitting, self._keys, waiting), waiting)
+        over = which[batch.done[which]]
+        if len(over):  # the batch shows the start player's view when a game is over
+            batch.observation[over] = batch.observe(self.seat[over], over)
+
+    def _play(self, actions: np.ndarray, which: np.ndarray) -> None:
+        reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
+        self._owed[which] += reward[which, self.seat[which]]
+
+
+def _check_seat(seat: Any, num_players: int) -> None:
+    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < num_players:
+        raise ValueError(f"seat must be in 0..{num_players - 1}, got {seat!r}")
