@@ -9,13 +9,13 @@ from itertools import pairwise
 import numpy as np
 import pettingzoo
 import pytest
-from engine_play import VARIANTS, decisions, random_game
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from artus_env import Game, IllegalMoveError, artus_v0
+from engine_play import VARIANTS, decisions, random_game
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 kinds = pytest.mark.parametrize("make", [artus_v0.env, artus_v0.raw_env], ids=["env", "raw_env"])
@@ -129,11 +129,11 @@ def test_one_step_is_one_decision_and_all_terminate_together(rules, num_players)
         assert terminated == game.over
         assert (info["action_mask"] == observation["action_mask"]).all()
         assert (observation["action_mask"] == (0 if game.over else game.mask())).all()
+        assert (observation["observation"] == game.observation(env.possible_agents.index(agent))).all()
         if terminated:
             env.step(None)
             continue
         assert agent == f"player_{game.player}"
-        assert (observation["observation"] == game.observation()).all()
         for other in env.agents:
             if other != agent:
                 assert not env.infos[other]["action_mask"].any()

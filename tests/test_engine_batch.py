@@ -6,11 +6,11 @@ import re
 
 import numpy as np
 import pytest
-from engine_play import ARRAYS, VARIANTS, decisions, play_digest
 
 from artus_env import NUM_ACTIONS, Batch, Game
 from artus_env.artus import kernels
 from artus_env.engine.jit import DISABLED
+from engine_play import ARRAYS, VARIANTS, decisions, play_digest
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 

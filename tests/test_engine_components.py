@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_play import TINY_BOX, decisions, random_game
-from positions import around, position
 
 from artus_env import Batch, Card, Components, Game
 from artus_env.artus.components import CARDS, STANDARD, WHEEL
 from artus_env.artus.observation import observation_bounds, observation_layout, observation_scale
+from engine_play import TINY_BOX, decisions, random_game
+from positions import around, position
 
 
 def with_cards(copies):

@@ -7,10 +7,10 @@ import re
 
 import numpy as np
 import pytest
-from engine_play import VARIANTS, decisions, random_game, random_moves
 
 from artus_env import NUM_ACTIONS, Components, Game, IllegalMoveError
 from artus_env.artus.actions import action_table
+from engine_play import VARIANTS, decisions, random_game, random_moves
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 in_every_phase = pytest.mark.parametrize("moves", [0, 27, 25], ids=["place", "play", "draw"])

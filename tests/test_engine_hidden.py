@@ -7,10 +7,10 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from engine_play import VARIANTS, decisions, random_game, random_moves
 
 from artus_env import Batch, Game
 from artus_env.artus.components import PILES, STANDARD
+from engine_play import VARIANTS, decisions, random_game, random_moves
 
 BACK = {card.name: card.pile for card in STANDARD.cards}
 DECK = Counter(card.name for card in STANDARD.deck)

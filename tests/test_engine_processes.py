@@ -3,9 +3,9 @@
 import os
 
 import pytest
-from engine_play import run_script
 
 from artus_env.engine.jit import DISABLED
+from engine_play import run_script
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from engine_play import VARIANTS, decisions
 
 from artus_env import Batch
+from engine_play import VARIANTS, decisions
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-import reference
 
+import reference
 from artus_env import Components, Game
 from artus_env.engine.records import RecordError
 

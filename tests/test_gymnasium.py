@@ -7,7 +7,6 @@ from itertools import pairwise
 import gymnasium
 import numpy as np
 import pytest
-from engine_play import VARIANTS, random_game
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode
@@ -16,6 +15,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 
 from artus_env import Game
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
+from engine_play import VARIANTS, random_game
 
 ENV = "artus_env:Artus-v0"
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)

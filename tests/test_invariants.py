@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from positions import BACKS, DECK, position
 
 from artus_env import Batch, Game
 from artus_env.artus.actions import action_table
@@ -15,6 +14,7 @@ from artus_env.artus.components import STANDARD
 from artus_env.artus.observation import observation_bounds
 from artus_env.artus.state import STATE
 from artus_env.engine.jit import DISABLED
+from positions import BACKS, DECK, position
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 GAMES = 8 if DISABLED else 10_000

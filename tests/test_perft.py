@@ -9,11 +9,11 @@ from math import perm
 
 import numpy as np
 import pytest
-import reference
-from positions import position
 
+import reference
 from artus_env import Batch, Game
 from artus_env.engine.jit import DISABLED
+from positions import position
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 GAMES = 3 if DISABLED else 20

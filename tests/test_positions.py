@@ -6,9 +6,9 @@ Each row changes one good position and says which words the message must have.
 from copy import deepcopy
 
 import pytest
-from positions import BACK, position
 
 from artus_env import Game
+from positions import BACK, position
 
 #         seats 0..6              7..13                  14..20                 21..27
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"

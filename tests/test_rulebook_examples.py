@@ -7,9 +7,9 @@ yellow seats right in front of the King, which are on the carpet, as are -3, -4 
 """
 
 import pytest
-from positions import around, drawing, position, tidy
 
 from artus_env import Game
+from positions import around, drawing, position, tidy
 
 RED, BLUE, BLACK, BEIGE = range(4)
 TABLE = around(

@@ -6,9 +6,9 @@ In most drawings the silver King sits on seat 0, so that seat 27 right behind hi
 
 import numpy as np
 import pytest
-from positions import BACK, KING_CARDS, KNIGHT_CARDS, PLATES, SCORING_CARDS, around, drawing, position, tidy
 
 from artus_env import Batch, Components, Game, IllegalMoveError
+from positions import BACK, KING_CARDS, KNIGHT_CARDS, PLATES, SCORING_CARDS, around, drawing, position, tidy
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s1 .  B  A  B  A  .  | b1 .  .  B  A  .  B"

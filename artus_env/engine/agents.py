@@ -76,6 +76,14 @@ class View:
         return points
 
     @cached_property
+    def games(self) -> np.ndarray:
+        """A number for each game, the same in all its decisions and in no other game's: shape (n,), int64.
+
+        For agents that remember. It tells nothing about the deal.
+        """
+        return self._batch.numbers[self._which]
+
+    @cached_property
     def _states(self) -> np.ndarray:
         states = self._batch.states
         return states if isinstance(self._which, slice) else states.take(self._which)  # indexing would take ten times as long

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,8 @@ GAMES_PER_THREAD = 512
 GAMES_TO_SHARE_CHOICES = 4096
 """Choosing is a tenth of the work of a step, so that it takes more games until sharing it pays."""
 _DEALS, _CHOICES = 0, 1  # purposes of the seed streams
+_UNNUMBERED = -1
+_new_numbers = itertools.count(1)
 
 
 class Batch:
@@ -94,6 +97,8 @@ class Batch:
         self._chosen_actions = np.zeros(num_games, np.int64)
         root = fresh_seed() if seed is None else check_seed(seed)
         self.seeds = seed_stream(root, num_games, _DEALS)
+        self._numbers = np.full(num_games, _UNNUMBERED)
+        self._numbered_seeds = self.seeds.copy()  # a game has its number as long as it has this seed
         self._keys = seed_stream(root, num_games, _CHOICES)
         self.reset(self.seeds)
 
@@ -109,6 +114,14 @@ class Batch:
     def over(self) -> np.ndarray:
         """Which games are over (none, with autoreset): shape (N,), bool."""
         return self.states["phase"] == self.definition.over
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """A number for each game that no other game of this process has, new with each deal: shape (N,), int64."""
+        new = np.flatnonzero((self._numbers == _UNNUMBERED) | (self._numbered_seeds != self.seeds))
+        self._numbers[new] = [next(_new_numbers) for _ in new]
+        self._numbered_seeds[new] = self.seeds[new]
+        return self._numbers
 
     def reset(self, seeds: Any = None, start_players: Any = None, which: Any = None) -> None:
         """Deal games anew.
@@ -134,6 +147,7 @@ class Batch:
             self.seeds[games] = _one_each("seeds", _as_seeds(seeds), len(games))
         chosen = np.zeros(self.num_games, np.bool_)
         chosen[games] = True
+        self._numbers[games] = _UNNUMBERED
         self.done[games] = False
         self._run(
             self.definition.kernels.deal, self.tables, self.states, self.seeds, starts, chosen,
@@ -251,6 +265,7 @@ class Batch:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._numbers = np.full(self.num_games, _UNNUMBERED)  # the games go their own ways from here
         self.tables = self.definition.build_tables(self.components)  # a copied array would not be read-only
 
     def __repr__(self) -> str:
