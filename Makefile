@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: test train check format bench clean install
+.PHONY: install test train bench check format coverage docs clean
 
 install: $(STAMP)
 
@@ -33,6 +33,15 @@ check: install
 format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+# The rules as plain Python, so that every line counts.
+coverage: install
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=artus_env/artus -m pytest \
+		tests/test_engine_*.py tests/test_rules.py tests/test_positions.py tests/test_rulebook_examples.py
+	$(BIN)/python -m coverage report --skip-covered --show-missing --fail-under=90
+
+docs: install
+	$(BIN)/python -m artus_env.artus.tables README.md docs/environment.md
 
 clean:
 	rm -rf $(VENV) runs dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -4,18 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
+from artus_agents import loops
 from artus_env.engine.agents import View
+from artus_env.engine.workers import available_cores, run_shares, shares
+
+GAMES_PER_THREAD = 512
 
 
-def draw_among(candidates: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """One of each row's candidates, drawn uniformly: candidates (n, A) of bool or 0/1, keys (n,) uint64 -> (n,) int64."""
-    counts = candidates.sum(axis=1, dtype=np.int64)
-    nth = ((keys >> np.uint64(32)) * counts.astype(np.uint64)) >> np.uint64(32)
-    return (candidates.cumsum(axis=1, dtype=np.int32) > nth.astype(np.int32)[:, None]).argmax(axis=1)
+def _bounds(count: int) -> np.ndarray:
+    return shares(count, max(1, min(available_cores(), count // GAMES_PER_THREAD)))
 
 
 class RandomAgent:
     """Plays each legal action with the same chance."""
 
     def act(self, view: View) -> np.ndarray:
-        return draw_among(view.mask, view.keys)
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        run_shares(loops.uniform, loops.uniform_shares, (view.legal_bits, view.keys, actions), _bounds(len(view)))
+        return actions
+
+
+class GreedyAgent:
+    """Takes the most points that it can get at once; among equals it draws.
+
+    A knight is placed on the free seat with the best value, which is what moving it away would bring now. Drawing brings
+    nothing at once, so the pile is drawn at random.
+    """
+
+    def act(self, view: View) -> np.ndarray:
+        """See `Agent.act`."""
+        actions = np.empty(len(view), np.int64)
+        arguments = (view.tables, view.known(), view.legal_bits, view.keys, actions)
+        run_shares(loops.greedy, loops.greedy_shares, arguments, _bounds(len(view)))
+        return actions

@@ -199,6 +199,14 @@ def redeal(tables, states, seeds, viewers, low, high):
         rules.redeal(t, states[i], int(viewers[i]), seeds[i])
 
 
+@jit
+def conceal(states, viewers, low, high):
+    """Remove what the viewers don't know, in place."""
+    states = borrow(states)
+    for i in range(low, high):
+        rules.conceal(states[i], int(viewers[i]))
+
+
 # --- shares of a batch in parallel; `bounds[k]..bounds[k + 1]` are the games of share k -----------------------------
 
 

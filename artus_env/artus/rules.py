@@ -514,3 +514,13 @@ def redeal(t, g, viewer, seed):
                 g["piles"][player, place] = -1
             start += size
         g["hands"][player] = new_hand
+
+
+@jit
+def conceal(g, viewer):
+    """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes stay."""
+    for player in range(int(g["num_players"])):
+        if player != viewer:
+            g["hands"][player] = 0
+        for place in range(MAX_CARDS):
+            g["piles"][player, place] = -1

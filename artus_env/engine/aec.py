@@ -181,7 +181,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """
         if not self._was_reset:
             EnvLogger.error_observe_before_reset()
-        if agent == self.agent_selection:
+        if agent == self.agent_selection and not self._ended:  # worked out by the last step
             return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
         return {"observation": self.game.observation(self._index[agent]), **self._waiting()}
 
@@ -241,7 +241,6 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
         self._cumulative_rewards[agent] = 0.0
         self._accumulate_rewards()
-        self._mask[:] = 0
         self.infos[agent] = {**self._waiting(), "illegal_action": action}
         if self.render_mode == "human":
             self.render()

@@ -88,6 +88,16 @@ class View:
         states = self._batch.states
         return states if isinstance(self._which, slice) else states.take(self._which)  # indexing would take ten times as long
 
+    def known(self) -> np.ndarray:
+        """What the players to move know, as states without the rest: shape (n,), the state dtype.
+
+        Other hands are empty there and the cards of all piles unknown, so nothing can be drawn or played on from them; for
+        that there is `redeal`.
+        """
+        states = self._states.copy()
+        self.definition.kernels.conceal(states, self.player, 0, len(self))
+        return states
+
     def redeal(self, seeds: np.ndarray) -> np.ndarray:
         """New states in which all that the player to move doesn't know is drawn anew: shape (n,), the state dtype.
 

@@ -1,0 +1,86 @@
+"""Plays whole games between agents, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from artus_env.engine.agents import Agent, choose_actions
+from artus_env.engine.batch import Batch
+
+FORFEIT = -1
+"""The action with which an agent gives a game up, for example because the program behind it has died. If the agent has an
+attribute `failure` (text), it says why; where that differs from game to game, `failures` (text by number, see `View.games`)."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """How N games between agents went."""
+
+    scores: np.ndarray
+    """Prestige at the end: shape (N, num_players), int32."""
+    forfeits: np.ndarray
+    """Who gave the game up, -1: nobody: shape (N,), int8."""
+    reasons: dict[int, str]
+    """Why, by game."""
+    actions: list[np.ndarray]
+    """What was played in each step: shape (N,), int16; `FORFEIT` from the step on in which a game was given up."""
+
+    def shares(self) -> np.ndarray:
+        """Each player's part of the win: shape (N, num_players), float64, rows sum to 1."""
+        return win_shares(standing_scores(self.scores, self.forfeits))
+
+
+def standing_scores(scores: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
+    """Scores to rank by: who gave up stands behind everybody. Shapes (..., P) and (...) -> (..., P), float64."""
+    gave_up = np.arange(scores.shape[-1]) == forfeits[..., None]
+    return np.where(gave_up, -np.inf, scores.astype(np.float64))
+
+
+def win_shares(scores: np.ndarray) -> np.ndarray:
+    """Part of the win: joint winners share it equally. Shape (..., P) -> (..., P), float64, sums to 1."""
+    best = scores == scores.max(axis=-1, keepdims=True)
+    return best / best.sum(axis=-1, keepdims=True)
+
+
+def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray) -> Played:
+    """Play every game of a batch (without autoreset) to its end.
+
+    Args:
+        batch: The games, at any position.
+        agents: Who plays.
+        seats: Which agent sits where: shape (N, num_players), indices into `agents`.
+        keys: A key for each game's decisions, shape (N,), uint64.
+
+    Raises:
+        ValueError: If the batch has autoreset, or an agent plays an illegal action.
+    """
+    if batch.autoreset:
+        raise ValueError("play_games needs a batch with autoreset=False")
+    seats, keys = seats.copy(), keys.copy()
+    forfeits = np.full(len(batch), -1, np.int8)
+    reasons: dict[int, str] = {}
+    actions = []
+    running = ~batch.over
+    seats[~running] = -1
+    while running.any():
+        chosen = choose_actions(batch, agents, seats, keys)
+        given_up = running & (chosen == FORFEIT)
+        forfeits[given_up] = batch.player[given_up]
+        for game in np.flatnonzero(given_up):
+            agent = agents[seats[game, batch.player[game]]]
+            failures: dict[int, str] = getattr(agent, "failures", {})
+            reasons[int(game)] = failures.get(int(batch.numbers[game]), getattr(agent, "failure", "gave up"))
+        seats[given_up] = -1
+        running &= ~given_up
+        chosen[~running] = FORFEIT
+        actions.append(chosen.astype(np.int16))
+        if running.all():
+            batch.step(chosen)
+        else:
+            which = np.flatnonzero(running)
+            batch.step(chosen[which], which)
+        running &= ~batch.over
+    return Played(batch.scores.copy(), forfeits, reasons, actions)

@@ -1,0 +1,166 @@
+"""Random, greedy and neural players."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+from artus_agents.neural import NeuralAgent, Trunk, draw, load_agent
+from artus_agents.simple import GreedyAgent, RandomAgent
+from artus_env import NUM_ACTIONS, Batch
+from artus_env.artus.actions import PLACE, action_table
+from artus_env.artus.components import STANDARD
+from artus_env.artus.observation import observation_scale
+from artus_env.artus.state import PLAY_PHASE
+from artus_env.engine.agents import View
+from artus_env.engine.rng import seed_stream
+from artus_training.evaluate import evaluate
+
+torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
+
+VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
+
+
+def keys(count, seed=0):
+    return seed_stream(seed, count, 50)
+
+
+def middle_of_games(num_games=256, rules="advanced", num_players=3, steps=60):
+    """A batch that has been played at random for a while."""
+    batch = Batch(num_games, rules=rules, num_players=num_players, seed=3)
+    for _ in range(steps):
+        batch.step(batch.sample())
+    return batch
+
+
+def network(sample=False, about=None):
+    torch.manual_seed(0)
+    return NeuralAgent(Trunk(observation_scale(), [32]), torch.nn.Linear(32, NUM_ACTIONS), sample=sample, about=about)
+
+
+@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+@pytest.mark.parametrize("agent", [RandomAgent(), GreedyAgent(), network(), network(sample=True)])
+def test_agents_play_legal_actions_to_the_end(agent, rules, num_players):
+    batch = Batch(32, rules=rules, num_players=num_players, seed=1, autoreset=False)
+    step = 0
+    while not batch.done.all():
+        actions = agent.act(View(batch, None, keys(32, step)))
+        batch.step(actions)  # raises at an illegal one
+        step += 1
+
+
+@pytest.mark.parametrize("agent", [RandomAgent(), GreedyAgent(), network(), network(sample=True)])
+def test_choices_do_not_depend_on_the_company(agent):
+    batch = middle_of_games()
+    together = agent.act(View(batch, None, keys(256)))
+    some = np.array([200, 3, 77])
+    np.testing.assert_array_equal(agent.act(View(batch, some, keys(256))), together[some])
+
+
+def test_random_draws_each_legal_action_equally_often():
+    batch = Batch(6000, seed=1, num_players=3)
+    batch.states[:] = batch.states[0]
+    batch.refresh()  # the same position 6000 times
+    actions = RandomAgent().act(View(batch, None, keys(6000)))
+    legal = np.flatnonzero(batch.mask[0])
+    counts = np.bincount(actions, minlength=NUM_ACTIONS)
+    assert set(np.flatnonzero(counts)) == set(legal)
+    expected = 6000 / len(legal)
+    assert ((counts[legal] - expected) ** 2 / expected).sum() < 2.5 * len(legal)  # chi-square, far above its mean
+
+
+def test_what_a_view_knows_holds_nothing_hidden():
+    """The same for every truth that the player can't tell apart, and enough for points and observation."""
+    batch = middle_of_games()
+    view = View(batch, None, keys(256))
+    known = view.known()
+    np.testing.assert_array_equal(
+        known["hands"][np.arange(256), batch.player], batch.states["hands"][np.arange(256), batch.player]
+    )
+    for seed in range(3):
+        batch.states[:] = view.redeal(keys(256, seed))
+        np.testing.assert_array_equal(View(batch, None, keys(256)).known(), known)
+
+
+def test_greedy_takes_the_most_points():
+    batch = middle_of_games()
+    points = batch.points().astype(int)
+    points[batch.mask == 0] = -1000
+    actions = GreedyAgent().act(View(batch, None, keys(256)))
+    playing = np.flatnonzero(batch.states["phase"] == PLAY_PHASE)
+    assert len(playing) > 100
+    np.testing.assert_array_equal(points[playing, actions[playing]], points[playing].max(axis=1))
+
+
+def test_greedy_draws_among_equals():
+    batch = Batch(1, seed=0)
+    while not (batch.mask[0, -3:-1] == 1).all():  # until there are two piles to draw from
+        batch.step(batch.sample())
+    chosen = {int(GreedyAgent().act(View(batch, None, keys(1, seed)))[0]) for seed in range(40)}
+    assert chosen == {NUM_ACTIONS - 3, NUM_ACTIONS - 2}
+
+
+def test_greedy_places_on_the_best_free_seat():
+    batch = Batch(64, num_players=4, seed=5)
+    table = action_table()
+    for step in range(8):
+        actions = GreedyAgent().act(View(batch, None, keys(64, step)))
+        for game, action in enumerate(actions):
+            free = [STANDARD.wheel[table[legal].slot] for legal in np.flatnonzero(batch.mask[game])]
+            assert table[action].effect == PLACE
+            assert STANDARD.wheel[table[action].slot] == max(free)
+        batch.step(actions)
+
+
+@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+def test_greedy_beats_random_clearly(rules, num_players):
+    result = evaluate(["greedy", "random"], rules=rules, num_players=num_players, games=240)
+    assert result.win_rate > 0.97
+
+
+def test_draw_follows_the_probabilities_and_never_takes_an_impossible_action():
+    probabilities = torch.tensor([0.0, 0.25, 0.0, 0.75, 0.0]).expand(4000, 5)
+    drawn = draw(probabilities, torch.linspace(0, 1, 4000))
+    counts = torch.bincount(drawn, minlength=5)
+    assert counts[[0, 2, 4]].sum() == 0
+    assert abs(int(counts[1]) - 1000) <= 2
+
+
+def test_a_neural_agent_samples_what_its_network_says():
+    batch = Batch(1, seed=2)
+    agent = network(sample=True)
+    logits = agent.head(agent.trunk(torch.from_numpy(batch.observation)))[0]
+    logits[torch.from_numpy(batch.mask[0]) == 0] = -torch.inf
+    expected = torch.softmax(logits, dim=0).detach().numpy()
+    many = 4000
+    crowd = Batch(many, seed=2)
+    crowd.reset(np.full(many, batch.seeds[0], np.uint64))
+    counts = np.bincount(agent.act(View(crowd, None, keys(many))), minlength=NUM_ACTIONS)
+    np.testing.assert_allclose(counts / many, expected, atol=0.03)
+
+
+def test_a_neural_agent_refuses_variants_that_it_was_not_trained_for():
+    about = {"rules": "advanced", "num_players": 2, "components": STANDARD.hash}
+    agent = network(about=about)
+    agent.act(View(Batch(1, rules="advanced"), None, keys(1)))
+    with pytest.raises(ValueError, match="trained for num_players 2, not for 3"):
+        agent.act(View(Batch(1, rules="advanced", num_players=3), None, keys(1)))
+
+
+def test_load_agent_names_the_file_and_what_is_wrong(tmp_path):
+    path = tmp_path / "agent.zip"
+    with pytest.raises(ValueError, match=r"agent\.zip doesn't exist"):
+        load_agent(str(path))
+    path.write_bytes(b"no zip")
+    with pytest.raises(ValueError, match=r"agent\.zip is damaged or no saved agent"):
+        load_agent(str(path))
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("artus.json", json.dumps({"rules": "beginner", "num_players": 2, "components": STANDARD.hash}))
+    with pytest.raises(ValueError, match=r"agent\.zip is damaged or no saved agent: policy\.pth is missing"):
+        load_agent(str(path))
+    with zipfile.ZipFile(path, "a") as archive, archive.open("policy.pth", "w") as member:
+        torch.save({"action_net.bias": torch.zeros(3)}, member)
+    with pytest.raises(ValueError, match=r"agent\.zip holds no agent"):
+        load_agent(str(path))

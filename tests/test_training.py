@@ -1,0 +1,470 @@
+"""The training environment, the trainer and its files, and evaluation."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+
+from artus_agents.neural import NeuralAgent, load_agent, read_members
+from artus_env import Batch, Game
+from artus_env.engine.agents import View, find_agent
+from artus_training import policy as policy_module
+from artus_training.evaluate import evaluate, line_up, wilson_interval
+from artus_training.policy import CheckpointError, load_checkpoint, save_model
+from artus_training.train_sb3 import Settings, parse, train
+from artus_training.vec_env import SelfPlayVecEnv
+
+torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
+
+
+def random_actions(env, random):
+    return (random.random(env.batch.mask.shape) * env.action_masks()).argmax(axis=1)
+
+
+def first_legal(observation, mask):
+    return int(mask.argmax())
+
+
+def made(num_envs=32, **arguments):
+    arguments.setdefault("stagger", False)
+    return SelfPlayVecEnv(num_envs, **arguments)
+
+
+# --- whose reward, and when ---
+
+
+def test_a_lost_game_costs_the_learner_1_on_his_own_last_move_whoever_ended_it():
+    env = made(64, opponents={"greedy": 1.0}, reward="win", seed=1)
+    env.reset()
+    random = np.random.default_rng(0)
+    ended_by_himself, ended_by_another = 0, 0
+    for _ in range(80):
+        seat, start = env.seat.copy(), env.batch.states["start_player"].copy()
+        _, rewards, dones, _ = env.step(random_actions(env, random))
+        assert (rewards[~dones] == 0).all()
+        final = env.batch.final_scores[dones]
+        own = final[np.arange(len(final)), seat[dones]]
+        np.testing.assert_array_equal(rewards[dones], np.sign(2 * own - final.sum(axis=1)))
+        lost = dones & (rewards == -1)
+        # The start player has the first turn, so the other one has the last.
+        ended_by_himself += int((lost & (start != seat)).sum())
+        ended_by_another += int((lost & (start == seat)).sum())
+    assert ended_by_himself > 20
+    assert ended_by_another > 20
+
+
+def test_one_game_move_by_move_beside_the_single_game():
+    env = made(1, rules="advanced", num_players=3, opponents={"random": 1.0}, reward="prestige", seed=4)
+    env._fixed = [find_agent(first_legal)]
+    observation = env.reset()
+    game = Game(rules="advanced", num_players=3, seed=int(env.batch.seeds[0]))
+    seat, total, paid = int(env.seat[0]), 0.0, []
+    while not game.over:
+        while not game.over and game.player != seat:
+            game.move(int(game.mask().argmax()))
+        if game.over:
+            break
+        np.testing.assert_array_equal(observation[0], game.observation())
+        np.testing.assert_array_equal(env.action_masks()[0], game.mask())
+        action = game.legal_actions()[-1]
+        game.move(action)
+        observation, rewards, dones, infos = env.step(np.array([action]))
+        paid.append(float(rewards[0]))
+        total += float(rewards[0])
+    assert dones[0]
+    margin = (game.scores[seat] - (sum(game.scores) - game.scores[seat]) / 2) / 100
+    assert total == pytest.approx(margin, abs=1e-5)
+    assert infos[0]["episode"]["r"] == pytest.approx(margin, abs=1e-5)
+    assert infos[0]["episode"]["l"] == len(paid)
+    np.testing.assert_array_equal(infos[0]["terminal_observation"], game.observation(seat))
+    assert not infos[0]["TimeLimit.truncated"]
+
+
+@pytest.mark.parametrize("num_players", [2, 4])
+def test_prestige_rewards_of_an_episode_sum_to_the_margin(num_players):
+    env = made(16, num_players=num_players, opponents={"random": 0.5, "greedy": 0.5}, reward="prestige")
+    env.reset()
+    random = np.random.default_rng(1)
+    sums, finished = np.zeros(16), 0
+    for _ in range(100):
+        seat = env.seat.copy()
+        _, rewards, dones, _ = env.step(random_actions(env, random))
+        sums += rewards
+        for i in np.flatnonzero(dones):
+            final = env.batch.final_scores[i].astype(float)
+            others = np.delete(final, seat[i]).mean()
+            assert sums[i] == pytest.approx((final[seat[i]] - others) / 100, abs=1e-4)
+            sums[i] = 0
+            finished += 1
+    assert finished >= 32
+
+
+# --- seats, masks, opponents ---
+
+
+def test_the_learner_sits_on_every_seat_in_turn():
+    env = made(6, num_players=3, seed=2)
+    env.reset()
+    np.testing.assert_array_equal(env.seat, [0, 1, 2, 0, 1, 2])
+    random = np.random.default_rng(0)
+    seats = [[int(seat)] for seat in env.seat]
+    while min(map(len, seats)) < 4:
+        _, _, dones, _ = env.step(random_actions(env, random))
+        for i in np.flatnonzero(dones):
+            seats[i].append(int(env.seat[i]))
+    assert seats[0][:4] == [0, 1, 2, 0]
+    assert seats[2][:4] == [2, 0, 1, 2]
+
+
+def test_masks_are_those_of_the_learner_after_reset_and_every_step():
+    env = made(16, num_players=4, opponents={"greedy": 1.0}, stagger=True)
+    assert is_masking_supported(env)
+    observation = env.reset()
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        masks = get_action_masks(env).reshape(16, -1)
+        np.testing.assert_array_equal(env.batch.player, env.seat)
+        np.testing.assert_array_equal(observation, env.batch.observation)
+        assert masks.any(axis=1).all()
+        for i in (0, 9):
+            check = Batch(1, num_players=4)
+            check.states[0] = env.batch.states[i]
+            check.refresh()
+            np.testing.assert_array_equal(masks[i], check.mask[0])
+        observation, _, _, _ = env.step(random_actions(env, random))
+
+
+def test_an_illegal_action_raises_and_changes_nothing():
+    env = made(4)
+    env.reset()
+    before = env.batch.states.copy()
+    actions = env.action_masks().argmax(axis=1)
+    actions[2] = env.action_masks()[2].argmin()
+    with pytest.raises(ValueError, match="game 2"):
+        env.step(actions)
+    np.testing.assert_array_equal(env.batch.states, before)
+
+
+def test_observations_are_not_overwritten_by_the_next_step():
+    env = made(8)
+    first = env.reset()
+    copy = first.copy()
+    env.step(env.action_masks().argmax(axis=1))
+    np.testing.assert_array_equal(first, copy)
+
+
+def test_tables_begin_staggered():
+    env = made(64, stagger=True)
+    env.reset()
+    assert len(set(env.batch.states["played"][:, 0].tolist())) > 10
+
+
+def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
+    def run(env):
+        random = np.random.default_rng(0)
+        seen = [env.reset()]
+        for _ in range(70):
+            observation, rewards, *_ = env.step(random_actions(env, random))
+            seen += [observation, rewards]
+        return seen
+
+    first, second = made(8, seed=3, stagger=True), made(8, seed=3, stagger=True)
+    for one, other in zip(run(first), run(second), strict=True):
+        np.testing.assert_array_equal(one, other)
+    seeds = first.batch.seeds.copy()
+    first.reset()
+    assert not (first.batch.seeds == seeds).any()
+    second.seed(3)
+    np.testing.assert_array_equal(second.reset(), made(8, seed=3, stagger=True).reset())
+
+
+def test_opponents_come_in_their_shares():
+    env = made(400, opponents={"random": 0.25, "greedy": 0.75, "self": 0.0})
+    env.reset()
+    assert env.kinds == ["random", "greedy"]
+    assert 60 < int((env._kind == 0).sum()) < 140
+
+
+class Marked(NeuralAgent):
+    """A snapshot with a number, that plays the first legal action."""
+
+    def __init__(self, number):
+        self.number = number
+        self.asked = 0
+
+    def act(self, view):
+        self.asked += 1
+        return view.mask.argmax(axis=1)
+
+
+def test_the_pool_forgets_the_oldest_and_all_its_versions_play():
+    env = made(64, opponents={"self": 1.0}, pool_size=3)
+    with pytest.raises(RuntimeError, match="pool is empty"):
+        env.reset()
+    for number in range(5):
+        env.add_snapshot(Marked(number))
+    assert [agent.number for agent in env.snapshots()] == [2, 3, 4]
+    env.reset()
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        env.step(random_actions(env, random))
+    assert all(agent.asked for agent in env.snapshots())
+    assert len(env.results["self"]) >= 64
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"opponents": {}}, {"opponents": {"random": -1.0}}, {"opponents": {"nobody": 1.0}}, {"pool_size": 0}, {"num_players": 5}],
+)
+def test_settings_that_can_not_be_are_refused(arguments):
+    with pytest.raises(ValueError, match=r"opponents|nobody|pool_size|num_players"):
+        made(**arguments)
+
+
+# --- the trainer and its files ---
+
+TINY = {"num_envs": 8, "num_steps": 8, "batch_size": 32, "epochs": 1, "games": 0, "threads": 1, "hidden": (16,)}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    settings = Settings(runs=tmp_path_factory.mktemp("runs"), steps=256, **TINY)
+    assert train(settings)
+    return settings
+
+
+def fresh_model(settings):
+    """A model as `train` would build it, not trained."""
+    return MaskablePPO.load(settings.checkpoint)
+
+
+def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained):
+    assert trained.agent == trained.runs / "beginner-2" / "agent.zip"
+    model, agent = MaskablePPO.load(trained.agent), load_agent(str(trained.agent))
+    batch = Batch(64, seed=1)
+    for _ in range(40):
+        batch.step(batch.sample())
+    expected, _ = model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
+    np.testing.assert_array_equal(agent.act(View(batch, None, np.zeros(64, np.uint64))), expected)
+    result = evaluate([str(trained.agent), "random"], games=10)
+    assert result.games == 10
+    assert list(trained.folder.glob("tensorboard/run_1/*"))
+    assert not list(trained.folder.glob(".*"))
+
+
+def test_the_policy_gives_what_the_stock_policy_gives(trained):
+    policy = MaskablePPO.load(trained.agent).policy
+    batch = Batch(32, seed=1)
+    observation, masks = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)
+    actions = torch.from_numpy(batch.sample().copy())
+    ours = policy.evaluate_actions(observation, actions, masks)
+    stock = MaskableActorCriticPolicy.evaluate_actions(policy, observation, actions, masks)
+    for one, other in zip(ours, stock, strict=True):
+        torch.testing.assert_close(one.flatten(), other.flatten(), atol=1e-5, rtol=1e-5)
+    drawn, values, log_probs = policy(observation, action_masks=batch.mask)
+    assert batch.mask[np.arange(32), drawn.numpy()].all()
+    again = policy.evaluate_actions(observation, drawn, masks)
+    torch.testing.assert_close(values, again[0])
+    torch.testing.assert_close(log_probs, again[1])
+
+
+def test_resume_goes_on_with_the_same_weights_steps_and_settings(trained, tmp_path):
+    settings = parse(["--resume", "--runs", str(trained.runs), "--steps", "512"])
+    assert (settings.num_envs, settings.hidden, settings.steps, settings.resume) == (8, (16,), 512, True)
+    before = read_members(trained.checkpoint)
+    assert train(settings)
+    after = read_members(settings.checkpoint)
+    assert before["artus.json"]["timesteps"] == 256
+    assert after["artus.json"]["timesteps"] == 512
+    optimizer = [members["policy.optimizer.pth"]["state"][0]["step"] for members in (before, after)]
+    assert optimizer[1] == 2 * optimizer[0]
+
+
+def test_a_loaded_checkpoint_is_the_saved_one(trained):
+    saved = read_members(trained.checkpoint)
+    model = fresh_model(trained)
+    with torch.no_grad():
+        for parameter in model.policy.parameters():
+            parameter.zero_()
+    model.num_timesteps = 0
+    snapshots = load_checkpoint(trained.checkpoint, model, trained.variant)
+    for name, value in model.policy.state_dict().items():
+        torch.testing.assert_close(value, saved["policy.pth"][name])
+    assert model.num_timesteps == saved["artus.json"]["timesteps"]
+    assert len(snapshots) >= 1
+
+
+def damage(path, how):
+    if how == "truncated":
+        path.write_bytes(path.read_bytes()[:-500])
+    elif how == "a changed byte":
+        with zipfile.ZipFile(path) as archive:
+            place = archive.getinfo("policy.pth").header_offset + 2000
+        content = bytearray(path.read_bytes())
+        content[place] ^= 255
+        path.write_bytes(content)
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "missing":
+        path.unlink()
+    elif how == "a part missing":
+        parts = {}
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist() if name != "policy.optimizer.pth"}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("truncated", "is damaged"),
+        ("a changed byte", r"policy\.pth has a wrong checksum"),
+        ("empty", "is damaged"),
+        ("missing", "doesn't exist"),
+        ("a part missing", r"'policy\.optimizer\.pth' is missing"),
+    ],
+)
+def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, how, message):
+    path = tmp_path / "checkpoint.zip"
+    path.write_bytes(trained.checkpoint.read_bytes())
+    damage(path, how)
+    model = fresh_model(trained)
+    before = {name: value.clone() for name, value in model.policy.state_dict().items()}
+    with pytest.raises(CheckpointError, match=rf"checkpoint\.zip.*{message}"):
+        load_checkpoint(path, model, trained.variant)
+    for name, value in model.policy.state_dict().items():
+        torch.testing.assert_close(value, before[name])
+
+
+def test_a_checkpoint_of_another_network_is_refused(trained, tmp_path):
+    other = Settings(runs=tmp_path, resume=True, steps=512, **TINY | {"hidden": (24,)})
+    other.folder.mkdir(parents=True)
+    other.checkpoint.write_bytes(trained.checkpoint.read_bytes())
+    with pytest.raises(CheckpointError, match=r"checkpoint\.zip is no checkpoint of this training: .*size mismatch"):
+        train(other)
+
+
+def test_a_checkpoint_of_another_variant_is_refused(trained):
+    with pytest.raises(CheckpointError, match=r"checkpoint\.zip was made for rules beginner, not for advanced"):
+        load_checkpoint(trained.checkpoint, fresh_model(trained), trained.variant | {"rules": "advanced"})
+
+
+def test_a_save_that_fails_leaves_the_old_file(trained, tmp_path, monkeypatch):
+    path = tmp_path / "agent.zip"
+    model = fresh_model(trained)
+    save_model(path, model, trained.about(1))
+    before = path.read_bytes()
+
+    def full(_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(policy_module.os, "fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        save_model(path, model, trained.about(2))
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
+    command = [sys.executable, "-m", "artus_training", "train", "--runs", str(tmp_path), "--steps", "100000000"]
+    command += ["--num-envs", "8", "--num-steps", "8", "--batch-size", "32", "--hidden", "16", "--threads", "1"]
+    command += ["--checkpoint-minutes", "0"]
+    folder = tmp_path / "beginner-2"
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ))
+    try:
+        deadline = time.monotonic() + 60
+        while not (folder / "checkpoint.zip").exists():  # the first one: training is under way
+            assert time.monotonic() < deadline
+            assert process.poll() is None, process.communicate()[0]
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130, output
+    assert "--resume goes on" in output
+    assert not (folder / "agent.zip").exists()
+    timesteps = read_members(folder / "checkpoint.zip")["artus.json"]["timesteps"]
+    assert timesteps > 0
+    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(timesteps + 64)])
+    assert train(settings)
+    assert read_members(folder / "agent.zip")["artus.json"]["timesteps"] >= timesteps + 64
+
+
+# --- evaluation ---
+
+
+def test_an_evaluation_can_be_repeated_whatever_the_batch_size():
+    def run(**changes):
+        return evaluate(["greedy", "random", "greedy"], **{"games": 50, "seed": 3, "rules": "advanced", **changes})
+
+    first = run()
+    assert first == run(batch_size=7)
+    assert first != run(seed=4)
+    assert first.games == 51  # whole rotations
+    assert first.num_players == 3
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_paired_deals_make_equals_exactly_equal(num_players):
+    result = evaluate([first_legal, first_legal], num_players=num_players, games=8 * num_players)
+    assert result.win_rate == pytest.approx(1 / num_players)
+    assert result.margin == pytest.approx(0)
+    assert result.margin_error == pytest.approx(0)
+
+
+def test_greedy_against_itself_is_even():
+    result = evaluate(["greedy", "greedy"], games=600)
+    low, high = result.interval
+    assert low < 0.5 < high
+
+
+def test_one_agent_meets_copies_of_the_other():
+    result = evaluate(["greedy", "random"], num_players=4, games=40)
+    assert result.agents == ("greedy", "random", "random", "random")
+    assert sum(result.win_rates) == pytest.approx(1)
+    assert "greedy against 3 x random" in str(result)
+
+
+def test_progress_rises_to_1():
+    done = []
+    evaluate(["greedy", "random"], games=20, batch_size=8, progress=done.append)
+    assert done == sorted(done)
+    assert done[-1] == pytest.approx(1)
+
+
+def test_wilson_interval():
+    assert wilson_interval(0.5, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
+    assert wilson_interval(1.0, 1000) == pytest.approx((0.99617, 1.0), abs=1e-4)
+    assert wilson_interval(0.0, 10)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("agents", "num_players", "message"),
+    [
+        (["greedi", "random"], 2, "no agent 'greedi'"),
+        (["greedy"] * 3, 4, "4 players need 4 agents"),
+        (["greedy"], None, "2 players need 2 agents"),
+        (["greedy", "random"], 7, "num_players must be"),
+        (["nothing.zip", "random"], 2, r"nothing\.zip doesn't exist"),
+    ],
+)
+def test_line_ups_that_can_not_be_are_refused(agents, num_players, message):
+    with pytest.raises(ValueError, match=message):
+        line_up(agents, "beginner", num_players)
+
+
+def test_an_agent_of_another_variant_is_refused_before_the_first_game(trained):
+    with pytest.raises(ValueError, match="trained for rules beginner, not for advanced"):
+        line_up([str(trained.agent), "random"], "advanced")

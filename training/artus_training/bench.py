@@ -1,0 +1,189 @@
+"""Speed in decisions per second, one process, one line for each way to play.
+
+A decision is what a user pays for one move: the mask and the observation of the player to move, a uniformly drawn legal
+action, and the move itself, finished games dealt anew. Medians of several runs; machines are noisy, so compare lines of
+one run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numba
+import numpy as np
+
+import artus_env.artus_v0 as artus_v0
+from artus_env import Batch, Game, warmup
+from artus_env.engine.workers import available_cores
+
+VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
+
+
+def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> float:
+    """Median over `repeats` runs of how many decisions a second `run` makes; it returns how many it made."""
+    run()
+    rates = []
+    for _ in range(repeats):
+        count, start = 0, time.perf_counter()
+        while (elapsed := time.perf_counter() - start) < seconds / repeats:
+            count += run()
+        rates.append(count / elapsed)
+    return statistics.median(rates)
+
+
+def batch_rate(num_games: int, threads: int, rules: str, num_players: int, seconds: float) -> float:
+    batch = Batch(num_games, rules=rules, num_players=num_players, threads=threads)
+    for _ in range(200):  # spread the games over all phases
+        batch.step(batch.sample())
+
+    def run() -> int:
+        for _ in range(20):
+            batch.step(batch.sample())
+        return 20 * num_games
+
+    return median_rate(run, seconds)
+
+
+def fill_rate(num_games: int, seconds: float) -> float:
+    """The floor: filling observation and mask with constants."""
+    batch = Batch(num_games, threads=1)
+
+    def run() -> int:
+        batch.observation.fill(1)
+        batch.mask.fill(1)
+        return num_games
+
+    return median_rate(run, seconds)
+
+
+def uniform(mask: np.ndarray, rng: np.random.Generator) -> int:
+    """One way of choosing for all single-game loops."""
+    legal = mask.nonzero()[0]
+    return int(legal[int(rng.random() * len(legal))])
+
+
+def game_rate(rules: str, num_players: int, seconds: float) -> float:
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 32)))
+        count = 0
+        while not game.over:
+            game.observation()
+            game.move(uniform(game.mask(), rng))
+            count += 1
+        return count
+
+    return median_rate(run, seconds)
+
+
+def aec_rate(env: Any, seconds: float) -> float:
+    """`last`, a uniform legal choice, `step`."""
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        env.reset(seed=int(rng.integers(1 << 31)))
+        count = 0
+        for _ in env.agent_iter():
+            observation, _, terminated, truncated, _ = env.last()
+            over = terminated or truncated
+            env.step(None if over else uniform(observation["action_mask"], rng))
+            count += not over
+        return count
+
+    return median_rate(run, seconds)
+
+
+def gymnasium_rate(rules: str, num_players: int, seconds: float) -> float:
+    """Decisions of the one seat that plays; the random opponents' are not counted."""
+    env = gymnasium.make("artus_env:Artus-v0", rules=rules, num_players=num_players)
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        _, info = env.reset(seed=int(rng.integers(1 << 31)))
+        count, over = 0, False
+        while not over:
+            _, _, terminated, truncated, info = env.step(uniform(info["action_mask"], rng))
+            over = terminated or truncated
+            count += 1
+        return count
+
+    return median_rate(run, seconds)
+
+
+def vector_rate(num_envs: int, rules: str, num_players: int, seconds: float) -> float:
+    """Decisions of the seats that play, one in each environment; the random opponents' are not counted."""
+    envs = gymnasium.make_vec("artus_env:Artus-v0", num_envs=num_envs, rules=rules, num_players=num_players)
+    rng = np.random.default_rng(0)
+    _, info = envs.reset(seed=0)
+
+    def run() -> int:
+        nonlocal info
+        for _ in range(10):
+            mask = info["action_mask"]
+            nth = rng.integers(mask.sum(1, dtype=np.int64))
+            actions = (mask.cumsum(1, dtype=np.int16) > nth[:, None]).argmax(1)
+            _, _, _, _, info = envs.step(actions)
+        return 10 * num_envs
+
+    return median_rate(run, seconds)
+
+
+def connect_four(raw: bool) -> Any | None:
+    """PettingZoo's connect_four for comparison, or None where it isn't installed."""
+    try:
+        from pettingzoo.classic import connect_four_v3
+    except ImportError:
+        return None
+    return connect_four_v3.raw_env() if raw else connect_four_v3.env()
+
+
+def measure(seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[tuple[str, float]]:
+    """Name and decisions per second of each way to play, as they are measured."""
+    threads = [1, 2] if available_cores() > 1 else [1]
+    for num_games in sizes:
+        yield f"fill both buffers, {num_games} games", fill_rate(num_games, seconds)
+        for rules, num_players in VARIANTS:
+            for count in threads:
+                name = f"Batch, {rules}, {num_players} players, {num_games} games, {count} thread{'s' * (count > 1)}"
+                yield name, batch_rate(num_games, count, rules, num_players, seconds)
+    yield "Game, advanced, 4 players", game_rate("advanced", 4, seconds)
+    for raw in (False, True):
+        name = "raw_env()" if raw else "env()"
+        make = artus_v0.raw_env if raw else artus_v0.env
+        ours = aec_rate(make(rules="advanced", num_players=4), seconds)
+        yield f"AEC {name}, advanced, 4 players", ours
+        theirs = connect_four(raw)
+        if theirs is not None:
+            rate = aec_rate(theirs, seconds)
+            yield f"AEC {name}, PettingZoo's connect_four", rate
+            yield f"AEC {name}, ratio", ours / rate
+    yield "Gymnasium env, advanced, 4 players", gymnasium_rate("advanced", 4, seconds)
+    yield "Gymnasium VectorEnv, 1024 envs, advanced, 4 players", vector_rate(1024, "advanced", 4, seconds)
+
+
+def main(arguments: list[str]) -> int:
+    """`artus bench`."""
+    parser = argparse.ArgumentParser(prog="artus bench", description="Decisions per second of every interface, one process.")
+    parser.add_argument("--seconds", type=float, default=1.0, help="for each line (default %(default)s)")
+    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
+    chosen = parser.parse_args(arguments)
+    start = time.perf_counter()
+    warmup()
+    print(f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}, Numba {numba.__version__}")
+    print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
+    results = {}
+    for name, rate in measure(chosen.seconds):
+        results[name] = rate
+        print(f"{name:<64} {rate:>12.2f}" if "ratio" in name else f"{name:<64} {rate:>12,.0f} /s", flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(results, indent=2) + "\n")
+    return 0

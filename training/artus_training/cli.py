@@ -1,0 +1,63 @@
+"""The command line: `artus COMMAND ...`. Only the chosen command's module is imported."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    module: str  # has `function(arguments: list[str]) -> exit code`
+    function: str
+    summary: str
+
+
+COMMANDS = {
+    "train": Command("artus_training.train_sb3", "main", "train an agent by self-play"),
+    "train-all": Command(
+        "artus_training.train_sb3", "main_all", "train beginner and advanced agents and show how strong they are"
+    ),
+    "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
+    "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
+    "show": Command("artus_training.show", "show", "a position, or the middle of a random game, as text"),
+    "rules": Command("artus_training.show", "rules", "cards, wheel and action table"),
+}
+EXTRA = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "rich", "tyro"}
+"""What the extra `train` installs."""
+
+
+class UsageError(Exception):
+    """Something that the user can mend: shown in one line, without a traceback; exit code 2."""
+
+
+def usage() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
+    return "\n".join(["usage: artus COMMAND [options]", "", *lines, "", "artus COMMAND --help tells a command's options."])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command. Returns the exit code: 0, 2 for wrong usage, 130 when interrupted, or the command's own."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    if name in ("-h", "--help"):
+        print(usage())
+        return 0
+    if name not in COMMANDS:
+        print(f"artus: there is no command {name!r}\n\n{usage()}" if name else usage(), file=sys.stderr)
+        return 2
+    command = COMMANDS[name]
+    try:
+        return getattr(import_module(command.module), command.function)(rest)
+    except UsageError as error:
+        print(f"artus {name}: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        print(f"artus {name} needs {error.name}: pip install 'artus[train]'", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"artus {name}: interrupted", file=sys.stderr)
+        return 130

@@ -1,0 +1,271 @@
+"""How strong agents are: whole games, every deal played once from each seat."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from artus_env import Batch
+from artus_env.engine.agents import Agent, View, find_agent
+from artus_env.engine.match import play_games
+from artus_env.engine.rng import check_seed, seed_stream
+from artus_training.cli import UsageError
+
+Z_95 = 1.959964
+"""Half width of a 95 % interval in standard deviations."""
+_DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What some games came to. All figures are of the line-up's order: the first agent is the one in question."""
+
+    agents: tuple[str, ...]
+    rules: str
+    num_players: int
+    games: int
+    seed: int
+    win_rate: float
+    """Of the first agent: a win shared by w players counts 1/w. Equals among equals reach 1 / num_players."""
+    interval: tuple[float, float]
+    """95 % interval of `win_rate` (see `wilson_interval`)."""
+    win_rates: tuple[float, ...]
+    prestige: tuple[float, ...]
+    """Mean final prestige of each agent."""
+    margin: float
+    """Mean of the first agent's prestige minus the mean of the others'."""
+    margin_error: float
+    """Half width of the margin's 95 % interval, from the spread between deals."""
+    forfeits: int
+    """Games that an agent gave up; he has lost them."""
+
+    def __str__(self) -> str:
+        first, others = self.agents[0], self.agents[1:]
+        against = f"{len(others)} x {others[0]}" if len(others) > 1 and len(set(others)) == 1 else ", ".join(others)
+        low, high = self.interval
+        width = max(map(len, self.agents))
+        lines = [
+            f"{first} against {against}: {self.rules}, {self.num_players} players, {self.games} games, seed {self.seed}",
+            f"wins {self.win_rate:6.1%}   (95 %: {low:.1%} to {high:.1%}; among equals {1 / self.num_players:.1%})",
+            f"margin {self.margin:+.1f} +- {self.margin_error:.1f} prestige",
+            *(
+                f"  {name:<{width}}   wins {rate:6.1%}   prestige {points:+7.1f}"
+                for name, rate, points in zip(self.agents, self.win_rates, self.prestige, strict=True)
+            ),
+        ]
+        if self.forfeits:
+            lines.append(f"  {self.forfeits} games were given up")
+        return "\n".join(lines)
+
+
+def wilson_interval(rate: float, games: int) -> tuple[float, float]:
+    """95 % interval of a win rate.
+
+    Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in 1 000
+    games has no width at all. Shared wins, and dealing the same cards to every seat, make the true spread smaller than
+    that of independent wins and losses, so it is rather too wide than too narrow.
+    """
+    square = Z_95**2 / games
+    centre = (rate + square / 2) / (1 + square)
+    half = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def find_player(agent: Any) -> Agent:
+    """Like `find_agent`; the path of a saved agent (`*.zip`) will do too.
+
+    Raises:
+        ValueError: If there is no such agent, or its file is damaged.
+        TypeError: If it is no agent at all.
+    """
+    if isinstance(agent, str) and agent.endswith(".zip"):
+        from artus_agents.neural import load_agent
+
+        return load_agent(agent.removeprefix("ppo:"))
+    return find_agent(agent)
+
+
+def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, components: Any = None) -> list[Agent]:
+    """One agent for each player: those given, or the first one against copies of the second.
+
+    Raises:
+        ValueError: If an agent is unknown or can't play this variant, or their number doesn't fit.
+    """
+    if num_players is None:
+        num_players = max(2, len(agents))
+    Batch.definition.check_variant(rules, num_players)
+    if len(agents) not in (2, num_players):
+        raise ValueError(f"{num_players} players need {num_players} agents, or 2 (one against copies of the other)")
+    found = [find_player(agent) for agent in agents]
+    for agent in found:
+        if hasattr(agent, "check_variant"):
+            agent.check_variant(rules, num_players, Batch.definition.box(components))
+    return found + found[1:2] * (num_players - len(found))
+
+
+def evaluate(
+    agents: Sequence[Any],
+    *,
+    rules: str = "beginner",
+    num_players: int | None = None,
+    games: int = 1000,
+    seed: int = 0,
+    batch_size: int = 512,
+    components: Any = None,
+    progress: Callable[[float], None] | None = None,
+) -> Evaluation:
+    """Play whole games between agents.
+
+    Every deal is played `num_players` times, with the line-up one seat further each time, so that neither seat nor cards
+    favour anybody. What agents draw depends on the seed and the number of the game alone: results are the same for every
+    batch size (of a neural agent: up to the last bits of its sums).
+
+    Args:
+        agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
+            agents.
+        rules, num_players, components: The variant; by default as many players as agents.
+        games: How many; rounded up to a multiple of the number of players.
+        seed: Deals and the agents' choices derive from it.
+        batch_size: Games at a time.
+        progress: Called now and then with the part of the work that is done, 0..1.
+
+    Raises:
+        ValueError: If an agent is unknown or can't play this variant, or a number doesn't fit.
+    """
+    players = line_up(agents, rules, num_players, components)
+    n = len(players)
+    if games < 1 or batch_size < 1:
+        raise ValueError(f"games and batch_size must be at least 1, got {games} and {batch_size}")
+    deals = -(-games // n)
+    games = deals * n
+    seeds = np.repeat(seed_stream(seed, deals, _DEALS), n)
+    keys = seed_stream(seed, games, _KEYS)
+    # Member k of the line-up sits on seat (k + rotation) mod n; `members` says the same seat by seat.
+    members = (np.arange(n)[None, :] - np.arange(games)[:, None]) % n
+    different = list({id(player): player for player in players}.values())
+    which_agent = np.array([different.index(player) for player in players])
+
+    if progress:
+        decisions = games * game_length(Batch(1, rules=rules, num_players=n, components=components))
+        made = 0
+
+        def count(decided: int) -> None:
+            nonlocal made
+            made += decided
+            progress(min(1, made / decisions))
+
+        different = [_Counted(agent, count) for agent in different]
+
+    scores = np.zeros((games, n), np.int32)  # of each member of the line-up
+    rates = np.zeros((games, n))
+    forfeits = 0
+    for start in range(0, games, batch_size):
+        part = slice(start, min(start + batch_size, games))
+        batch = Batch(part.stop - start, rules=rules, num_players=n, autoreset=False, components=components)
+        batch.reset(seeds[part])
+        played = play_games(batch, different, which_agent[members[part]], keys[part])
+        np.put_along_axis(scores[part], members[part], played.scores, axis=1)
+        np.put_along_axis(rates[part], members[part], played.shares(), axis=1)
+        forfeits += int((played.forfeits >= 0).sum())
+
+    margins = scores[:, 0] - scores[:, 1:].mean(axis=1)
+    by_deal = margins.reshape(deals, n).mean(axis=1)
+    error = Z_95 * by_deal.std(ddof=1) / math.sqrt(deals) if deals > 1 else math.inf
+    wins = rates.mean(axis=0)
+    names = [*map(_name, agents), *[_name(agents[1])] * (n - len(agents))]
+    return Evaluation(
+        agents=tuple(names),
+        rules=rules,
+        num_players=n,
+        games=games,
+        seed=seed,
+        win_rate=float(wins[0]),
+        interval=wilson_interval(float(wins[0]), games),
+        win_rates=tuple(wins.tolist()),
+        prestige=tuple(scores.mean(axis=0).tolist()),
+        margin=float(margins.mean()),
+        margin_error=float(error),
+        forfeits=forfeits,
+    )
+
+
+def game_length(batch: Batch) -> int:
+    """Decisions in a game of this variant. Artus games of one variant all have the same number."""
+    probe = Batch(1, rules=batch.rules, num_players=batch.num_players, autoreset=False, components=batch.components)
+    decisions = 0
+    while not probe.done[0]:
+        probe.step(probe.sample())
+        decisions += 1
+    return decisions
+
+
+class _Counted:
+    """An agent whose decisions are counted."""
+
+    def __init__(self, agent: Agent, count: Callable[[int], None]) -> None:
+        self.agent = agent
+        self.count = count
+
+    def act(self, view: View) -> np.ndarray:
+        actions = self.agent.act(view)
+        self.count(len(view))
+        return actions
+
+
+def progress_line(label: str) -> Callable[[float], None] | None:
+    """A line on the terminal with the part that is done and the time left; None where nobody watches."""
+    if not sys.stderr.isatty():
+        return None
+    start = shown = time.monotonic()
+
+    def show(done: float) -> None:
+        nonlocal shown
+        now = time.monotonic()
+        if done < 1 and now - shown < 0.5:
+            return
+        shown = now
+        left = (now - start) * (1 - done) / done
+        text = f"{label}: {done:4.0%}, {left:.0f} s left" if done < 1 else ""
+        print(f"\r{text:<79}", end="\r", file=sys.stderr, flush=True)
+
+    return show
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus evaluate`."""
+    parser = argparse.ArgumentParser("artus evaluate", description="Let agents play each other; every deal from every seat.")
+    parser.add_argument(
+        "agents", nargs="+", help="agent names or saved agents (*.zip): one a player, or two (1 against copies)"
+    )
+    parser.add_argument("--rules", default="beginner", help="beginner or advanced (default: %(default)s)")
+    parser.add_argument("--num-players", type=int, help="default: as many as agents")
+    parser.add_argument("--games", type=int, default=1000, help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
+    parser.add_argument("--batch-size", type=int, default=512, help="games at a time (default: %(default)s)")
+    given = parser.parse_args(arguments)
+    try:
+        line_up(given.agents, given.rules, given.num_players)
+        check_seed(given.seed)
+        if given.games < 1 or given.batch_size < 1:
+            raise ValueError("--games and --batch-size must be at least 1")
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    result = evaluate(
+        given.agents, rules=given.rules, num_players=given.num_players, games=given.games, seed=given.seed,
+        batch_size=given.batch_size, progress=progress_line("playing"),
+    )  # fmt: skip
+    print(result)
+    return 0
+
+
+def _name(agent: Any) -> str:
+    if isinstance(agent, str):
+        return agent
+    return getattr(agent, "__name__", type(agent).__name__)

@@ -1,0 +1,164 @@
+"""`artus show`, `artus rules` and `artus replay`: the game as text. Needs nothing but `artus_env`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from artus_env import Game
+from artus_env.artus import tables
+from artus_env.artus.components import RULES
+from artus_env.engine import records
+from artus_training.cli import UsageError
+
+
+def show(arguments: list[str]) -> int:
+    """A position, or the middle of a random game."""
+    parser = argparse.ArgumentParser(prog="artus show", description="Show a position, or the middle of a random game.")
+    parser.add_argument("position", nargs="?", help="file with a position as JSON, - for standard input")
+    parser.add_argument("--rules", choices=RULES, default="advanced")
+    parser.add_argument("--num-players", type=int, default=2, choices=(2, 3, 4))
+    parser.add_argument("--seed", type=int, default=None, help="deal and moves of the random game")
+    parser.add_argument("--player", type=int, default=None, help="show what this player sees")
+    parser.add_argument("--json", action="store_true", help="print the position as JSON")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.position is None:
+            game = middle_of_a_game(chosen.rules, chosen.num_players, chosen.seed)
+        else:
+            text = sys.stdin.read() if chosen.position == "-" else Path(chosen.position).read_text()
+            game = Game.from_dict(json.loads(text))
+        if chosen.json:
+            print(json.dumps(game.to_dict(chosen.player)))
+        else:
+            print(game.render(chosen.player))
+            if not game.over and chosen.player in (None, game.player):
+                print(f"\nmoves: {' '.join(game.moves())}")
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{chosen.position or 'random game'}: {error}") from None
+    return 0
+
+
+def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
+    """A random game, played to about its middle."""
+    rng = np.random.default_rng(seed)
+    game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 63)))
+    length = (5 if num_players < 4 else 4) * num_players + (28 if rules == "beginner" else 38) * num_players
+    for _ in range(length // 2):
+        game.move(int(rng.choice(game.legal_actions())))
+    return game
+
+
+def rules(arguments: list[str]) -> int:
+    """Cards, wheel and action table."""
+    argparse.ArgumentParser(prog="artus rules", description="Print cards, wheel and action table.").parse_args(arguments)
+    for title, table in (("Cards", tables.cards), ("Wheel", tables.wheel), ("Actions", tables.actions)):
+        print(f"{title}\n\n{aligned(table())}\n")
+    print(f"Reconstructed are\n\n{tables.reconstructed()}")
+    return 0
+
+
+def aligned(markdown: str) -> str:
+    """A Markdown table with columns of equal width, for reading in a terminal."""
+    lines = re.sub(r"`|\*\*", "", markdown).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # not the line of dashes
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    rows = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+    rest = [line for line in lines if not line.startswith("|")]
+    return "\n".join([*rows, *rest])
+
+
+def replay(arguments: list[str]) -> int:
+    """List the games of a file of records, or step through one."""
+    parser = argparse.ArgumentParser(
+        prog="artus replay",
+        description="List the games of a file of records, or step through one of them: Enter for the next move, "
+        "b back, a number to jump there, q to leave.",
+    )
+    parser.add_argument("file", type=Path, help="records, one line of JSON a game")
+    parser.add_argument("game", type=int, nargs="?", help="which game, counted from 1")
+    parser.add_argument("--at", type=int, default=None, help="only print the position after so many moves (-1: at the end)")
+    parser.add_argument("--check", action="store_true", help="replay every game and compare the scores")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.check:
+            count = len([Game.replay(line) for line in lines_of(chosen.file)])
+            print(f"{count} games replayed to the recorded scores")
+        elif chosen.game is None:
+            for number, line in enumerate(lines_of(chosen.file), 1):
+                print(f"{number:>6}  {summary(line)}")
+        else:
+            step_through(pick(chosen.file, chosen.game), chosen.at)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{chosen.file}: {error}") from None
+    return 0
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    with path.open() as file:
+        for number, line in enumerate(file, 1):
+            try:
+                records.read(line)
+            except records.RecordError as error:
+                raise ValueError(f"line {number}: {error}") from None
+            yield line
+
+
+def pick(path: Path, number: int) -> str:
+    """Record `number` of a file, counted from 1.
+
+    Raises:
+        ValueError: If there are not so many.
+    """
+    count = 0
+    for count, line in enumerate(lines_of(path), 1):
+        if count == number:
+            return line
+    raise ValueError(f"there is no game {number}, the file has {count}")
+
+
+def summary(line: str) -> str:
+    """One record in one line."""
+    record = records.read(line)
+    position, scores = record["position"], record["scores"]
+    names = record["players"] or [f"player {player}" for player in range(len(scores))]
+    result = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=True))
+    return f"{position['rules']}, {len(scores)} players, {len(record['moves'])} moves: {result}"
+
+
+def step_through(line: str, at: int | None) -> None:
+    """Show a recorded game move by move."""
+    whole, moves = Game.replay(line), records.read(line)["moves"]
+    last = len(moves)
+    if at is not None:
+        print(position_after(whole, range(last + 1)[at] if -last - 1 <= at <= last else last))
+        return
+    place = 0
+    while True:
+        print(f"\n{position_after(whole, place)}\n")
+        print(f"move {place} of {last}" + (f", next: {moves[place]}" if place < last else ", the end"))
+        try:
+            answer = input("[Enter] next, b back, number, q> ").strip()
+        except EOFError:
+            return
+        if answer == "q":
+            return
+        if answer.lstrip("-").isdigit():
+            place = max(0, min(last, int(answer)))
+        else:
+            place = max(0, place - 1) if answer == "b" else min(last, place + 1)
+
+
+def position_after(whole: Game, count: int) -> Game:
+    """The game after its first `count` moves."""
+    game = whole.first()
+    for action in whole.actions_played[:count]:
+        game.move(action)
+    return game

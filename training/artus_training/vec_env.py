@@ -1,0 +1,259 @@
+"""Many games against opponents as one Stable-Baselines3 `VecEnv`, without subprocesses."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
+
+from artus_agents.neural import NeuralAgent
+from artus_agents.simple import RandomAgent
+from artus_env import Batch
+from artus_env.engine.agents import choose_actions
+from artus_env.engine.match import win_shares
+from artus_env.engine.rng import check_seed, seed_stream
+from artus_training.evaluate import find_player, game_length
+
+SELF = "self"
+"""Name of the opponents that are earlier versions of the learner."""
+LEARNER = -1
+RESULTS_KEPT = 500
+_DEALS, _OPPONENTS, _KEYS = range(10, 13)  # purposes of the seed streams
+
+
+class SelfPlayVecEnv(VecEnv):
+    """One learner at N tables; whoever else sits there is part of the environment.
+
+    Each step plays the learner's action in every game, then the opponents' until the learner is to move everywhere. Its
+    reward is the learner's own, for everything that happened until his next decision, so that a game lost on somebody
+    else's move brings its -1 to his last action. From game to game he takes the next seat.
+
+    Args:
+        num_envs: N.
+        rules, num_players, reward, components: As for `Batch`.
+        opponents: Share of the games against each opponent, by agent name; `self` stands for the pool of snapshots. All
+            other seats of a game go to the same kind.
+        pool_size: How many snapshots are kept; a new one replaces the oldest.
+        stagger: Begin each table somewhere in its first game, so that not all tables are always in the same phase.
+        seed: Deals, opponents and their decisions derive from it.
+
+    Attributes:
+        batch: The games.
+        seat: The learner's seat in each game, shape (N,), int8.
+        results: How the learner did in his last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
+
+    Raises:
+        ValueError: If a share is negative, all are zero, or an opponent or variant is unknown.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        *,
+        rules: str = "beginner",
+        num_players: int = 2,
+        reward: str = "win",
+        components: Any = None,
+        opponents: Mapping[str, float] | None = None,
+        pool_size: int = 4,
+        stagger: bool = True,
+        seed: int = 0,
+    ) -> None:
+        opponents = {"random": 1.0} if opponents is None else opponents
+        if not opponents or min(opponents.values()) < 0 or sum(opponents.values()) <= 0:
+            raise ValueError(f"opponents need shares of at least 0, and one above, got {dict(opponents)}")
+        if pool_size < 1:
+            raise ValueError(f"pool_size must be at least 1, got {pool_size}")
+        # One thread: torch needs the cores more, and the games are a small part of the work.
+        self.batch = Batch(
+            num_envs, rules=rules, num_players=num_players, reward=reward, components=components, threads=1, autoreset=False
+        )
+        # `self` last: its agents come behind all others
+        self.kinds = sorted((kind for kind, share in opponents.items() if share), key=SELF.__eq__)
+        self._shares = np.cumsum([opponents[kind] for kind in self.kinds]) / sum(opponents.values())
+        self._shares[-1] = 1  # whatever the rounding
+        self._fixed = [find_player(kind) for kind in self.kinds if kind != SELF]
+        self.pool: list[NeuralAgent] = []
+        self.pool_size = pool_size
+        self._oldest = 0  # place in the pool
+
+        self.stagger = stagger
+        self.seat = np.zeros(num_envs, np.int8)
+        self._kind = np.zeros(num_envs, np.int64)  # of the opponents in each game, index into `kinds`
+        self._sitting = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
+        self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since his last decision
+        self._return = np.zeros(num_envs, np.float64)
+        self._length = np.zeros(num_envs, np.int64)
+        self._rewards = np.zeros(num_envs, np.float32)  # what the current step will return, like the next two
+        self._dones = np.zeros(num_envs, np.bool_)
+        self._infos: list[dict[str, Any]] = []
+        self._actions = np.zeros(num_envs, np.int64)
+        self.results: dict[str, deque[float]] = {kind: deque(maxlen=RESULTS_KEPT) for kind in self.kinds}
+        self._seed(seed)
+
+        low, high = self.batch.definition.observation_bounds(self.batch.components)
+        self.render_mode = None  # asked for by VecEnv's own constructor
+        super().__init__(num_envs, spaces.Box(low, high, dtype=np.int8), spaces.Discrete(self.batch.num_actions))
+
+    def _seed(self, seed: int) -> None:
+        self._deals: np.ndarray | None = seed_stream(check_seed(seed), self.batch.num_games, _DEALS)  # of the next reset
+        self._keys = seed_stream(seed, self.batch.num_games, _KEYS)
+        self._random = np.random.default_rng([seed, _OPPONENTS])
+
+    # --- opponents ---
+
+    def add_snapshot(self, agent: NeuralAgent) -> None:
+        """Put a version of the learner into the pool, in the place of the oldest when it is full."""
+        if len(self.pool) < self.pool_size:
+            self.pool.append(agent)
+        else:
+            self.pool[self._oldest] = agent
+            self._oldest = (self._oldest + 1) % self.pool_size
+
+    def snapshots(self) -> list[NeuralAgent]:
+        """The pool, oldest first."""
+        return self.pool[self._oldest :] + self.pool[: self._oldest]
+
+    def _seat_players(self, games: np.ndarray) -> None:
+        """Give each of the games its opponents, around the learner's seat."""
+        kinds = np.searchsorted(self._shares, self._random.random(len(games)), side="right")
+        sitting = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
+        snapshots = kinds == len(self._fixed)
+        if snapshots.any():
+            if not self.pool:
+                raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `self`")
+            sitting[snapshots] += self._random.integers(0, len(self.pool), size=sitting[snapshots].shape)  # each seat its own
+        sitting[np.arange(len(games)), self.seat[games]] = LEARNER
+        self._kind[games] = kinds
+        self._sitting[games] = sitting
+
+    # --- the games ---
+
+    def reset(self) -> np.ndarray:
+        """Deal all games and let the opponents play until the learner is to move: his observations (N, F), int8.
+
+        With the seed of `seed()`, if that was called since the last reset, else with the next deals.
+        """
+        if self._seeds[0] is not None:
+            self._seed(self._seeds[0])
+        self._reset_seeds()
+        self._reset_options()
+        self.batch.reset(self._deals)
+        self._deals = None
+        self.seat[:] = np.arange(self.num_envs) % self.batch.num_players
+        if self.stagger:
+            self._play_ahead()
+        self._owed[:] = self._return[:] = self._length[:] = 0
+        self._seat_players(np.arange(self.num_envs))
+        self._infos = [{} for _ in range(self.num_envs)]
+        self._let_opponents_play()
+        return self.batch.observation.copy()
+
+    def _play_ahead(self) -> None:
+        """Play each game at random up to somewhere before its end."""
+        decisions = game_length(self.batch)
+        anybody = np.zeros((self.num_envs, self.batch.num_players), np.int64)
+        ahead = self._random.integers(0, decisions, self.num_envs)
+        for played in range(decisions):
+            games = np.flatnonzero(ahead > played)
+            self.batch.step(choose_actions(self.batch, [RandomAgent()], anybody, self._keys, games), games)
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Keep the learner's actions, shape (N,), for `step_wait`."""
+        self._actions = np.asarray(actions, np.int64)
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Play the learner's actions and then the opponents' until it is his move everywhere.
+
+        Returns:
+            observations (N, F), int8; rewards (N,), float32; dones (N,), bool; and for each game an info, which has the
+            keys `terminal_observation` and `episode` (return, length and opponents) if a game ended there.
+
+        Raises:
+            ValueError: If an action is illegal; nothing has changed.
+        """
+        self._dones = np.zeros(self.num_envs, np.bool_)
+        self._rewards = np.zeros(self.num_envs, np.float32)
+        self._infos = [{} for _ in range(self.num_envs)]
+        self._play(self._actions, np.arange(self.num_envs))
+        self._let_opponents_play()
+        going_on = ~self._dones
+        self._rewards[going_on] = self._owed[going_on]
+        self._return[going_on] += self._owed[going_on]
+        self._length[going_on] += 1
+        self._owed[going_on] = 0
+        return self.batch.observation.copy(), self._rewards, self._dones, self._infos
+
+    def _let_opponents_play(self) -> None:
+        while len(waiting := np.flatnonzero(self.batch.player != self.seat)):
+            agents = [*self._fixed, *self.pool]
+            self._play(choose_actions(self.batch, agents, self._sitting, self._keys, waiting), waiting)
+
+    def _play(self, actions: np.ndarray, games: np.ndarray) -> None:
+        """Play one action in each of the games; those that end are settled and dealt anew."""
+        reward, done = self.batch.step(actions, games)
+        self._owed[games] += reward[games, self.seat[games]]
+        over = games[done[games]]
+        if len(over):
+            self._settle(over)
+            self.seat[over] = (self.seat[over] + 1) % self.batch.num_players
+            self.batch.reset(which=over)
+            self._seat_players(over)
+
+    def _settle(self, over: np.ndarray) -> None:
+        """Pay the learner what he is owed for the games that have ended, whoever made the last move."""
+        self._dones[over] = True
+        self._rewards[over] = self._owed[over]
+        won = win_shares(self.batch.scores[over])[np.arange(len(over)), self.seat[over]]
+        seen_at_end = self.batch.observe(self.seat[over], over)
+        for game, share, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
+            kind = self.kinds[self._kind[game]]
+            self.results[kind].append(share)
+            self._infos[game] = {
+                "terminal_observation": seen,
+                "TimeLimit.truncated": False,
+                "episode": {
+                    "r": float(self._return[game] + self._owed[game]),
+                    "l": int(self._length[game]) + 1,
+                    "opponents": kind,
+                },
+            }
+        self._owed[over] = self._return[over] = self._length[over] = 0
+
+    # --- what else VecEnv asks for ---
+
+    def action_masks(self) -> np.ndarray:
+        """What the learner may do: shape (N, A), int8; overwritten by the next step."""
+        return self.batch.mask
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method that works on all games at once. For `action_masks` without indices the list has one array for all
+        games: `get_action_masks` makes one array (1, N, A) of it in one copy, which sb3-contrib reshapes where it is used.
+        """
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        if method_name == "action_masks" and indices is not None:
+            return [result[index] for index in self._get_indices(indices)]
+        return [result]
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute, the same for each of the games."""
+        value = getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute for all games; they can't differ."""
+        if indices is not None and len(list(self._get_indices(indices))) != self.num_envs:
+            raise NotImplementedError("the games of a SelfPlayVecEnv share all attributes")
+        setattr(self, attr_name, value)
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """No game has a wrapper."""
+        return [False for _ in self._get_indices(indices)]
+
+    def close(self) -> None:
+        """Nothing to close."""
