@@ -1,0 +1,366 @@
+"""Players that are programs of their own, in any language: lines of JSON over stdin and stdout (docs/protocol.md)."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.agents import View
+from artus_env.engine.match import FORFEIT
+
+PROTOCOL = 1
+MAX_ANSWER = 64 * 1024
+"""Bytes of an answer; whoever writes more without an end of line has failed."""
+CHUNK = 64 * 1024
+MAX_LIMIT = 86_400.0
+START_FAILURES = 3
+"""After so many starts in a row without a hello it isn't started again."""
+FAILURES = 10
+"""The same after so many failures in a row without a legal move between them."""
+MAX_REASONS = 10_000
+GOODBYE_SECONDS = 0.5
+"""What a program has to end by itself when its input is closed."""
+KILL_SECONDS = 5.0
+"""What the launcher has to kill all that belongs to a program before we do what we can ourselves."""
+EXIT_SECONDS = 1.0
+"""How long to wait for the exit code of a program whose pipes are closed."""
+LAUNCHER = Path(__file__).with_name("launcher.py")
+
+
+class ProgramError(Exception):
+    """What a program did wrong, in one line."""
+
+
+class Program:
+    """A running program, spoken to in lines. It ends with all that it started when this object or this process does.
+
+    Args:
+        command: The words of the command line.
+
+    Raises:
+        ProgramError: If no process can be started. That there is no such program shows only when it is asked.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *command],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True,
+            )  # fmt: skip
+        except (OSError, ValueError) as error:
+            raise ProgramError(f"could not be started: {shown(str(error))}") from None
+        self.close = weakref.finalize(self, _end, self._process, os.getpid())  # called when Python exits at the latest
+        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        self._input, self._output, self._errors = (pipe.fileno() for pipe in pipes if pipe)
+        for pipe in (self._input, self._output, self._errors):
+            os.set_blocking(pipe, False)
+        self._heard = b""  # of the answer
+        self._complaints = b""  # the last of what it wrote to stderr
+        self._listening = {self._output, self._errors}
+
+    def ask(self, request: dict[str, Any], seconds: float) -> bytes:
+        """Send one line and return the line that answers it.
+
+        Raises:
+            ProgramError: If there is none within `seconds`. The program is of no use any more.
+        """
+        unsent = memoryview(json.dumps(request, separators=(",", ":")).encode() + b"\n")
+        deadline = time.monotonic() + seconds
+        self._listen()
+        if self._heard:
+            raise ProgramError(f"wrote without being asked: {shown(self._heard)}")
+        while True:
+            remaining = deadline - time.monotonic()
+            ready = self._wait(remaining, bool(unsent))
+            if self._input in ready:
+                unsent = unsent[self._send(unsent) :]
+            if self._errors in ready:
+                self._listen_to_complaints()
+            if self._output in ready:
+                self._listen()
+            if len(self._heard) > MAX_ANSWER:
+                raise ProgramError(f"wrote more than {MAX_ANSWER} bytes for one answer: {shown(self._heard)}")
+            line, end, rest = self._heard.partition(b"\n")
+            if end and not unsent:
+                self._heard = b""
+                if rest:
+                    raise ProgramError(f"wrote more than one line for one answer: {shown(line)}, {shown(rest)}")
+                return line
+            if remaining <= 0:  # after a last look: it is not to blame if we were late
+                raise ProgramError(f"no answer within {seconds:g} s")
+
+    def kill(self) -> None:
+        """End it without a chance to say goodbye."""
+        self._process.terminate()
+        self.close()
+
+    def last_words(self) -> str:
+        """The last line that it wrote to stderr, empty if there is none."""
+        for _ in range(16):  # a pipe's worth and more; somebody may be writing without an end
+            if not self._listen_to_complaints():
+                break
+        lines = [line for line in self._complaints.decode(errors="replace").splitlines() if line.strip()]
+        return "".join(c if c.isprintable() else "?" for c in lines[-1].strip())[:200] if lines else ""
+
+    def _wait(self, seconds: float, sending: bool) -> set[int]:
+        """Pipes that can be used now, or have failed; empty when the time is over."""
+        poll = select.poll()
+        for pipe in self._listening:
+            poll.register(pipe, select.POLLIN)
+        if sending:
+            poll.register(self._input, select.POLLOUT)
+        return {pipe for pipe, _ in poll.poll(math.ceil(max(seconds, 0) * 1000))}
+
+    def _send(self, unsent: memoryview) -> int:
+        try:
+            return os.write(self._input, unsent)
+        except BlockingIOError:
+            return 0
+        except BrokenPipeError:
+            raise self._gone("closed its input") from None
+
+    def _listen(self) -> None:
+        """Take what there is of an answer. Blank lines are none."""
+        with suppress(BlockingIOError):
+            data = os.read(self._output, CHUNK)
+            if not data:
+                raise self._gone("closed its output")
+            self._heard = (self._heard + data).lstrip()
+
+    def _listen_to_complaints(self) -> bool:
+        """Take what there is on stderr, so that its writer need not wait, and keep the last. Returns whether there was any."""
+        try:
+            data = os.read(self._errors, CHUNK) if self._errors in self._listening else b""
+        except BlockingIOError:
+            return False
+        if not data:
+            self._listening.discard(self._errors)
+        self._complaints = (self._complaints + data)[-2000:]
+        return bool(data)
+
+    def _gone(self, what: str) -> ProgramError:
+        """Why a pipe is closed: mostly because the program has ended."""
+        try:
+            code = self._process.wait(EXIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            return ProgramError(what)
+        if code > 128:
+            with suppress(ValueError):
+                return ProgramError(f"was ended by {signal.Signals(code - 128).name}")
+        return ProgramError(f"ended with exit code {code}")
+
+
+def _end(process: subprocess.Popen[bytes], owner: int) -> None:
+    """End a program politely, then surely. `owner`: the process that started it."""
+    pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe]
+    pipes[0].close()
+    if os.getpid() != owner:  # we are a forked copy of its owner, whom alone it concerns
+        process.returncode = 0  # or Popen would complain that it still runs
+    else:
+        try:
+            process.wait(GOODBYE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            try:
+                process.wait(KILL_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        if process.returncode < 0:  # somebody killed the launcher, so that it could not do its work
+            with suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+    for pipe in pipes[1:]:
+        pipe.close()
+
+
+def read_answer(line: bytes, kind: str, key: str, wanted: type) -> Any:
+    """What an answer says: its `key`, if it is of this kind and has it.
+
+    Raises:
+        ProgramError: If it isn't.
+    """
+    try:
+        answer = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        raise ProgramError(f"answered what is no JSON: {shown(line)}") from None
+    if isinstance(answer, dict) and answer.get("type") == kind and isinstance(answer.get(key), wanted):
+        return answer[key]
+    raise ProgramError(f'answered {shown(line)} instead of {{"type": "{kind}", "{key}": ...}}')
+
+
+def shown(text: str | bytes) -> str:
+    """Text from a program as it can be shown: one line, printable, not long."""
+    if isinstance(text, bytes):
+        text = text[:400].decode(errors="replace")
+    return ascii(text if len(text) <= 80 else text[:80] + "...")
+
+
+class ProgramAgent:
+    """A program plays: any number of games, asked about one after the other.
+
+    A program that ends, doesn't answer in time or answers nonsense gives up the game that it was asked about, and is
+    started anew for the next. One that keeps failing is not started again.
+
+    Args:
+        command: A command line, split into words as a shell does (and nothing else that a shell does), with settings
+            before it if need be: `./mybot --flag`, `time=2 start=60 python3 mybot.py`. Or the words themselves.
+        time_limit: Seconds for a move; `time=` in the command line.
+        start_limit: Seconds from the start to the answer to hello; `start=` in the command line.
+
+    Attributes:
+        failure: Why it gave up a game the last time, one line.
+        failures: The same for each game that it gave up, by the game's number (`View.games`); the last ten thousand.
+
+    A copy, also a pickled or forked one, starts a program of its own, which knows nothing of the games so far.
+
+    Raises:
+        ValueError: If the command line or a limit makes no sense.
+        NotImplementedError: On systems other than Linux.
+    """
+
+    def __init__(self, command: str | Sequence[str] = "", time_limit: float = 5.0, start_limit: float = 10.0) -> None:
+        if sys.platform != "linux":
+            raise NotImplementedError("programs can play on Linux only: elsewhere they could stay behind")
+        limits = {"time": time_limit, "start": start_limit}
+        self.command = list(command) if not isinstance(command, str) else read_command(command, limits)
+        if not self.command:
+            raise ValueError("program needs a command line, e.g. program:./mybot or 'program:time=2 python3 mybot.py'")
+        for name, limit in limits.items():
+            if not 0 < limit <= MAX_LIMIT:
+                raise ValueError(f"program: {name} must be more than 0 and at most {MAX_LIMIT:g} seconds, got {limit!r}")
+        self.time_limit, self.start_limit = limits["time"], limits["start"]
+        self.failure = ""
+        self.failures: dict[int, str] = {}
+        self._failed_starts = self._failed = 0  # in a row
+        self._begin()
+
+    def _begin(self) -> None:
+        self._owner = os.getpid()
+        self._lock = threading.Lock()  # a program holds one conversation
+        self._program: Program | None = None
+
+    def act(self, view: View) -> np.ndarray:
+        """One action for each game; `FORFEIT` where the program failed."""
+        self._check_owner()
+        states = view.redeal(view.keys)  # nothing but what the player knows gets this far
+        actions = np.full(len(view), FORFEIT, np.int64)
+        with self._lock:
+            for i, number in enumerate(view.games.tolist()):
+                legal = np.flatnonzero(view.mask[i])
+                state = states[i : i + 1]
+                moves = [view.definition.move_text(int(a), state, view.components, view.tables) for a in legal]
+                request = {
+                    "type": "choose",
+                    "game": number,
+                    "seed": int(view.keys[i]) >> 32,  # more bits than 53 are no number in some languages
+                    "position": view.definition.to_dict(state[0], view.components, int(view.player[i])),
+                    "moves": moves,
+                    "points": view.points[i, legal].tolist(),
+                }
+                try:
+                    actions[i] = legal[moves.index(self._choose(request))]
+                except ProgramError as error:
+                    self._note(number, str(error))
+        return actions
+
+    def close(self) -> None:
+        """End the program. It is started again when it is asked again."""
+        self._check_owner()
+        with self._lock:
+            if self._program is not None:
+                self._program.close()
+            self._program = None
+
+    def _check_owner(self) -> None:
+        """After a fork the program is the parent's, and the lock may be held by a thread that is not here."""
+        if self._owner != os.getpid():
+            self._begin()
+
+    def _choose(self, request: dict[str, Any]) -> str:
+        """The program's choice among the moves of a request.
+
+        Raises:
+            ProgramError: If it fails. It has been ended then.
+        """
+        if self._failed_starts >= START_FAILURES:
+            raise ProgramError(f"not started again after {START_FAILURES} starts in a row without a hello")
+        if self._failed >= FAILURES:
+            raise ProgramError(f"not started again after {FAILURES} failures in a row without a legal move between them")
+        starting = self._program is None
+        try:
+            if self._program is None:
+                self._program = Program(self.command)
+                hello = {"type": "hello", "protocol": PROTOCOL, "time": self.time_limit}
+                spoken = read_answer(self._program.ask(hello, self.start_limit), "hello", "protocol", int)
+                if spoken != PROTOCOL:
+                    raise ProgramError(f"speaks protocol {spoken}, not {PROTOCOL}")
+                self._failed_starts, starting = 0, False
+            move = read_answer(self._program.ask(request, self.time_limit), "move", "move", str)
+            if move not in request["moves"]:
+                raise ProgramError(f"illegal move {shown(move)}")
+        except ProgramError as error:
+            self._failed += 1
+            self._failed_starts += starting
+            words = self._program.last_words() if self._program else ""
+            self._kill()
+            reason = f"did not start: {error}" if starting else str(error)
+            raise ProgramError(f"{reason} (stderr: {words})" if words else reason) from None
+        except BaseException:  # interrupted in the middle of a conversation
+            self._kill()
+            raise
+        self._failed = 0
+        return move
+
+    def _kill(self) -> None:
+        if self._program is not None:
+            self._program.kill()
+        self._program = None
+
+    def _note(self, number: int, reason: str) -> None:
+        self.failure = self.failures[number] = reason
+        while len(self.failures) > MAX_REASONS:
+            del self.failures[next(iter(self.failures))]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.command, self.time_limit, self.start_limit)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shlex.join(self.command)!r}, {self.time_limit:g}, {self.start_limit:g})"
+
+
+def read_command(text: str, limits: dict[str, float]) -> list[str]:
+    """The words of a command line; settings before them go into `limits`.
+
+    Raises:
+        ValueError: If a quote is left open, a setting unknown or no number.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"program: {str(error).lower()} in {text!r}") from None
+    while words and (setting := re.fullmatch(r"(\w+)=(.*)", words[0])):
+        name, value = setting.groups()
+        del words[0]
+        if name not in limits:
+            raise ValueError(f"program: there is no setting {name!r}, only {' and '.join(limits)} (env sets variables)")
+        try:
+            limits[name] = float(value)
+        except ValueError:
+            raise ValueError(f"program: {name} must be a number of seconds, got {value!r}") from None
+    return words

@@ -1,0 +1,276 @@
+"""Bots that break the rules of docs/protocol.md in all ways that came to mind: `hostile_bots.py KIND [FILE] [TAG]`.
+
+They need the standard library alone, so that they start fast.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+KIND = sys.argv[1]
+FOREVER = 600  # seconds; the tests kill everybody long before
+HELLO = {"type": "hello", "protocol": 1}
+
+
+def read():
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def write(text):
+    os.write(1, text if isinstance(text, bytes) else (text + "\n").encode())
+
+
+def say(answer):
+    write(json.dumps(answer))
+
+
+def greet():
+    read()
+    say(HELLO)
+
+
+def play(request=None):
+    """Play on as one should."""
+    while True:
+        say({"type": "move", "move": (request or read())["moves"][0]})
+        request = None
+
+
+def leave_child(*, own_session=False):
+    """A child that holds all pipes open."""
+    if os.fork() == 0:
+        if own_session:
+            os.setsid()
+        time.sleep(FOREVER)
+
+
+def flood(pipe, data):
+    while True:
+        os.write(pipe, data)
+
+
+def file_is_new():
+    """Whether this is the first process that asks."""
+    try:
+        Path(sys.argv[2]).touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def silent():
+    time.sleep(FOREVER)
+
+
+def late():
+    greet()
+    request = read()
+    time.sleep(1.5)
+    play(request)
+
+
+def hangs():
+    greet()
+    read()
+    time.sleep(FOREVER)
+
+
+def crashes_at_start():
+    sys.exit("no time\x1b[31m\tto play")
+
+
+def crashes():
+    greet()
+    read()
+    raise LookupError("forgot the rules")
+
+
+def crashes_once():
+    """Crashes at the fifth request, but only in the first process."""
+    greet()
+    first = file_is_new()
+    for _ in range(4):
+        say({"type": "move", "move": read()["moves"][0]})
+    if first:
+        read()
+        raise LookupError("forgot the rules")
+    play()
+
+
+def kills_itself():
+    greet()
+    read()
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def no_newline():
+    greet()
+    read()
+    flood(1, b"x" * 65536)
+
+
+def endless_lines():
+    greet()
+    read()
+    flood(1, b'{"type": "move", "move": "@3"}\n' * 1000)
+
+
+def endless_blank_lines():
+    greet()
+    read()
+    flood(1, b"\n" * 1000)
+
+
+def two_answers():
+    greet()
+    request = read()
+    line = json.dumps({"type": "move", "move": request["moves"][0]}) + "\n"
+    write((line * 2).encode())
+    time.sleep(FOREVER)
+
+
+def talks_unasked():
+    """One good answer, and a little later one that nobody asked for; FILE says when it is out."""
+    greet()
+    say({"type": "move", "move": read()["moves"][0]})
+    time.sleep(0.2)
+    say({"type": "move", "move": "@3"})
+    Path(sys.argv[2]).touch()
+    time.sleep(FOREVER)
+
+
+def says():
+    """Answers with what FILE holds."""
+    greet()
+    read()
+    write(Path(sys.argv[2]).read_bytes() + b"\n")
+    time.sleep(FOREVER)
+
+
+def greets_with():
+    """Says hello with what FILE holds."""
+    read()
+    write(Path(sys.argv[2]).read_bytes() + b"\n")
+    time.sleep(FOREVER)
+
+
+def closes_stdout():
+    greet()
+    read()
+    os.close(1)
+    time.sleep(FOREVER)
+
+
+def closes_stdin():
+    greet()
+    request = read()
+    os.close(0)
+    say({"type": "move", "move": request["moves"][0]})
+    time.sleep(FOREVER)
+
+
+def ignores_sigterm():
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    hangs()
+
+
+def stops_itself():
+    greet()
+    read()
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def dies_with_child():
+    """Ends while children hold its pipes open, one of them in a session of its own."""
+    greet()
+    read()
+    leave_child()
+    leave_child(own_session=True)
+    sys.exit(3)
+
+
+def kills_launcher():
+    """Kills who is to see to its end, with a child that would outlive it."""
+    greet()
+    read()
+    leave_child()
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(FOREVER)
+
+
+def floods_stderr():
+    greet()
+    read()
+    flood(2, b"complaint\n" * 1000)
+
+
+def deaf():
+    """Never reads again after hello."""
+    greet()
+    time.sleep(FOREVER)
+
+
+def loud():
+    """Plays well and writes far more to stderr than a pipe holds, before each answer."""
+    greet()
+    while True:
+        request = read()
+        for _ in range(30):
+            os.write(2, b"thinking\n" * 1000)
+        say({"type": "move", "move": request["moves"][0]})
+
+
+def good():
+    greet()
+    play()
+
+
+def good_parent():
+    """Plays well, has children, and doesn't end by itself."""
+    leave_child()
+    leave_child(own_session=True)
+    greet()
+    try:
+        play()
+    finally:
+        time.sleep(FOREVER)
+
+
+def good_logging():
+    """Plays well and writes down in FILE what it was asked; its last line tells that it could say goodbye."""
+    with Path(sys.argv[2]).open("a") as log:
+        read()
+        say(HELLO)
+        for line in sys.stdin:
+            log.write(line)
+            log.flush()
+            say({"type": "move", "move": json.loads(line)["moves"][0]})
+        log.write("goodbye\n")
+
+
+def from_script():
+    """Answers with the lines of FILE, whatever the requests; writes those into FILE.heard."""
+    answers = Path(sys.argv[2]).read_bytes().splitlines()
+    with Path(sys.argv[2] + ".heard").open("w") as log:
+        for answer in answers:
+            log.write(sys.stdin.readline())
+            log.flush()
+            write(answer + b"\n")
+        log.write(sys.stdin.readline())
+
+
+def in_a_shell():
+    """Good, behind a shell that stays in between."""
+    raise SystemExit(subprocess.call([sys.executable, "-I", "-S", __file__, "good", *sys.argv[2:]]))
+
+
+if __name__ == "__main__":
+    globals()[KIND]()
