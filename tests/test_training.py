@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from artus_agents.neural import NeuralAgent, load_agent, read_members
 from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_training import policy as policy_module
+from artus_training import train_sb3
 from artus_training.evaluate import evaluate, line_up, wilson_interval
 from artus_training.policy import CheckpointError, load_checkpoint, save_model
 from artus_training.train_sb3 import Settings, parse, train
@@ -400,6 +402,16 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(timesteps + 64)])
     assert train(settings)
     assert read_members(folder / "agent.zip")["artus.json"]["timesteps"] >= timesteps + 64
+
+
+def test_train_all_ends_with_a_table_and_tells_who_missed_the_goal(tmp_path, monkeypatch, capsys):
+    tiny = partial(Settings, runs=tmp_path, steps=64, **TINY | {"games": 4})
+    monkeypatch.setattr(train_sb3, "Settings", tiny)
+    assert train_sb3.main_all([]) == 1  # nobody beats greedy after 64 decisions
+    table = capsys.readouterr().out.partition("4 games each")[2]
+    assert table.count("greedy") == table.count("random") == 2
+    assert "60% missed" in table
+    assert {folder.name for folder in tmp_path.iterdir()} == {"beginner-2", "advanced-2"}
 
 
 # --- evaluation ---

@@ -19,12 +19,17 @@ COMMANDS = {
         "artus_training.train_sb3", "main_all", "train beginner and advanced agents and show how strong they are"
     ),
     "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
+    "tournament": Command("artus_training.tournament", "main", "ratings and win rates of many agents, with a report"),
+    "baseline": Command("artus_training.tournament", "baseline", "tournaments of the untrained agents in every variant"),
+    "replay": Command("artus_training.show", "replay", "list recorded games, or step through one"),
     "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
     "show": Command("artus_training.show", "show", "a position, or the middle of a random game, as text"),
     "rules": Command("artus_training.show", "rules", "cards, wheel and action table"),
 }
-EXTRA = {"torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "rich", "tyro"}
-"""What the extra `train` installs."""
+EXTRAS = dict.fromkeys(("openskill", "matplotlib", "rich"), "tournament") | dict.fromkeys(
+    ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "tyro"), "train"
+)
+"""Which extra installs a package that some commands need."""
 
 
 class UsageError(Exception):
@@ -54,9 +59,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"artus {name}: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
             raise
-        print(f"artus {name} needs {error.name}: pip install 'artus[train]'", file=sys.stderr)
+        print(f"artus {name} needs {error.name}: pip install 'artus[{extra}]'", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"artus {name}: interrupted", file=sys.stderr)

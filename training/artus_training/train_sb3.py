@@ -26,6 +26,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 import numpy as np
 import torch
 import tyro
+from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
@@ -370,15 +371,15 @@ def main_all(arguments: list[str]) -> int:
         if not train(settings):
             return 130
         results += show_strength(settings)
-    table = Table("agent", "against", "games", "wins", "95 %", "margin", "goal")
+    table = Table("agent", "against", "wins", "95 %", "margin", "goal", title=f"{settings.games} games each", box=box.SIMPLE)
     missed = 0
     for result in results:
         low, high = result.interval
         goal = GOALS[result.agents[1]]
         missed += result.win_rate < goal
         table.add_row(
-            *result.agents, f"{result.games}", f"{result.win_rate:.1%}", f"{low:.1%} to {high:.1%}", f"{result.margin:+.1f}",
-            f"{goal:.0%} {'missed' if result.win_rate < goal else 'reached'}",
+            *result.agents, f"{result.win_rate:.1%}", f"{low:.1%}..{high:.1%}", f"{result.margin:+.1f}",
+            f"{goal:.0%} {'missed' if result.win_rate < goal else 'ok'}",
         )  # fmt: skip
     Console().print(table)
     return 1 if missed else 0

@@ -1,0 +1,39 @@
+"""A player that tries all its moves of a turn and judges the table behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_agents import loops
+from artus_env.artus.actions import MASK_WORDS
+from artus_env.engine.agents import View
+from artus_env.engine.workers import available_cores, run_shares, shares
+
+GAMES_PER_THREAD = 16
+
+
+class LookaheadAgent:
+    """Plays out each own move, in the advanced game each pair of moves of its turn, and takes the best table.
+
+    A table is judged by the lead in points, with each seat that a knight holds counted at `weight` of its value. It draws
+    from the pile of which most is left.
+
+    Args:
+        weight: What a seat is worth of its value.
+    """
+
+    def __init__(self, weight: float | str = 0.17) -> None:
+        self.weight = float(weight)
+
+    def act(self, view: View) -> np.ndarray:
+        """See `Agent.act`."""
+        count = len(view)
+        bounds = shares(count, max(1, min(available_cores(), count // GAMES_PER_THREAD)))
+        states = view.redeal(view.keys)  # what it can't know plays no part; this only makes sure
+        actions = np.empty(count, np.int64)
+        arguments = (
+            view.tables, states, view.legal_bits, np.empty((len(bounds) - 1, 3), states.dtype),
+            np.empty((len(bounds) - 1, MASK_WORDS), np.uint64), self.weight, view.keys, actions,
+        )  # fmt: skip
+        run_shares(loops.lookahead, loops.lookahead_shares, arguments, bounds)
+        return actions

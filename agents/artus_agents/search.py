@@ -1,0 +1,95 @@
+"""Information-set Monte-Carlo tree search."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import numpy as np
+
+from artus_agents import loops
+from artus_env.artus.actions import MASK_WORDS
+from artus_env.artus.state import DRAW_PHASE
+from artus_env.engine.agents import View
+from artus_env.engine.workers import available_cores, run_shares, shares
+
+EDGES_PER_SIMULATION = 60
+MAX_DEPTH = 64
+CHUNK = 32
+"""Simulations between two looks at the clock."""
+
+
+class IsmctsAgent:
+    """Searches one tree over many deals that fit what it knows (single-observer information-set MCTS).
+
+    Every simulation deals the hidden cards anew, walks down by PUCT among the actions that are legal in that deal (priors
+    from the judgement after the move), adds a node, plays a few quick moves and judges the table. The most visited
+    action is played. It draws cards as lookahead does.
+
+    Args:
+        budget: Simulations for a decision, e.g. `1000`, or time, e.g. `0.2s` (then results depend on the machine).
+        weight: What a seat is worth of its value.
+        scale: Points of lead that count as a clear advantage.
+        exploration: How much an action's prior counts against what was seen of it.
+        temperature: Points of judgement by which an action must be better to have e times the prior.
+        tries: A quick move is the best of so many drawn ones.
+        horizon: Quick moves before the table is judged.
+
+    Raises:
+        ValueError: If the budget is neither.
+    """
+
+    def __init__(
+        self,
+        budget: int | str = 1000,
+        weight: float = 0.17,
+        scale: float = 80.0,
+        exploration: float = 1.0,
+        temperature: float = 8.0,
+        tries: int = 8,
+        horizon: int = 12,
+    ) -> None:
+        match = re.fullmatch(r"(\d+)|(\d*\.?\d+)s", str(budget))
+        if not match or float(match[1] or match[2]) <= 0:
+            raise ValueError(f"ismcts needs a number of simulations (ismcts:1000) or a time (ismcts:0.2s), got {budget!r}")
+        self.simulations = int(match[1]) if match[1] else 0
+        self.seconds = float(match[2]) if match[2] else 0.0
+        self._settings = (float(weight), float(scale), float(exploration), float(temperature), int(tries), int(horizon))
+
+    def act(self, view: View) -> np.ndarray:
+        """See `Agent.act`."""
+        count = len(view)
+        states = view.redeal(view.keys)  # the search deals anew itself; the truth isn't even here
+        if self.seconds:
+            return np.array([self._in_time(view, states[i], view.keys[i]) for i in range(count)], np.int64)
+        bounds = shares(count, min(available_cores(), count))
+        scratch = self._scratch(len(bounds) - 1, self.simulations, states.dtype)
+        actions = np.empty(count, np.int64)
+        arguments = (view.tables, states, view.legal_bits, *scratch, view.keys, actions, self.simulations, *self._settings)
+        run_shares(loops.search, loops.search_shares, arguments, bounds)
+        return actions
+
+    def _in_time(self, view: View, state: np.void, key: np.uint64) -> int:
+        """Search one game until its time is up."""
+        if state["phase"] == DRAW_PHASE:
+            return int(loops.fullest_pile(view.tables[0], state, key))
+        end = time.perf_counter() + self.seconds
+        most = max(1000, int(self.seconds * 200_000))
+        scratch = [part[0] for part in self._scratch(1, most, state.dtype)]
+        for first in range(0, most, CHUNK):
+            loops.simulate(view.tables[0], state, *scratch, key, first, CHUNK, *self._settings)
+            if time.perf_counter() >= end:
+                break
+        return int(loops.most_visited(scratch[2], scratch[3]))
+
+    @staticmethod
+    def _scratch(count: int, simulations: int, state: np.dtype) -> tuple[np.ndarray, ...]:
+        """What the search writes to, a row for each thread: games, legal actions, nodes, edges, path, used."""
+        return (
+            np.empty((count, 2), state),
+            np.empty((count, MASK_WORDS), np.uint64),
+            np.empty((count, simulations + 1), loops.NODE),
+            np.empty((count, (simulations + 10) * EDGES_PER_SIMULATION), loops.EDGE),
+            np.empty((count, 3, MAX_DEPTH)),
+            np.empty((count, 2), np.int64),
+        )

@@ -1,0 +1,109 @@
+"""Lookahead and search: they look ahead honestly, and playing the better move is better."""
+
+import numpy as np
+import pytest
+
+from artus_agents.lookahead import LookaheadAgent
+from artus_agents.loops import judge
+from artus_agents.search import IsmctsAgent
+from artus_env import Batch, Game
+from artus_env.engine.agents import View, find_agent
+from artus_env.engine.match import play_games
+from artus_env.engine.rng import seed_stream
+
+VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
+KEYS = seed_stream(5, 24)
+
+
+def somewhere(rules, num_players, moves):
+    """Games after some random moves."""
+    batch = Batch(24, rules=rules, num_players=num_players, seed=3, autoreset=False)
+    for _ in range(moves):
+        batch.step(batch.sample())
+    return batch
+
+
+def decide(agent, batch):
+    return np.asarray(agent.act(View(batch, None, KEYS)))
+
+
+@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+@pytest.mark.parametrize("agent", [LookaheadAgent(), IsmctsAgent(40)], ids=["lookahead", "ismcts"])
+@pytest.mark.parametrize("moves", [0, 21, 33, 47])
+def test_decisions_don_t_depend_on_what_is_hidden(rules, num_players, agent, moves):
+    batch = somewhere(rules, num_players, moves)
+    decided = decide(agent, batch)
+    assert batch.mask[np.arange(24), decided].all()
+    view = View(batch, None, KEYS)
+    for truth in range(3):
+        batch.states[:] = view.redeal(seed_stream(truth, 24))
+        batch.refresh()
+        assert (decide(agent, batch) == decided).all()
+
+
+@pytest.mark.parametrize("agent", [LookaheadAgent(), IsmctsAgent(40)], ids=["lookahead", "ismcts"])
+def test_decisions_don_t_depend_on_company(agent):
+    batch = somewhere("advanced", 3, 30)
+    together = decide(agent, batch)
+    alone = [agent.act(View(batch, np.array([game]), KEYS))[0] for game in range(24)]
+    assert together.tolist() == alone
+
+
+def test_lookahead_takes_the_turn_with_the_best_table():
+    """Advanced: the pair of cards whose table is judged best, found by trying all pairs with `Game`."""
+    batch = somewhere("advanced", 2, 10)  # all knights are placed, two cards are due
+    weight = 0.17
+    decided = decide(LookaheadAgent(weight), batch)
+    for number in range(6):
+        game = Game.from_dict(Batch.definition.to_dict(batch.states[number], batch.components))
+        player, tables = game.player, batch.tables
+
+        def best_after(first, game=game, player=player, tables=tables):
+            after = game.clone()
+            after.move(first)
+            judged = []
+            for second in after.legal_actions():
+                end = after.clone()
+                end.move(second)
+                judged.append(judge(tables[0], end.state, player, weight))
+            return max(judged)
+
+        assert best_after(decided[number]) == pytest.approx(max(best_after(first) for first in game.legal_actions()))
+
+
+def test_drawing_keeps_the_piles_even():
+    batch = somewhere("beginner", 2, 11)
+    assert (batch.states["phase"] == 2).all()
+    decided = decide(LookaheadAgent(), batch) - (batch.num_actions - 3)
+    sizes = batch.states["pile_sizes"][np.arange(24), batch.player]
+    assert (sizes[np.arange(24), decided] == sizes.max(axis=1)).all()
+
+
+def share_of_wins(one, other, rules, deals):
+    """Of the first agent, each deal from both seats."""
+    batch = Batch(2 * deals, rules=rules, autoreset=False)
+    batch.reset(np.repeat(seed_stream(1, deals), 2))
+    seats = np.tile([[0, 1], [1, 0]], (deals, 1))
+    played = play_games(batch, [find_agent(one), find_agent(other)], seats, seed_stream(2, 2 * deals))
+    shares = played.shares()
+    return (shares[0::2, 0].mean() + shares[1::2, 1].mean()) / 2
+
+
+@pytest.mark.parametrize("rules", ["beginner", "advanced"])
+@pytest.mark.parametrize(
+    ("better", "worse", "deals"), [("greedy", "random", 100), ("lookahead", "greedy", 200), ("ismcts:100", "lookahead", 60)]
+)
+def test_each_player_beats_the_simpler_one(better, worse, deals, rules):
+    assert share_of_wins(better, worse, rules, deals) > 0.6
+
+
+def test_a_time_is_a_budget_too():
+    batch = somewhere("beginner", 2, 10)
+    decided = IsmctsAgent("0.02s").act(View(batch, np.arange(3), KEYS))
+    assert batch.mask[np.arange(3), decided].all()
+
+
+@pytest.mark.parametrize("budget", ["", "0", "-5", "1.5", "fast", "0s", "ms"])
+def test_a_wrong_budget_is_named(budget):
+    with pytest.raises(ValueError, match="needs a number of simulations"):
+        IsmctsAgent(budget)

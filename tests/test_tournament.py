@@ -1,0 +1,179 @@
+"""Tournaments: fair, repeatable, impossible to spoil by interrupting them."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from artus_env import Game
+from artus_env.engine.agents import find_agent
+from artus_training.cli import main
+from artus_training.standings import standings, write_report
+from artus_training.tournament import Results, Settings, Store, in_lineup_order, places_of, play_block, run
+
+
+def test_every_lineup_of_different_agents_while_there_are_enough():
+    assert Settings(("a", "b", "c"), num_players=2).lineups() == [(0, 1), (0, 2), (1, 2)]
+    assert Settings(("a", "b"), num_players=3).lineups() == [(0, 0, 1), (0, 1, 1)]
+
+
+def test_places_and_seats():
+    """In rotation r place k of the line-up sits on seat (k + r) mod 3."""
+    by_seat = np.array([[10, 11, 12], [12, 10, 11], [11, 12, 10]])  # place k scores 10 + k in each rotation
+    assert in_lineup_order(by_seat, 3).tolist() == [[[10, 11, 12]] * 3]
+    assert places_of(np.array([2, 0, -1]), 3).tolist() == [[2, 2, -1]]
+
+
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_a_block_does_not_depend_on_its_size(num_players):
+    settings = Settings(("random", "greedy", "lookahead"), "advanced", num_players)
+    agents = [find_agent(name) for name in settings.agents]
+    whole, _ = play_block(settings, agents, 0, 0, 6)
+    parts = [play_block(settings, agents, 0, first, 3)[0] for first in (0, 3)]
+    assert whole["scores"] == parts[0]["scores"] + parts[1]["scores"]
+
+
+def test_each_deal_is_played_in_each_rotation(tmp_path):
+    settings = Settings(("greedy", "random"), games=8)
+    run(settings, tmp_path / "t", tmp_path / "games.jsonl")
+    lines = (tmp_path / "games.jsonl").read_text().splitlines()
+    records = [json.loads(line) for line in lines]
+    assert len(records) == 8
+    for first, second in zip(records[0::2], records[1::2], strict=True):
+        assert first["seed"] == second["seed"]
+        assert (first["players"], second["players"]) == (["greedy", "random"], ["random", "greedy"])
+    for line in lines:
+        Game.replay(line)
+
+
+def test_interrupted_and_continued_is_the_same(tmp_path):
+    """Also where a block was cut off in the middle of its line."""
+    settings = Settings(("greedy", "random", "lookahead"), games=60)
+    whole = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
+    run(settings, tmp_path / "cut", tmp_path / "cut.jsonl")
+    blocks = (tmp_path / "cut" / "blocks.jsonl").read_bytes()
+    for end in (len(blocks) // 2, len(blocks) // 5, 10, 0):
+        (tmp_path / "cut" / "blocks.jsonl").write_bytes(blocks[:end])
+        again = run(settings, tmp_path / "cut", tmp_path / "cut.jsonl")
+        assert standings(again).table == standings(whole).table
+        kept, wanted = ((tmp_path / name).read_text().splitlines() for name in ("cut.jsonl", "whole.jsonl"))
+        assert sorted(kept) == sorted(wanted)
+
+
+def test_killed_and_continued_is_the_same(tmp_path):
+    """SIGKILL at some moment of a process of its own."""
+    command = [sys.executable, "-m", "artus_training", "tournament", "random", "greedy", "lookahead", "--games", "3000"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "killed")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ
+    )
+    path = tmp_path / "killed" / "blocks.jsonl"
+    end = time.monotonic() + 60
+    while not (path.exists() and path.stat().st_size > 100) and time.monotonic() < end:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    settings = Settings(("random", "greedy", "lookahead"), games=3000)
+    before = sum(Store(tmp_path / "killed", settings, None).done())
+    assert 0 < before < 3 * settings.deals
+    continued = run(settings, tmp_path / "killed")
+    assert standings(continued).table == standings(run(settings, tmp_path / "whole")).table
+
+
+def test_a_folder_of_another_tournament_is_refused(tmp_path):
+    run(Settings(("greedy", "random"), games=2), tmp_path / "t")
+    with pytest.raises(ValueError, match=r"holds another tournament \(games 2 -> 4"):
+        run(Settings(("greedy", "random"), games=4), tmp_path / "t")
+
+
+class Quitter:
+    """Gives every game up at its first decision."""
+
+    failure = "had enough"
+
+    def act(self, view):
+        return np.full(len(view), -1)
+
+
+def test_who_gives_up_has_lost_and_the_report_says_why(tmp_path):
+    settings = Settings(("greedy", "quitter"), games=20)
+    results = run(settings, tmp_path / "t", agents=[find_agent("greedy"), Quitter()])
+    whole = standings(results)
+    assert [(line.agent, line.wins) for line in whole.table] == [("greedy", 1.0), ("quitter", 0.0)]
+    assert whole.duels[0, 1] == 1
+    write_report(results, whole, tmp_path / "t", "artus tournament ...")
+    report = (tmp_path / "t" / "report.md").read_text()
+    assert report.count("quitter gave up deal") == 20
+    assert "as player 1: had enough" in report
+
+
+def test_standings_of_known_results():
+    """Two deals, two agents: one wins three games of four, ties the last; his intervals hold his mean."""
+    scores = np.array([[[10, 0], [5, -5]], [[3, 1], [7, 7]]], np.int32)
+    results = Results(Settings(("a", "b"), games=4), [scores], [np.full((2, 2), -1)])
+    whole = standings(results)
+    first, second = whole.table
+    assert (first.agent, first.wins, first.prestige, first.games) == ("a", 0.875, 6.25, 4)
+    assert (second.agent, second.wins, second.prestige) == ("b", 0.125, 0.75)
+    assert first.rating > 25 > second.rating
+    assert whole.duels[0, 1] == 0.875
+    assert first.wins_low == 0.75  # both draws of the worse deal
+    assert first.wins_high == 1.0
+
+
+def test_the_command_writes_its_report(tmp_path, capsys):
+    out = tmp_path / "t"
+    assert main(["tournament", "greedy", "random", "--games", "20", "--out", str(out)]) == 0
+    assert "greedy" in capsys.readouterr().out
+    data = json.loads((out / "results.json").read_text())
+    assert [line["agent"] for line in data["table"]] == ["greedy", "random"]
+    with (out / "results.csv").open() as file:
+        assert [row["agent"] for row in csv.DictReader(file)] == ["greedy", "random"]
+    for picture in ("ratings.png", "duels.png"):
+        assert (out / picture).read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (["greedy"], "two or more different agents"),
+        (["greedy", "greedy"], "two or more different agents"),
+        (["greedy", "nobody"], "there is no agent 'nobody'"),
+        (["greedy", "ismcts:soon"], "needs a number of simulations"),
+        (["greedy", "random", "--games", "0"], "games must be at least 1"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments, fault, tmp_path, capsys):
+    assert main(["tournament", *arguments, "--out", str(tmp_path / "t")]) == 2
+    error = capsys.readouterr().err
+    assert fault in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "t").exists()
+
+
+def test_replay_lists_checks_and_shows(tmp_path, capsys):
+    run(Settings(("greedy", "random"), games=4), tmp_path / "t", tmp_path / "games.jsonl")
+    capsys.readouterr()
+    games = str(tmp_path / "games.jsonl")
+    assert main(["replay", games]) == 0
+    assert capsys.readouterr().out.count("beginner, 2 players, 66 moves: ") == 4
+    assert main(["replay", games, "--check"]) == 0
+    assert "4 games replayed" in capsys.readouterr().out
+    assert main(["replay", games, "2", "--at", "-1"]) == 0
+    assert "over: player" in capsys.readouterr().out
+    assert main(["replay", games, "9"]) == 2
+    assert "there is no game 9, the file has 4" in capsys.readouterr().err
+
+
+def test_replay_steps_through(tmp_path, capsys, monkeypatch):
+    run(Settings(("greedy", "random"), games=2), tmp_path / "t", tmp_path / "games.jsonl")
+    answers = iter(["", "b", "66", "", "q"])
+    monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    assert main(["replay", str(tmp_path / "games.jsonl"), "1"]) == 0
+    shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("move ")]
+    assert [line.split(",")[0] for line in shown] == [f"move {n} of 66" for n in (0, 1, 0, 66, 66)]

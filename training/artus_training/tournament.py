@@ -1,0 +1,369 @@
+"""Tournaments: every line-up of agents, seats rotated, the same deals for each rotation, thousands of games at once.
+
+A deal belongs to a line-up and a number, each rotation of the seats plays it once, and every decision draws its
+randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many games are played side by side,
+and a tournament that was interrupted, however rudely, goes on where it stopped and ends with the same table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, combinations_with_replacement
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from artus_env import Batch, Game
+from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
+from artus_env.engine.agents import Agent, find_agent
+from artus_env.engine.match import FORFEIT, Played, play_games, standing_scores, win_shares
+from artus_env.engine.rng import check_seed, seed_stream
+from artus_training.cli import UsageError
+
+console = Console(stderr=True)
+BLOCK_SECONDS = 2.0
+"""How much work lies between two saves."""
+MAX_BLOCK_GAMES = 4096
+_DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is played. Together with the agents themselves it determines the result."""
+
+    agents: tuple[str, ...]
+    """Names, `name` or `name:argument`; each once."""
+    rules: str = "beginner"
+    num_players: int = 2
+    games: int = 2000
+    """Games of each line-up, rounded up to whole deals (a deal is played once for each seat rotation)."""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Game.definition.check_variant(self.rules, self.num_players)
+        if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
+            raise ValueError(f"a tournament needs two or more different agents, got {' '.join(self.agents) or 'none'}")
+        if self.games < 1:
+            raise ValueError(f"games must be at least 1, got {self.games}")
+
+    @property
+    def deals(self) -> int:
+        """Deals of each line-up."""
+        return -(-self.games // self.num_players)
+
+    def lineups(self) -> list[tuple[int, ...]]:
+        """Who sits together, as indices into `agents`: different ones while there are enough, else at least two."""
+        numbers = range(len(self.agents))
+        if len(self.agents) >= self.num_players:
+            return list(combinations(numbers, self.num_players))
+        return [who for who in combinations_with_replacement(numbers, self.num_players) if len(set(who)) > 1]
+
+    @property
+    def hash(self) -> str:
+        """Tells tournaments apart."""
+        whole = {**asdict(self), "rules_version": RULES_VERSION, "components": STANDARD.hash}
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass
+class Results:
+    """All games that were played: for each line-up, deals x rotations x seats.
+
+    In rotation r the agent in place k of the line-up sits on seat (k + r) mod num_players; arrays are in the order of
+    the line-up, not of the seats.
+    """
+
+    settings: Settings
+    scores: list[np.ndarray]
+    """Prestige, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
+    given_up: list[np.ndarray]
+    """Place in the line-up of who gave the game up, -1: nobody; for each line-up shape (deals, P), int64."""
+    notes: list[str] = field(default_factory=list)
+    """A line for each game that an agent gave up: which, and why."""
+
+    def standing_scores(self, lineup: int) -> np.ndarray:
+        """Scores to rank by: who gave up stands behind everybody. Shape (deals, P, P), float64."""
+        return standing_scores(self.scores[lineup], self.given_up[lineup])
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return sum(scores.shape[0] * scores.shape[1] for scores in self.scores)
+
+
+class Store:
+    """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
+
+    A block is there when its whole line is; what a killed process wrote of another is cut off.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, records: Path | None) -> None:
+        self.folder, self.settings, self.records = folder, settings, records
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "blocks.jsonl"
+        about = folder / "settings.json"
+        whole = json.loads(
+            json.dumps({**asdict(settings), "hash": settings.hash, "records": str(records) if records else None})
+        )
+        if about.exists():
+            there = json.loads(about.read_text())
+            if there != whole:
+                changed = ", ".join(
+                    f"{key} {there.get(key)!r} -> {whole.get(key)!r}" for key in whole if there.get(key) != whole[key]
+                )
+                raise ValueError(f"{folder} holds another tournament ({changed}); give another --out, or delete it")
+        else:
+            write_atomically(about, json.dumps(whole, indent=2) + "\n")
+        self.blocks = list(self._read())
+
+    def _read(self) -> Iterator[dict[str, Any]]:
+        """Whole blocks; the file and the records are cut behind the last of them."""
+        end = records_end = 0
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                for line in file:
+                    try:
+                        block = json.loads(line) if line.endswith(b"\n") else None
+                    except json.JSONDecodeError:
+                        block = None
+                    if block is None:
+                        break
+                    end += len(line)
+                    records_end = block["records_end"]
+                    yield block
+            with self.path.open("r+b") as file:
+                file.truncate(end)
+        if self.records is not None and self.records.exists():
+            with self.records.open("r+b") as file:
+                file.truncate(records_end)
+
+    def append(self, block: dict[str, Any], records: list[str]) -> None:
+        """Save a block: first its records, then the line that makes it count."""
+        if self.records is not None:
+            self.records.parent.mkdir(parents=True, exist_ok=True)
+            with self.records.open("ab") as file:
+                file.write("".join(record + "\n" for record in records).encode())
+                file.flush()
+                os.fsync(file.fileno())
+                block["records_end"] = file.tell()
+        with self.path.open("ab") as file:
+            file.write(json.dumps(block, separators=(",", ":")).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self.blocks.append(block)
+
+    def done(self) -> list[int]:
+        """How many deals of each line-up are played."""
+        counts = [0] * len(self.settings.lineups())
+        for block in self.blocks:
+            counts[block["lineup"]] += len(block["scores"])
+        return counts
+
+    def results(self) -> Results:
+        """All that is saved."""
+        players = self.settings.num_players
+        scores: list[list[Any]] = [[] for _ in self.settings.lineups()]
+        given_up: list[list[Any]] = [[] for _ in scores]
+        for block in self.blocks:
+            scores[block["lineup"]] += block["scores"]
+            given_up[block["lineup"]] += block["forfeits"]
+        return Results(
+            self.settings,
+            [np.array(part, np.int32).reshape(-1, players, players) for part in scores],
+            [np.array(part, np.int64).reshape(-1, players) for part in given_up],
+            [note for block in self.blocks for note in block["notes"]],
+        )
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file so that it is there as a whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text)
+    new.replace(path)
+
+
+def run(settings: Settings, folder: Path, records: Path | None = None, agents: list[Agent] | None = None) -> Results:
+    """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
+
+    Args:
+        settings: What is played.
+        folder: Where results are kept; a tournament that lies there with the same settings goes on.
+        records: Keep every game as a line in this file.
+        agents: The agents behind the names, where they can't be found by name.
+
+    Raises:
+        ValueError: If an agent is unknown, or the folder holds another tournament.
+    """
+    players = agents or [find_agent(name) for name in settings.agents]
+    store = Store(folder, settings, records)
+    lineups = settings.lineups()
+    total = len(lineups) * settings.deals * settings.num_players
+    seconds_per_game = [0.0] * len(lineups)
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("games"),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console,
+    ) as progress:  # fmt: skip
+        done = store.done()
+        task = progress.add_task("playing", total=total, completed=sum(done) * settings.num_players)
+        while min(done) < settings.deals:
+            lineup = int(np.argmin(done))
+            count = min(block_deals(seconds_per_game[lineup], settings.num_players), settings.deals - done[lineup])
+            start = time.perf_counter()
+            block, kept = play_block(settings, players, lineup, done[lineup], count, keep=records is not None)
+            seconds_per_game[lineup] = (time.perf_counter() - start) / (count * settings.num_players)
+            store.append(block, kept)
+            done[lineup] += count
+            progress.update(task, advance=count * settings.num_players, description=block_text(settings, block))
+    return store.results()
+
+
+def block_text(settings: Settings, block: dict[str, Any]) -> str:
+    """How the newest block went, for the progress line."""
+    scores = standing_scores(np.array(block["scores"]), np.array(block["forfeits"]))
+    shares = win_shares(scores).mean(axis=(0, 1))
+    who = settings.lineups()[block["lineup"]]
+    return ", ".join(f"{escape(settings.agents[agent])} {share:.0%}" for agent, share in zip(who, shares, strict=True))
+
+
+def block_deals(seconds_per_game: float, players: int) -> int:
+    """How many deals to play side by side: few until it is known how long they take."""
+    games = BLOCK_SECONDS / seconds_per_game if seconds_per_game else 16
+    return max(1, int(min(games, MAX_BLOCK_GAMES)) // players)
+
+
+def play_block(
+    settings: Settings, agents: list[Agent], lineup: int, first: int, count: int, keep: bool = False
+) -> tuple[dict[str, Any], list[str]]:
+    """Play deals `first..first + count - 1` of a line-up in all rotations.
+
+    Returns:
+        What `Store.append` saves, and the record of each game if they are to be kept.
+    """
+    players = settings.num_players
+    who = settings.lineups()[lineup]
+    deal_seeds = seed_stream(settings.seed, first + count, _DEALS)[first:]  # all line-ups play the same deals
+    keys = seed_stream(settings.seed, (first + count) * players, _KEYS + lineup)[first * players :]
+    batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False)
+    batch.reset(np.repeat(deal_seeds, players))
+    seats = np.empty((count * players, players), np.int64)
+    for rotation in range(players):
+        for place in range(players):
+            seats[rotation::players, (place + rotation) % players] = who[place]
+    played = play_games(batch, agents, seats, keys)
+    notes = []
+    for game, reason in sorted(played.reasons.items()):
+        seat = int(played.forfeits[game])
+        name = settings.agents[seats[game, seat]]
+        notes.append(f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}")
+    block = {
+        "lineup": lineup,
+        "first": first,
+        "scores": in_lineup_order(played.scores, players).tolist(),
+        "forfeits": places_of(played.forfeits, players).tolist(),
+        "notes": notes,
+        "records_end": 0,
+    }
+    return block, write_records(settings, played, batch.seeds, seats) if keep else []
+
+
+def in_lineup_order(by_seat: np.ndarray, players: int) -> np.ndarray:
+    """From (deals * P, P) by seat to (deals, P, P) by place in the line-up."""
+    rotations = by_seat.reshape(-1, players, players)
+    seats = (np.arange(players)[None, :] + np.arange(players)[:, None]) % players  # [rotation, place]
+    return np.take_along_axis(rotations, np.broadcast_to(seats, rotations.shape), axis=2)
+
+
+def places_of(seats: np.ndarray, players: int) -> np.ndarray:
+    """From a seat for each game, shape (deals * P,), -1: none, to places in the line-up, shape (deals, P)."""
+    by_deal = seats.reshape(-1, players).astype(np.int64)
+    return np.where(by_deal < 0, -1, (by_deal - np.arange(players)) % players)
+
+
+def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: np.ndarray) -> list[str]:
+    """The record of each game."""
+    records = []
+    for game, seed in enumerate(seeds):
+        replayed = Game(rules=settings.rules, num_players=settings.num_players, seed=int(seed))
+        for actions in played.actions:
+            if actions[game] == FORFEIT:
+                break
+            replayed.move(int(actions[game]))
+        records.append(replayed.record([settings.agents[agent] for agent in seats[game]]))
+    return records
+
+
+# --- command line ------------------------------------------------------------------------------------------------------
+
+
+def main(arguments: list[str]) -> int:
+    """`artus tournament`."""
+    from artus_training.standings import standings, terminal_table, write_report
+
+    parser = argparse.ArgumentParser(
+        prog="artus tournament",
+        description="Every line-up of some agents, seats rotated, the same deals for each rotation. Interrupt it at any time: "
+        "the same command goes on where it stopped.",
+    )
+    parser.add_argument("agents", nargs="+", metavar="AGENT", help="name or name:argument, e.g. greedy ismcts:500")
+    parser.add_argument("--rules", choices=RULES, default="beginner")
+    parser.add_argument("--num-players", type=int, choices=(2, 3, 4), default=2)
+    parser.add_argument("--games", type=int, default=2000, help="of each line-up (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="folder for results and report (default: runs/tournaments/..., by settings)")
+    parser.add_argument("--records", type=Path, help="keep every game as a line of JSON in this file")
+    chosen = parser.parse_args(arguments)
+    try:
+        settings = Settings(tuple(chosen.agents), chosen.rules, chosen.num_players, chosen.games, check_seed(chosen.seed))
+        folder = chosen.out or Path("runs/tournaments") / f"{settings.rules}-{settings.num_players}-{settings.hash}"
+        results = run(settings, folder, chosen.records)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        console.print("interrupted; the same command goes on from here")
+        return 130
+    whole = standings(results)
+    Console().print(terminal_table(results, whole))
+    for note in results.notes[:20]:
+        print(note)
+    if len(results.notes) > 20:
+        print(f"... {len(results.notes) - 20} more games given up, see the report")
+    write_report(results, whole, folder, "artus tournament " + shlex.join(arguments))
+    print(f"report: {folder / 'report.md'}")
+    return 0
+
+
+def baseline(arguments: list[str]) -> int:
+    """`artus baseline`: the table of the README, one tournament for each variant."""
+    from artus_training.standings import markdown_table, standings
+
+    parser = argparse.ArgumentParser(
+        prog="artus baseline",
+        description="Tournaments of the agents that need no training, for each variant; prints the tables as Markdown. "
+        "Goes on where it stopped.",
+    )
+    parser.add_argument("--games", type=int, default=1000, help="of each line-up (default %(default)s)")
+    parser.add_argument("--agents", nargs="+", default=["random", "greedy", "lookahead", "ismcts:1000"])
+    parser.add_argument("--out", type=Path, default=Path("runs/baseline"))
+    chosen = parser.parse_args(arguments)
+    parts = []
+    for rules in RULES:
+        for players in (2, 3, 4):
+            settings = Settings(tuple(chosen.agents), rules, players, chosen.games)
+            try:
+                results = run(settings, chosen.out / f"{rules}-{players}-{settings.hash}")
+            except ValueError as error:
+                raise UsageError(str(error)) from None
+            parts.append(f"**{rules}, {players} players** ({results.games:,} games)\n\n{markdown_table(standings(results))}")
+    print("\n\n".join(parts))
+    return 0
