@@ -245,6 +245,12 @@ def test_an_illegal_move_of_an_opponent_is_his_fault():
         env.reset(seed=0, options={"start_player": 0})
 
 
+def test_an_opponent_who_gives_up_is_named():
+    env = ArtusEnv(seat=0, opponents="program:/no/such/bot")
+    with pytest.raises(RuntimeError, match=r"an opponent gave its game up: .*/no/such/bot"):
+        env.reset(seed=0, options={"start_player": 0})
+
+
 # --- illegal actions, seeds, options, copies ---
 
 

@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.match import FORFEIT
+from artus_env.engine.agents import FORFEIT, View
 
 PROTOCOL = 1
 MAX_ANSWER = 64 * 1024

@@ -18,6 +18,9 @@ from artus_env.engine.batch import Batch
 from artus_env.engine.rng import following_keys, key_bits
 
 GROUP = "artus.agents"
+FORFEIT = -1
+"""The action with which an agent gives a game up, for example because the program behind it has died. If the agent has an
+attribute `failure` (text), it says why; where that differs from game to game, `failures` (text by number, see `View.games`)."""
 
 
 class View:

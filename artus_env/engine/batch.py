@@ -210,7 +210,8 @@ class Batch:
         actions = np.asarray(actions)
         if actions.shape != (count,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be {count} whole numbers, got {actions.dtype} of shape {actions.shape}")
-        actions = np.require(actions, np.int64, ("C", "A", "W"))  # the one type that the loops are compiled for
+        if actions is not self._actions:  # the one type that the loops are compiled for
+            actions = np.require(actions, np.int64, ("C", "A", "W"))
         kernels = self.definition.kernels
         states, legal = (self.states, self.legal_bits) if games is None else (self.states.take(games), self.legal_bits[games])
         bad = kernels.first_illegal(states, legal, actions, self.num_actions)

@@ -7,12 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artus_env.engine.agents import Agent, choose_actions
+from artus_env.engine.agents import FORFEIT, Agent, choose_actions
 from artus_env.engine.batch import Batch
-
-FORFEIT = -1
-"""The action with which an agent gives a game up, for example because the program behind it has died. If the agent has an
-attribute `failure` (text), it says why; where that differs from game to game, `failures` (text by number, see `View.games`)."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.agents import Agent, choose_actions, find_agent
+from artus_env.engine.agents import FORFEIT, Agent, choose_actions, find_agent
 from artus_env.engine.batch import Batch
 from artus_env.engine.options import read_options, read_position
 from artus_env.engine.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
@@ -142,7 +142,11 @@ class SeatedGames:
         batch = self.batch
         waiting = which
         while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
-            self._play(choose_actions(batch, self.agents, self._sitting, self._keys, waiting), waiting)
+            actions = choose_actions(batch, self.agents, self._sitting, self._keys, waiting)
+            if (actions == FORFEIT).any():
+                failures = {getattr(agent, "failure", "") for agent in self.agents} - {""}
+                raise RuntimeError(f"an opponent gave its game up: {'; '.join(sorted(failures)) or 'no reason given'}")
+            self._play(actions, waiting)
         over = which[batch.done[which]]
         if len(over):  # the batch shows the start player's view when a game is over
             batch.observation[over] = batch.observe(self.seat[over], over)

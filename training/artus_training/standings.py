@@ -245,10 +245,13 @@ def draw_ratings(whole: Standings, path: Path) -> None:
     names = [short(line.agent) for line in whole.table][::-1]
     figure = Figure(figsize=(7, 1.2 + 0.45 * len(names)), layout="constrained")
     axes = figure.subplots()
-    mu = [line.rating for line in whole.table][::-1]
-    axes.barh(names, mu, xerr=[line.rating_error for line in whole.table][::-1], color="#4477aa", ecolor="#222222", capsize=4)
+    mu = np.array([line.rating for line in whole.table][::-1])
+    error = np.array([line.rating_error for line in whole.table][::-1])
+    base = np.floor((mu - error).min() - 1)  # ratings have no natural zero
+    axes.barh(names, mu - base, left=base, xerr=error, color="#88aacc", ecolor="#222222", capsize=4)
     for place, value in enumerate(mu):
-        axes.text(max(value, 0) * 0.02 + 0.3, place, f"{value:.1f}", va="center", color="white", fontweight="bold")
+        axes.text(base, place, f" {value:.1f}", va="center")
+    axes.set_xlim(left=base)
     axes.set_xlabel("openskill rating (mu, bars: 1.96 sigma)")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=120)

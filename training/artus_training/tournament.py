@@ -26,8 +26,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from artus_env import Batch, Game
 from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
-from artus_env.engine.agents import Agent, find_agent
-from artus_env.engine.match import FORFEIT, Played, play_games, standing_scores, win_shares
+from artus_env.engine.agents import FORFEIT, Agent, find_agent
+from artus_env.engine.match import Played, play_games, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
 
@@ -206,6 +206,9 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: l
         ValueError: If an agent is unknown, or the folder holds another tournament.
     """
     players = agents or [find_agent(name) for name in settings.agents]
+    for agent in players:
+        if hasattr(agent, "check_variant"):
+            agent.check_variant(settings.rules, settings.num_players, STANDARD)
     store = Store(folder, settings, records)
     lineups = settings.lineups()
     total = len(lineups) * settings.deals * settings.num_players

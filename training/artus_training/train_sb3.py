@@ -9,7 +9,6 @@ Ctrl-C saves and stops; `--resume` goes on from there. `tensorboard --logdir run
 from __future__ import annotations
 
 import dataclasses
-import os
 import signal
 import threading
 import time
@@ -18,10 +17,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
-
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-# Read when torch is imported. Its threads would otherwise spin while they wait for each other, and where another program
-# wants the same cores, training takes five times as long.
 
 import numpy as np
 import torch
@@ -36,7 +31,6 @@ from stable_baselines3.common.callbacks import BaseCallback
 from artus_agents.neural import ABOUT, variant
 from artus_env import Batch
 from artus_env.artus.observation import observation_scale
-from artus_env.engine.workers import available_cores
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
 from artus_training.policy import (
@@ -72,7 +66,7 @@ class Settings:
     """Of weights, deals, opponents and exploration."""
 
     reward: Literal["win", "margin", "prestige"] = "prestige"
-    """What the learner is paid for. `prestige` tells good from bad moves at once and learns much faster than `win`."""
+    """What the learner is paid for. `prestige` tells good from bad moves at once and learns faster than `win`."""
     opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
     """Agents and their share of the games; `self` is the pool of earlier versions."""
     pool_size: int = 4
@@ -90,10 +84,9 @@ class Settings:
     """How often an update goes over its decisions."""
     learning_rate: float = 1e-3
     """At the start; it falls linearly to nothing."""
-    gamma: float = 0.95
-    """Discount of rewards to come. Points count alike whenever they are made, but what a move leads to soon is learned faster
-    than what it leads to much later; with the reward `win` nothing comes before the end, and 1 is better."""
-    gae_lambda: float = 0.8
+    gamma: float = 1.0
+    """Discount of rewards to come. A point counts alike whenever it is made."""
+    gae_lambda: float = 0.9
     """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
     entropy: float = 0.005
     """Bonus for staying undecided."""
@@ -106,8 +99,9 @@ class Settings:
     max_grad_norm: float = 0.5
     """Longest gradient."""
 
-    threads: int = 0
-    """Torch threads for updates; 0: one a core. Decisions are made with one: batches are small there and threads wait."""
+    threads: int = 1
+    """Torch threads. Two pay a little where nobody else wants the cores; where somebody does, they wait for each other and
+    training takes up to eight times as long."""
     checkpoint_minutes: float = 1.0
     """Time between checkpoints."""
     games: int = 1000
@@ -130,10 +124,10 @@ class Settings:
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
         Batch.definition.check_variant(self.rules, self.num_players)
-        for name in ("steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs"):
+        for name in ("steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("seed", "threads", "games", "learning_rate", "checkpoint_minutes"):
+        for name in ("seed", "games", "learning_rate", "checkpoint_minutes"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
         if not self.hidden or min(self.hidden) < 1:
@@ -173,6 +167,7 @@ def train(settings: Settings) -> bool:
         ValueError: If a setting can't be.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
     """
+    torch.set_num_threads(settings.threads)
     env = SelfPlayVecEnv(
         settings.num_envs,
         rules=settings.rules,
@@ -242,7 +237,7 @@ class LinearDecay:
 
 
 class TrainingCallback(BaseCallback):
-    """All that happens beside learning: snapshots, checkpoints, threads, figures for the bar and TensorBoard, and the end."""
+    """All that happens beside learning: snapshots, checkpoints, figures for the bar and TensorBoard, and the end."""
 
     model: MaskablePPO
 
@@ -265,14 +260,12 @@ class TrainingCallback(BaseCallback):
             about = self.settings.about(self.model.num_timesteps)
             save_model(self.settings.checkpoint, self.model, about, self.env.snapshots())
             self.saved = time.monotonic()
-        torch.set_num_threads(1)
 
     def _on_step(self) -> bool:
         self.bar.update(self.task, completed=self.model.num_timesteps)
         return not self.interrupted.is_set()
 
     def _on_rollout_end(self) -> None:
-        torch.set_num_threads(self.settings.threads or available_cores())
         self.updates += 1
         if self.updates % self.settings.snapshot_every == 0:
             self.env.add_snapshot(snapshot(self.model))
@@ -362,7 +355,7 @@ def main(arguments: list[str]) -> int:
 def main_all(arguments: list[str]) -> int:
     """Train beginner and advanced agents for two players, one after the other, and show how strong they are.
 
-    Takes about ten minutes on two cores. Exit code 1 if an agent has missed its goal.
+    Takes five to ten minutes. Exit code 1 if an agent has missed its goal.
     """
     tyro.cli(lambda: None, args=arguments, prog="artus train-all", description=main_all.__doc__)
     results: list[Evaluation] = []
@@ -378,7 +371,7 @@ def main_all(arguments: list[str]) -> int:
         goal = GOALS[result.agents[1]]
         missed += result.win_rate < goal
         table.add_row(
-            *result.agents, f"{result.win_rate:.1%}", f"{low:.1%}..{high:.1%}", f"{result.margin:+.1f}",
+            *result.agents, f"{result.win_rate:.1%}", f"{100 * low:.1f}..{100 * high:.1f}", f"{result.margin:+.1f}",
             f"{goal:.0%} {'missed' if result.win_rate < goal else 'ok'}",
         )  # fmt: skip
     Console().print(table)
