@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from openskill.models import PlackettLuce
+from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
@@ -138,7 +139,7 @@ def ratings(results: Results, deals: int, rng: np.random.Generator) -> tuple[np.
 
 # --- showing ---------------------------------------------------------------------------------------------------------
 
-HEAD = ("agent", "rating", "wins", "95 %", "prestige", "95 %", "games")
+HEAD = ("agent", "rating", "wins (95 %)", "prestige (95 %)", "games")
 
 
 def rows(table: list[Standing]) -> list[tuple[str, ...]]:
@@ -147,10 +148,8 @@ def rows(table: list[Standing]) -> list[tuple[str, ...]]:
         (
             line.agent,
             f"{line.rating:.1f} ± {line.rating_error:.1f}",
-            f"{line.wins:.1%}",
-            f"{line.wins_low:.1%} .. {line.wins_high:.1%}",
-            f"{line.prestige:.1f}",
-            f"{line.prestige_low:.1f} .. {line.prestige_high:.1f}",
+            f"{line.wins:.1%} ({100 * line.wins_low:.1f}..{100 * line.wins_high:.1f})",
+            f"{line.prestige:.1f} ({line.prestige_low:.1f}..{line.prestige_high:.1f})",
             f"{line.games:,}",
         )
         for line in table
@@ -160,9 +159,10 @@ def rows(table: list[Standing]) -> list[tuple[str, ...]]:
 def terminal_table(results: Results, whole: Standings) -> Table:
     """The table for a terminal."""
     settings = results.settings
-    table = Table(title=f"{settings.rules}, {settings.num_players} players, {results.games:,} games, seed {settings.seed}")
+    title = f"{settings.rules}, {settings.num_players} players, {results.games:,} games, seed {settings.seed}"
+    table = Table(title=title, box=SIMPLE)
     for number, name in enumerate(HEAD):
-        table.add_column(name, justify="left" if number == 0 else "right")
+        table.add_column(name, justify="left" if number == 0 else "right", no_wrap=True)
     for row in rows(whole.table):
         table.add_row(*map(escape, row))
     return table
@@ -248,9 +248,8 @@ def draw_ratings(whole: Standings, path: Path) -> None:
     mu = np.array([line.rating for line in whole.table][::-1])
     error = np.array([line.rating_error for line in whole.table][::-1])
     base = np.floor((mu - error).min() - 1)  # ratings have no natural zero
-    axes.barh(names, mu - base, left=base, xerr=error, color="#88aacc", ecolor="#222222", capsize=4)
-    for place, value in enumerate(mu):
-        axes.text(base, place, f" {value:.1f}", va="center")
+    labels = [f"{name}   {value:.1f}" for name, value in zip(names, mu, strict=True)]
+    axes.barh(labels, mu - base, left=base, xerr=error, color="#88aacc", ecolor="#222222", capsize=4)
     axes.set_xlim(left=base)
     axes.set_xlabel("openskill rating (mu, bars: 1.96 sigma)")
     axes.spines[["top", "right"]].set_visible(False)
