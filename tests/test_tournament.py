@@ -15,7 +15,7 @@ from artus_env import Game
 from artus_env.engine.agents import find_agent
 from artus_training.cli import main
 from artus_training.standings import standings, write_report
-from artus_training.tournament import Results, Settings, Store, in_lineup_order, places_of, play_block, run
+from artus_training.tournament import Results, Settings, Store, alone_in, in_lineup_order, places_of, play_block, run
 
 
 def test_every_lineup_of_different_agents_while_there_are_enough():
@@ -89,6 +89,28 @@ def test_a_folder_of_another_tournament_is_refused(tmp_path):
     run(Settings(("greedy", "random"), games=2), tmp_path / "t")
     with pytest.raises(ValueError, match=r"holds another tournament \(games 2 -> 4"):
         run(Settings(("greedy", "random"), games=4), tmp_path / "t")
+
+
+def test_another_file_of_records_is_left_alone(tmp_path):
+    (tmp_path / "games.jsonl").write_text("the games of somebody else\n")
+    with pytest.raises(ValueError, match="doesn't hold the records of this tournament"):
+        run(Settings(("greedy", "random"), games=2), tmp_path / "t", tmp_path / "games.jsonl")
+    assert (tmp_path / "games.jsonl").read_text() == "the games of somebody else\n"
+
+
+def test_a_changed_agent_does_not_go_on_with_an_old_tournament(tmp_path):
+    bot = tmp_path / "bot"
+    bot.write_text("one")
+    settings = Settings(("greedy", f"program:{bot}"), games=2)
+    Store(tmp_path / "t", settings, None)
+    bot.write_text("two")
+    with pytest.raises(ValueError, match="holds another tournament"):
+        Store(tmp_path / "t", settings, None)
+
+
+def test_only_one_process_plays_into_a_folder(tmp_path):
+    with alone_in(tmp_path / "t"), pytest.raises(ValueError, match="another process is playing"):
+        run(Settings(("greedy", "random"), games=2), tmp_path / "t")
 
 
 class Quitter:

@@ -15,6 +15,8 @@ from artus_env.engine.workers import available_cores, run_shares, shares
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
+MOST_SIMULATIONS = 500_000
+"""For a decision that is given much time: the tree must fit into memory."""
 CHUNK = 32
 """Simulations between two looks at the clock."""
 
@@ -61,7 +63,7 @@ class IsmctsAgent:
         count = len(view)
         states = view.redeal(view.keys)  # the search deals anew itself; the truth isn't even here
         if self.seconds:
-            return np.array([self._in_time(view, states[i], view.keys[i]) for i in range(count)], np.int64)
+            return np.array([self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64)
         bounds = shares(count, min(available_cores(), count))
         scratch = self._scratch(len(bounds) - 1, self.simulations, states.dtype)
         actions = np.empty(count, np.int64)
@@ -69,12 +71,15 @@ class IsmctsAgent:
         run_shares(loops.search, loops.search_shares, arguments, bounds)
         return actions
 
-    def _in_time(self, view: View, state: np.void, key: np.uint64) -> int:
+    def _in_time(self, view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
         """Search one game until its time is up."""
+        only = loops.single(legal)
+        if only >= 0:
+            return int(only)
         if state["phase"] == DRAW_PHASE:
             return int(loops.fullest_pile(view.tables[0], state, key))
         end = time.perf_counter() + self.seconds
-        most = max(1000, int(self.seconds * 200_000))
+        most = min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
         scratch = [part[0] for part in self._scratch(1, most, state.dtype)]
         for first in range(0, most, CHUNK):
             loops.simulate(view.tables[0], state, *scratch, key, first, CHUNK, *self._settings)

@@ -43,7 +43,7 @@ class View:
         """The games `which` (indices, shape (n,)) of a batch, or all of them; `keys` has shape (N,)."""
         self._batch = batch
         self._which = slice(None) if which is None else which
-        self.player = batch.player[self._which]
+        self.player = batch.player[self._which].copy()
         self.keys = keys[self._which]
         self.rules = batch.rules
         self.num_players = batch.num_players
@@ -69,7 +69,7 @@ class View:
     @cached_property
     def legal_bits(self) -> np.ndarray:
         """The mask as bits, 64 actions a word: shape (n, words), uint64."""
-        return self._batch.legal_bits[self._which]
+        return self._batch.legal_bits[self._which].copy()  # what `Batch.step` checks must not be written to
 
     @cached_property
     def points(self) -> np.ndarray:

@@ -79,4 +79,5 @@ def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: n
             which = np.flatnonzero(running)
             batch.step(chosen[which], which)
         running &= ~batch.over
+        seats[~running] = -1
     return Played(batch.scores.copy(), forfeits, reasons, actions)

@@ -18,6 +18,7 @@ from artus_env.engine.match import win_shares
 from artus_training.tournament import Results, write_atomically
 
 BOOTSTRAP_SAMPLES = 2000
+DRAWN_AT_ONCE = 20  # of them, so that a million deals fit into memory
 MAX_RATED_GAMES = 20_000
 """Ratings settle long before; openskill rates game by game in Python."""
 
@@ -88,10 +89,12 @@ def standings(results: Results) -> Standings:
         better = better / met[:, :, None]
 
     rng = np.random.default_rng(results.settings.seed)
-    weights = rng.multinomial(deals, np.full(deals, 1 / deals), size=BOOTSTRAP_SAMPLES) / deals
-    wins_low, wins_high = _interval(wins, weights)
-    prestige_low, prestige_high = _interval(prestige, weights)
-    duels_low, duels_high = _interval(better, weights)
+    everything = np.concatenate([wins, prestige, better.reshape(count * count, deals)])
+    means = np.concatenate([everything @ _drawn(rng, deals) / deals for _ in range(BOOTSTRAP_SAMPLES // DRAWN_AT_ONCE)], axis=1)
+    low, high = np.quantile(means, [0.025, 0.975], axis=1)
+    wins_low, wins_high = low[:count], high[:count]
+    prestige_low, prestige_high = low[count : 2 * count], high[count : 2 * count]
+    duels_low, duels_high = (part[2 * count :].reshape(count, count) for part in (low, high))
     mu, sigma = ratings(results, deals, rng)
 
     order = np.argsort(-mu, kind="stable")
@@ -106,11 +109,9 @@ def standings(results: Results) -> Standings:
     return Standings(table, better.mean(axis=-1)[square], duels_low[square], duels_high[square])
 
 
-def _interval(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """95 % interval of the mean over deals: (..., deals) and (samples, deals) -> two of (...)."""
-    means = values @ weights.T
-    low, high = np.quantile(means, [0.025, 0.975], axis=-1)
-    return low, high
+def _drawn(rng: np.random.Generator, deals: int) -> np.ndarray:
+    """How often each deal is drawn in some bootstrap samples: shape (deals, DRAWN_AT_ONCE), float64."""
+    return rng.multinomial(deals, np.full(deals, 1 / deals), size=DRAWN_AT_ONCE).T.astype(np.float64)
 
 
 def ratings(results: Results, deals: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ import os
 import shlex
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
@@ -24,12 +25,19 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+import artus_agents
 from artus_env import Batch, Game
 from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
+from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
+
+try:
+    import fcntl
+except ImportError:  # Windows: then nothing keeps two processes apart
+    fcntl = None  # type: ignore[assignment]
 
 console = Console(stderr=True)
 BLOCK_SECONDS = 2.0
@@ -113,9 +121,10 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
         about = folder / "settings.json"
-        whole = json.loads(
-            json.dumps({**asdict(settings), "hash": settings.hash, "records": str(records) if records else None})
-        )
+        settled = {**asdict(settings), "made_of": made_of(settings), "records": records and str(records)}
+        whole = json.loads(json.dumps(settled))
+        if not about.exists() and records is not None and records.exists() and records.stat().st_size:
+            raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
         if about.exists():
             there = json.loads(about.read_text())
             if there != whole:
@@ -130,6 +139,7 @@ class Store:
     def _read(self) -> Iterator[dict[str, Any]]:
         """Whole blocks; the file and the records are cut behind the last of them."""
         end = records_end = 0
+        counts = [0] * len(self.settings.lineups())
         if self.path.exists():
             with self.path.open("rb") as file:
                 for line in file:
@@ -137,16 +147,21 @@ class Store:
                         block = json.loads(line) if line.endswith(b"\n") else None
                     except json.JSONDecodeError:
                         block = None
-                    if block is None:
+                    if block is None or block["first"] != counts[block["lineup"]]:
                         break
+                    counts[block["lineup"]] += len(block["scores"])
                     end += len(line)
                     records_end = block["records_end"]
                     yield block
             with self.path.open("r+b") as file:
                 file.truncate(end)
-        if self.records is not None and self.records.exists():
-            with self.records.open("r+b") as file:
-                file.truncate(records_end)
+        if self.records is not None:
+            size = self.records.stat().st_size if self.records.exists() else 0
+            if size < records_end:
+                raise ValueError(f"{self.records} lacks games of this tournament; delete {self.folder} to play again")
+            if size:
+                with self.records.open("r+b") as file:
+                    file.truncate(records_end)
 
     def append(self, block: dict[str, Any], records: list[str]) -> None:
         """Save a block: first its records, then the line that makes it count."""
@@ -186,6 +201,33 @@ class Store:
         )
 
 
+def made_of(settings: Settings) -> str:
+    """Hash of all that the agents are made of: our sources, and the files that their names mention (16 hex digits)."""
+    digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, Path(artus_agents.__path__[0]))}".encode())
+    for name in settings.agents:
+        for word in name.partition(":")[2].split():
+            if Path(word).is_file():
+                digest.update(Path(word).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes from playing into the same folder.
+
+    Raises:
+        ValueError: If one does already.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as file:
+        if fcntl is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ValueError(f"{folder}: another process is playing this tournament") from None
+        yield
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it is there as a whole or not at all."""
     new = path.with_name(path.name + ".new")
@@ -209,7 +251,12 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: l
     for agent in players:
         if hasattr(agent, "check_variant"):
             agent.check_variant(settings.rules, settings.num_players, STANDARD)
-    store = Store(folder, settings, records)
+    with alone_in(folder):
+        return _play(settings, players, Store(folder, settings, records))
+
+
+def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
+    """Play what is missing."""
     lineups = settings.lineups()
     total = len(lineups) * settings.deals * settings.num_players
     seconds_per_game = [0.0] * len(lineups)
@@ -223,7 +270,7 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: l
             lineup = int(np.argmin(done))
             count = min(block_deals(seconds_per_game[lineup], settings.num_players), settings.deals - done[lineup])
             start = time.perf_counter()
-            block, kept = play_block(settings, players, lineup, done[lineup], count, keep=records is not None)
+            block, kept = play_block(settings, players, lineup, done[lineup], count, keep=store.records is not None)
             seconds_per_game[lineup] = (time.perf_counter() - start) / (count * settings.num_players)
             store.append(block, kept)
             done[lineup] += count
