@@ -24,7 +24,7 @@ class ArtusAEC(GameAEC):
     ## Action Space
 
     `Discrete(NUM_ACTIONS)`, the same ids in every variant. An action names a card, a figure by its place behind the King
-    and a number of steps; `env.game.text(action)` puts a legal one into words.
+    and a number of steps; `env.game.move(action)` puts a legal one into words.
 
     ## Observation Space
 

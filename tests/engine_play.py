@@ -50,7 +50,7 @@ def random_moves(game: Game, seed: int, moves: int | None = None):
     rng = np.random.default_rng(seed)
     while not game.over and (moves is None or moves > 0):
         yield game
-        game.move(int(rng.choice(game.legal_actions())))
+        game.play(int(rng.choice(game.legal_actions())))
         moves = None if moves is None else moves - 1
 
 

@@ -141,7 +141,7 @@ def test_one_step_is_one_decision_and_all_terminate_together(rules, num_players)
         movers.append(agent)
         action = game.legal_actions()[-1]
         env.step(action)
-        game.move(action)
+        game.play(action)
     assert len(movers) == decisions(rules, num_players)
     assert any(one == following for one, following in pairwise(movers))  # several in a row
     assert env.agents == []

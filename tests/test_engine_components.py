@@ -76,7 +76,7 @@ def test_a_changed_box_just_works(box, num_actions, rules, num_players):
         for i, game in enumerate(games):
             assert game.mask().tolist() == batch.mask[i].tolist()
             assert game.observation().tolist() == batch.observation[i].tolist()
-            move = game.text(int(actions[i]))
+            move = game.move(int(actions[i]))
             assert game.action(move) == actions[i]
             assert game.play(move) == points[i, actions[i]]
         batch.step(actions)
@@ -283,12 +283,12 @@ def test_the_repeated_end_of_the_mask_is_no_action():
     box = BOXES["as many actions as fit"][0]
     batch, game = Batch(1, components=box), Game(seed=1, components=box)
     while game.to_dict()["phase"] != "draw":  # the draws have the last ids
-        game.move(game.legal_actions()[0])
+        game.play(game.legal_actions()[0])
     batch.states[0] = game.state
     batch.refresh()
     assert game.legal_actions()[-1] == 446
     for action in range(448, 512):
         with pytest.raises(ValueError, match=rf"action {action} \(there are 0..447\)"):
-            game.move(action)
+            game.play(action)
         with pytest.raises(ValueError, match=rf"action {action} \(there are 0..447\)"):
             batch.step([action])

@@ -46,7 +46,7 @@ def test_text_and_action_are_inverse(rules, num_players):
         actions = game.legal_actions()
         moves = game.moves()
         assert actions == np.flatnonzero(game.mask()).tolist()
-        assert moves == [game.text(action) for action in actions]
+        assert moves == [game.move(action) for action in actions]
         assert len(set(moves)) == len(moves)
         assert [game.action(move) for move in moves] == actions
     assert game.over
@@ -62,8 +62,8 @@ def test_playing_a_text_is_playing_its_action(rules, num_players):
     while not by_action.over:
         action = int(rng.choice(by_action.legal_actions()))
         scores, mover = by_action.scores, by_action.player
-        points = by_text.play(by_action.text(action))
-        assert by_action.move(action) == points
+        points = by_text.play(by_action.move(action))
+        assert by_action.play(action) == points
         scores[mover] += points
         assert by_action.scores == by_text.scores == scores
         assert by_action == by_text
@@ -78,7 +78,7 @@ def test_turn_is_move_and_look_in_one(rules, num_players):
     for _ in random_moves(game, 4):
         action = game.legal_actions()[-1]
         expected = game.clone()
-        gained = expected.move(action)
+        gained = expected.play(action)
         other = game.clone()
         assert other.turn(action, mask, observation) == (gained, expected.player, expected.over)
         assert (mask == expected.mask()).all()
@@ -123,7 +123,7 @@ NO_MOVES += [NUM_ACTIONS, 1 << 70, -(1 << 70), np.float64(1), np.bool_(True), np
 
 @in_every_phase
 @pytest.mark.parametrize("move", NO_MOVES, ids=repr)
-@pytest.mark.parametrize("verb", ["play", "move", "text", "action"])
+@pytest.mark.parametrize("verb", ["play", "move", "action"])
 def test_what_is_no_move_is_illegal(verb, move, moves):
     game = middle(moves)
     before = everything(game)
@@ -140,9 +140,9 @@ def test_every_masked_action_is_illegal(moves):
     before = everything(game)
     for action in set(range(NUM_ACTIONS)) - set(game.legal_actions()):
         with pytest.raises(IllegalMoveError, match=rf"^action {action} \(.+\) is illegal for player"):
-            game.move(action)
+            game.play(action)
         with pytest.raises(IllegalMoveError, match=rf"^action {action} \(.+\) is illegal for player"):
-            game.text(np.int16(action))
+            game.move(np.int16(action))
     assert everything(game) == before
 
 
@@ -162,7 +162,7 @@ def test_after_the_end_nothing_can_be_played():
     before = everything(game)
     assert game.over
     assert game.player == game.to_dict()["start_player"]
-    for verb, move in (("play", "@3"), ("move", 3), ("text", 3), ("action", "@3"), ("move", True), ("move", 1 << 70)):
+    for verb, move in (("play", "@3"), ("play", 3), ("move", 3), ("action", "@3"), ("play", True), ("play", 1 << 70)):
         with pytest.raises(IllegalMoveError, match="the game is over"):
             getattr(game, verb)(move)
     assert everything(game) == before
@@ -172,8 +172,8 @@ def test_after_the_end_nothing_can_be_played():
 def test_numpy_integers_are_actions():
     game, other = middle(), middle()
     action = game.legal_actions()[3]
-    assert game.text(np.int64(action)) == other.text(action)
-    assert game.move(np.uint8(action) if action < 256 else np.int16(action)) == other.move(action)
+    assert game.move(np.int64(action)) == other.move(action)
+    assert game.play(np.uint8(action) if action < 256 else np.int16(action)) == other.play(action)
     assert game == other
     assert [type(action) for action in game.actions_played] == [int] * 28
 
@@ -255,7 +255,7 @@ def test_first_is_the_position_it_all_began_with():
     assert game.first() == Game("advanced", 3, seed=1)
     assert game.first().actions_played == ()
     later = Game.from_dict(game.to_dict())
-    later.move(later.legal_actions()[0])
+    later.play(later.legal_actions()[0])
     assert later.first() == game
 
 
@@ -316,7 +316,7 @@ def test_action_ids_mean_what_the_table_says():
     game = middle()
     for action in game.legal_actions():
         what = action_table()[action]
-        text = game.text(action)
+        text = game.move(action)
         if ">" in text:
             origin, target = (int(seat) for seat in text.split(":")[1].split(">"))
             assert (target - origin - what.steps) % 28 == 0
@@ -330,7 +330,7 @@ def test_a_record_replays_to_the_same_game():
     assert again.seed == game.seed == 1
     assert json.loads(game.record(["a", "b", "c"]))["players"] == ["a", "b", "c"]
     from_the_middle = Game.from_dict(game.to_dict())
-    from_the_middle.move(from_the_middle.legal_actions()[0])
+    from_the_middle.play(from_the_middle.legal_actions()[0])
     assert Game.replay(from_the_middle.record()) == from_the_middle
 
 

@@ -244,7 +244,7 @@ def test_which_royal_of_a_colour_is_which_shows_nowhere(rules, num_players):
             if not game.over:
                 action = game.legal_actions()[seed % len(game.legal_actions())]
                 after = game.clone()
-                assert twin.move(action) == after.move(action)
+                assert twin.play(action) == after.play(action)
                 assert twin.to_dict() == after.to_dict()
                 assert (twin.observation() == after.observation()).all()
     assert exchanged_kings > 5

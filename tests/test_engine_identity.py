@@ -40,7 +40,7 @@ def test_a_game_is_a_batch_of_one(rules, num_players):
         points = batch.points()
         actions = batch.sample()
         for i, game in enumerate(games):
-            assert game.move(int(actions[i])) == points[i, actions[i]]
+            assert game.play(int(actions[i])) == points[i, actions[i]]
         batch.step(actions)
         assert [game.scores for game in games] == batch.scores.tolist()
         assert [game.over for game in games] == batch.done.tolist()

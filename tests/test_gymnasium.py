@@ -127,7 +127,7 @@ def game_that_the_last_player_wins():
         game = random_game("beginner", 2, seed)
         before = game.first()
         for action in game.actions_played[:-2]:
-            before.move(action)
+            before.play(action)
         movers = [before.player, 1 - before.player]
         if movers == [0, 1] and game.scores[1] > game.scores[0] + 60 and before.scores[1] > before.scores[0] + 60:
             return before
@@ -144,13 +144,13 @@ def test_a_game_that_ends_on_an_opponents_move_still_pays(seat, reward):
 
 def test_what_opponents_did_before_the_first_decision_is_paid_with_it():
     game = random_game("beginner", 2, seed=1, moves=24)
-    while game.to_dict()["phase"] != "play" or not any(points := [game.clone().move(a) for a in game.legal_actions()]):
-        game.move(game.legal_actions()[0])
+    while game.to_dict()["phase"] != "play" or not any(points := [game.clone().play(a) for a in game.legal_actions()]):
+        game.play(game.legal_actions()[0])
     mover = game.player
     best = game.legal_actions()[int(np.argmax(np.abs(points)))]
     position = game.to_dict()
     drawn = game.clone()
-    gain = drawn.move(best)
+    gain = drawn.play(best)
     env = ArtusEnv(seat=1 - mover, reward="prestige", opponents=lambda _, mask: best if mask[best] else int(mask.argmax()))
     env.reset(options={"position": position})
     before = env._games.batch.scores[0].copy()
@@ -327,7 +327,7 @@ def test_options_that_do_not_fit_are_named_and_change_nothing(options, message):
 
 def test_a_position_must_leave_the_seat_a_decision():
     game = game_that_the_last_player_wins()
-    game.move(game.legal_actions()[0])
+    game.play(game.legal_actions()[0])
     with pytest.raises(ValueError, match="before the seat has a decision"):
         ArtusEnv(seat=0).reset(options={"position": game.to_dict()})
 

@@ -292,7 +292,7 @@ def test_every_legal_move_can_be_played_and_brings_what_was_said(start):
     assert bool(legal) != game.over
     for action in legal:
         after = game.clone()
-        assert after.move(action) == points[action]
+        assert after.play(action) == points[action]
         expected = game.scores
         expected[game.player] += points[action]
         assert after.scores == expected
@@ -305,7 +305,7 @@ def test_every_legal_move_can_be_played_and_brings_what_was_said(start):
 @given(positions())
 def test_each_legal_move_has_one_text(start):
     game = Game.from_dict(start)
-    texts = [game.text(action) for action in game.legal_actions()]
+    texts = [game.move(action) for action in game.legal_actions()]
     assert len(set(texts)) == len(texts)
     assert [game.action(text) for text in texts] == game.legal_actions()
 
@@ -350,9 +350,9 @@ def test_positions_that_look_the_same_are_the_same_to_players(start, first):
         assert (game.observation(player) == other.observation(player)).all()
     for action in game.legal_actions():
         one, two = game.clone(), other.clone()
-        assert one.text(action) == two.text(action)
-        one.move(action)
-        two.move(action)
+        assert one.move(action) == two.move(action)
+        one.play(action)
+        two.play(action)
         assert one.to_dict() == two.to_dict()
 
 
@@ -365,4 +365,4 @@ def test_only_the_carpet_tells_where_the_king_sits(start):
     assert (game.mask() == turned.mask()).all()
     carpet = [index for index, action in enumerate(action_table()) if NAMES[action.card] == "carpet"]
     for action in set(game.legal_actions()) - set(carpet):
-        assert game.clone().move(action) == turned.clone().move(action)
+        assert game.clone().play(action) == turned.clone().play(action)

@@ -123,7 +123,7 @@ def test_a_program_is_told_what_its_player_knows_and_what_it_may_do(tmp_path):
             assert asked["points"] == batch.points()[0, game.legal_actions()].tolist()
             assert asked["seed"] == keys[0] >> np.uint64(32)
         action = game.legal_actions()[step % len(game.legal_actions())]
-        game.move(action)
+        game.play(action)
         batch.step(np.array([action]))
     agent.close()
 

@@ -60,11 +60,11 @@ def test_lookahead_takes_the_turn_with_the_best_table():
 
         def best_after(first, game=game, player=player, tables=tables):
             after = game.clone()
-            after.move(first)
+            after.play(first)
             judged = []
             for second in after.legal_actions():
                 end = after.clone()
-                end.move(second)
+                end.play(second)
                 judged.append(judge(tables[0], end.state, player, weight))
             return max(judged)
 

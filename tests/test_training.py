@@ -72,13 +72,13 @@ def test_one_game_move_by_move_beside_the_single_game():
     seat, total, paid = int(env.seat[0]), 0.0, []
     while not game.over:
         while not game.over and game.player != seat:
-            game.move(int(game.mask().argmax()))
+            game.play(int(game.mask().argmax()))
         if game.over:
             break
         np.testing.assert_array_equal(observation[0], game.observation())
         np.testing.assert_array_equal(env.action_masks()[0], game.mask())
         action = game.legal_actions()[-1]
-        game.move(action)
+        game.play(action)
         observation, rewards, dones, infos = env.step(np.array([action]))
         paid.append(float(rewards[0]))
         total += float(rewards[0])

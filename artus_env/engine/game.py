@@ -162,10 +162,10 @@ class Game:
 
     def moves(self) -> list[str]:
         """Legal moves of the player to move as text, in order of their action ids."""
-        return [self.text(action) for action in self.legal_actions()]
+        return [self.move(action) for action in self.legal_actions()]
 
-    def text(self, action: int) -> str:
-        """The text of a legal action.
+    def move(self, action: int) -> str:
+        """The text of a legal action: nothing is played.
 
         Raises:
             IllegalMoveError: If it isn't legal.
@@ -181,26 +181,19 @@ class Game:
             IllegalMoveError: If it isn't legal now, or no move at all.
         """
         for action in self.definition.actions_like(move, self.components) if isinstance(move, str) else ():
-            if self.mask()[action] and self.text(action) == move:
+            if self.mask()[action] and self.move(action) == move:
                 return action
         raise self._illegal(move)
 
     # --- moving ---
 
-    def play(self, move: str) -> int:
-        """Play a move given as text, e.g. `k3-6:12>17`. Returns the prestige that it brought.
+    def play(self, move: str | int) -> int:
+        """Play a move given as text, e.g. `k3-6:12>17`, or as an action id. Returns the prestige that it brought.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
         """
-        return self.move(self.action(move))
-
-    def move(self, action: int) -> int:
-        """Play an action id. Returns the prestige that it brought.
-
-        Raises:
-            IllegalMoveError: If it isn't legal; the game is unchanged.
-        """
+        action = self.action(move) if isinstance(move, str) else move
         if not self._is_action(action):
             raise self._illegal(action)
         points = self.definition.kernels.play_one(self._tables, self._states, self._legal, int(action))
@@ -210,7 +203,7 @@ class Game:
         return int(points)
 
     def turn(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
-        """`move`, and what the next player may do and sees, in one compiled call instead of three: for loops.
+        """`play`, and what the next player may do and sees, in one compiled call instead of three: for loops.
 
         Args:
             action: An action id, an int.

@@ -32,8 +32,8 @@ def write(game: Game, players: list[str] | None = None) -> str:
     replayed = game.first()
     moves = []
     for action in game.actions_played:
-        moves.append(replayed.text(action))
-        replayed.move(action)
+        moves.append(replayed.move(action))
+        replayed.play(action)
     return json.dumps(
         {
             "game": game.definition.name,

@@ -78,7 +78,7 @@ def game_rate(rules: str, num_players: int, seconds: float) -> float:
         count = 0
         while not game.over:
             game.observation()
-            game.move(uniform(game.mask(), rng))
+            game.play(uniform(game.mask(), rng))
             count += 1
         return count
 

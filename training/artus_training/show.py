@@ -51,7 +51,7 @@ def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
     game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 63)))
     length = (5 if num_players < 4 else 4) * num_players + (28 if rules == "beginner" else 38) * num_players
     for _ in range(length // 2):
-        game.move(int(rng.choice(game.legal_actions())))
+        game.play(int(rng.choice(game.legal_actions())))
     return game
 
 
@@ -160,5 +160,5 @@ def position_after(whole: Game, count: int) -> Game:
     """The game after its first `count` moves."""
     game = whole.first()
     for action in whole.actions_played[:count]:
-        game.move(action)
+        game.play(action)
     return game

@@ -348,7 +348,7 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
         for actions in played.actions:
             if actions[game] == FORFEIT:
                 break
-            replayed.move(int(actions[game]))
+            replayed.play(int(actions[game]))
         records.append(replayed.record([settings.agents[agent] for agent in seats[game]]))
     return records
 
