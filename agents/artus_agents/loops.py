@@ -94,7 +94,7 @@ def fullest_pile(t, g, key):
     """The drawing action for the pile of which most is left, measured by its full size; among equals it draws.
 
     That keeps all kinds of cards coming. In 3 000 games with lookahead it won 57 % (advanced) and 52 % (beginner) against
-    drawing at random; preferring one kind of card lost.
+    drawing at random. Fixed orders of preference won 38 to 57 %, and none was better than random in both rule sets.
     """
     player = int(g["player"])
     best, chosen, equals = 0.0, -1, 0
@@ -383,7 +383,7 @@ def search(tables, states, legal, games, words, nodes, edges, path, used, keys, 
         if only >= 0:
             actions[i] = only
             continue
-        if int(states[i]["phase"]) == DRAW_PHASE:  # searching couldn't tell piles apart, and cost a third of the time
+        if int(states[i]["phase"]) == DRAW_PHASE:  # searching won no more games and cost a sixth of the time
             actions[i] = fullest_pile(tables[0], states[i], keys[i])
             continue
         simulate(tables[0], states[i], games[share], words[share], nodes[share], edges[share], path[share], used[share],

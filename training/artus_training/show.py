@@ -11,11 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from artus_env import Game
+from artus_env import Batch, Game
 from artus_env.artus import tables
 from artus_env.artus.components import RULES
 from artus_env.engine import records
 from artus_training.cli import UsageError
+from artus_training.evaluate import game_length
 
 
 def show(arguments: list[str]) -> int:
@@ -49,8 +50,7 @@ def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
     """A random game, played to about its middle."""
     rng = np.random.default_rng(seed)
     game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 63)))
-    length = (5 if num_players < 4 else 4) * num_players + (28 if rules == "beginner" else 38) * num_players
-    for _ in range(length // 2):
+    for _ in range(game_length(Batch(1, rules=rules, num_players=num_players)) // 2):
         game.play(int(rng.choice(game.legal_actions())))
     return game
 
