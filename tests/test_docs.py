@@ -41,7 +41,7 @@ def test_examples_of_the_readme_run(code):
 
 
 def test_commands_of_the_readme_exist():
-    named = set(re.findall(r"^artus ([a-z-]+)", README, re.MULTILINE))
+    named = set(re.findall(r"^artus ([a-z0-9-]+)", README, re.MULTILINE))
     assert named == set(COMMANDS) - {"train-all"}, "every command is in the README (train-all as make train)"
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"^make ([a-z]+)", README, re.MULTILINE)) <= targets

@@ -1,4 +1,4 @@
-"""The training environment, the trainer and its files, and evaluation."""
+"""The environment for Stable-Baselines3, the training with it and its files, and evaluation."""
 
 import os
 import signal
@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from functools import partial
 
 import numpy as np
 import pytest
@@ -15,14 +14,16 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
-from artus_agents.neural import NeuralAgent, load_agent, read_members
+from artus_agents import saved
+from artus_agents.neural import NeuralAgent, find_trained, infer
+from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
-from artus_training import policy as policy_module
 from artus_training import train_sb3
 from artus_training.evaluate import evaluate, line_up, wilson_interval
-from artus_training.policy import CheckpointError, load_checkpoint, save_model
-from artus_training.train_sb3 import Settings, parse, train
+from artus_training.policy import draw, load_checkpoint, read_checkpoint, save_checkpoint, to_network
+from artus_training.ppo import CheckpointError
+from artus_training.train_sb3 import LinearDecay, Settings, parse, train
 from artus_training.vec_env import SelfPlayVecEnv
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
@@ -221,6 +222,9 @@ def test_the_pool_forgets_the_oldest_and_all_its_versions_play():
         env.step(random_actions(env, random))
     assert all(agent.asked for agent in env.snapshots())
     assert len(env.results["self"]) >= 64
+    env.set_snapshots([Marked(number) for number in range(10, 15)])
+    env.add_snapshot(Marked(15))
+    assert [agent.number for agent in env.snapshots()] == [13, 14, 15]
 
 
 @pytest.mark.parametrize(
@@ -245,16 +249,26 @@ def trained(tmp_path_factory):
 
 
 def fresh_model(settings):
-    """A model as `train` would build it, not trained."""
+    """A model as `train` would build it, with the weights of the checkpoint."""
     return MaskablePPO.load(settings.checkpoint)
 
 
-def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained):
-    assert trained.agent == trained.runs / "beginner-2" / "agent.zip"
-    model, agent = MaskablePPO.load(trained.agent), load_agent(str(trained.agent))
-    batch = Batch(64, seed=1)
+def read(settings):
+    """What the checkpoint of a training says."""
+    return read_checkpoint(settings.checkpoint, settings.rules, settings.num_players)
+
+
+def middle_of_games(num_games, **arguments):
+    batch = Batch(num_games, seed=1, **arguments)
     for _ in range(40):
         batch.step(batch.sample())
+    return batch
+
+
+def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained):
+    assert trained.agent == trained.runs / "sb3-beginner-2" / "agent.safetensors"
+    model, agent = MaskablePPO.load(trained.checkpoint), find_trained(str(trained.agent))
+    batch = middle_of_games(64)
     expected, _ = model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
     np.testing.assert_array_equal(agent.act(View(batch, None, np.zeros(64, np.uint64))), expected)
     result = evaluate([str(trained.agent), "random"], games=10)
@@ -263,8 +277,30 @@ def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained
     assert not list(trained.folder.glob(".*"))
 
 
+@pytest.mark.parametrize("num_players", [2, 3])
+def test_the_exported_network_says_what_the_policy_says(trained, num_players):
+    model, batch = fresh_model(trained), middle_of_games(16)
+    network = to_network(model, num_players)
+    output = infer(network, batch.observation)
+    with torch.no_grad():
+        features = model.policy.extract_features(torch.from_numpy(batch.observation))
+        logits, values = model.policy.action_net(features), model.policy.value_net(features)[:, 0]
+    torch.testing.assert_close(output.logits, logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(output.values[:, 0], values, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(output.values.sum(dim=1), torch.zeros(16), atol=1e-5, rtol=0)  # rewards are zero-sum
+    torch.testing.assert_close(
+        output.values[:, 1:num_players], -values[:, None].expand(16, num_players - 1) / (num_players - 1)
+    )
+    assert (output.values[:, num_players:] == 0).all()
+    before = output.logits.clone()
+    with torch.no_grad():
+        for parameter in model.policy.parameters():
+            parameter.zero_()
+    assert (infer(network, batch.observation).logits == before).all()  # a snapshot doesn't learn on
+
+
 def test_the_policy_gives_what_the_stock_policy_gives(trained):
-    policy = MaskablePPO.load(trained.agent).policy
+    policy = fresh_model(trained).policy
     batch = Batch(32, seed=1)
     observation, masks = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)
     actions = torch.from_numpy(batch.sample().copy())
@@ -279,30 +315,103 @@ def test_the_policy_gives_what_the_stock_policy_gives(trained):
     torch.testing.assert_close(log_probs, again[1])
 
 
+def test_draw_follows_the_probabilities_and_never_takes_an_impossible_action():
+    probabilities = torch.tensor([[0.0, 0.25, 0.0, 0.75, 0.0]]).repeat(4000, 1)
+    counts = torch.bincount(draw(probabilities, torch.linspace(0, 1, 4000)), minlength=5)
+    assert counts.tolist() == pytest.approx([0, 1000, 0, 3000, 0], abs=2)
+
+
+def test_the_card_tells_how_to_train_the_same_agent(trained):
+    card = read_card(trained.agent)
+    assert card["variants"] == [["beginner", 2]]
+    assert card["steps"] == 256
+    assert card["threads"] == 1
+    assert {"artus", "torch", "stable-baselines3", "sb3-contrib"} <= set(card["versions"])
+    program, name, *arguments = card["command"].split()
+    assert (program, name) == ("artus", "train-sb3")
+    assert parse([*arguments, "--runs", str(trained.runs)]) == trained
+
+
+def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, monkeypatch):
+    spent = []
+
+    def timed(*arguments, **others):
+        start = time.monotonic()
+        result = evaluate(*arguments, **others)
+        spent.append(time.monotonic() - start)
+        return result
+
+    monkeypatch.setattr(train_sb3, "evaluate", timed)
+    limits = {"steps": 10**9, "minutes": 1 / 1200, "evaluate_every": 1 / 60_000}  # an evaluation after every update
+    start = time.monotonic()
+    settings = Settings(runs=tmp_path, **TINY | limits | {"evaluation_games": 2, "games": 4, "judges": ("greedy", "random")})
+    assert train(settings)
+    about, card = read(settings)["artus.json"], read_card(settings.agent)
+    assert 0.05 <= about["seconds"] <= time.monotonic() - start - sum(spent)
+    assert card["curve"] == about["curve"]
+    steps = [point["steps"] for point in card["curve"]]
+    assert steps == list(range(64, card["steps"] + 1, 64))
+    for point in card["curve"]:
+        assert set(point["wins"]) == set(point["margin"]) == {"beginner-2/greedy", "beginner-2/random"}
+    assert [(result["against"], result["games"]) for result in card["strength"]] == [("greedy", 4), ("random", 4)]
+
+
+def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypatch):
+    """Numba's threads, when they start, set OpenMP's number of threads: torch's too, and training was five times as slow."""
+    threads = []
+
+    def evaluate_with_threads(*arguments, **others):
+        torch.set_num_threads(2)
+        return evaluate(*arguments, **others)
+
+    monkeypatch.setattr(train_sb3, "evaluate", evaluate_with_threads)
+    monkeypatch.setattr(MaskablePPO, "train", lambda model: threads.append(torch.get_num_threads()))
+    limits = {"steps": 192, "evaluate_every": 1 / 60_000, "evaluation_games": 2, "judges": ("random",)}
+    try:
+        assert train(Settings(runs=tmp_path, **TINY | limits))
+    finally:
+        torch.set_num_threads(1)
+    assert threads == [1, 1, 1]
+
+
+def test_the_learning_rate_falls_with_steps_or_minutes_whichever_is_further():
+    decay = LinearDecay(1.0)
+    assert decay(0.5) == 0.5
+    decay.time_left = 0.25
+    assert decay(0.5) == 0.25
+    assert decay(0.1) == 0.1
+    decay.time_left = 0.0
+    assert decay(0.5) == 0.02
+
+
 def test_resume_goes_on_with_the_same_weights_steps_and_settings(trained, tmp_path):
     settings = parse(["--resume", "--runs", str(trained.runs), "--steps", "512"])
     assert (settings.num_envs, settings.hidden, settings.steps, settings.resume) == (8, (16,), 512, True)
-    before = read_members(trained.checkpoint)
+    before = read(trained)
     assert train(settings)
-    after = read_members(settings.checkpoint)
-    assert before["artus.json"]["timesteps"] == 256
-    assert after["artus.json"]["timesteps"] == 512
-    optimizer = [members["policy.optimizer.pth"]["state"][0]["step"] for members in (before, after)]
+    after = read(settings)
+    assert before["artus.json"]["steps"] == 256
+    assert after["artus.json"]["steps"] == 512
+    assert after["artus.json"]["seconds"] > before["artus.json"]["seconds"] > 0
+    optimizer = [parts["policy.optimizer.pth"]["state"][0]["step"] for parts in (before, after)]
     assert optimizer[1] == 2 * optimizer[0]
 
 
 def test_a_loaded_checkpoint_is_the_saved_one(trained):
-    saved = read_members(trained.checkpoint)
+    parts = read(trained)
     model = fresh_model(trained)
     with torch.no_grad():
         for parameter in model.policy.parameters():
             parameter.zero_()
     model.num_timesteps = 0
-    snapshots = load_checkpoint(trained.checkpoint, model, trained.variant)
+    about, snapshots = load_checkpoint(trained.checkpoint, model, "beginner", 2)
     for name, value in model.policy.state_dict().items():
-        torch.testing.assert_close(value, saved["policy.pth"][name])
-    assert model.num_timesteps == saved["artus.json"]["timesteps"]
-    assert len(snapshots) >= 1
+        torch.testing.assert_close(value, parts["policy.pth"][name])
+    assert model.num_timesteps == about["steps"] == parts["artus.json"]["steps"]
+    assert len(snapshots) == len(parts["snapshots.pt"]) >= 1
+    for agent, weights in zip(snapshots, parts["snapshots.pt"], strict=True):
+        for name, value in agent.network.state_dict().items():
+            torch.testing.assert_close(value, weights[name])
 
 
 def damage(path, how):
@@ -322,9 +431,17 @@ def damage(path, how):
         parts = {}
         with zipfile.ZipFile(path) as archive:
             parts = {name: archive.read(name) for name in archive.namelist() if name != "policy.optimizer.pth"}
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, part in parts.items():
-                archive.writestr(name, part)
+        rewrite(path, parts)
+    elif how == "another training's":
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        rewrite(path, parts | {"artus.json": b'{"rules": "beginner", "num_players": 2}'})
+
+
+def rewrite(path, parts):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
 
 
 @pytest.mark.parametrize(
@@ -334,7 +451,8 @@ def damage(path, how):
         ("a changed byte", r"policy\.pth has a wrong checksum"),
         ("empty", "is damaged"),
         ("missing", "doesn't exist"),
-        ("a part missing", r"'policy\.optimizer\.pth' is missing"),
+        ("a part missing", r"policy\.optimizer\.pth is missing"),
+        ("another training's", r"artus\.json doesn't tell its variants"),
     ],
 )
 def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, how, message):
@@ -344,7 +462,7 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, 
     model = fresh_model(trained)
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}
     with pytest.raises(CheckpointError, match=rf"checkpoint\.zip.*{message}"):
-        load_checkpoint(path, model, trained.variant)
+        load_checkpoint(path, model, "beginner", 2)
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, before[name])
 
@@ -357,32 +475,34 @@ def test_a_checkpoint_of_another_network_is_refused(trained, tmp_path):
         train(other)
 
 
-def test_a_checkpoint_of_another_variant_is_refused(trained):
-    with pytest.raises(CheckpointError, match=r"checkpoint\.zip was made for rules beginner, not for advanced"):
-        load_checkpoint(trained.checkpoint, fresh_model(trained), trained.variant | {"rules": "advanced"})
+@pytest.mark.parametrize(("rules", "num_players"), [("advanced", 2), ("beginner", 3)])
+def test_a_checkpoint_of_another_variant_is_refused(trained, rules, num_players):
+    message = rf"checkpoint\.zip: .* for beginner with 2 players, not for {rules} with {num_players} players"
+    with pytest.raises(CheckpointError, match=message):
+        load_checkpoint(trained.checkpoint, fresh_model(trained), rules, num_players)
 
 
 def test_a_save_that_fails_leaves_the_old_file(trained, tmp_path, monkeypatch):
-    path = tmp_path / "agent.zip"
+    path = tmp_path / "checkpoint.zip"
     model = fresh_model(trained)
-    save_model(path, model, trained.about(1))
+    save_checkpoint(path, model, {"steps": 1})
     before = path.read_bytes()
 
     def full(_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(policy_module.os, "fsync", full)
+    monkeypatch.setattr(saved.os, "fsync", full)
     with pytest.raises(OSError, match="no space left"):
-        save_model(path, model, trained.about(2))
+        save_checkpoint(path, model, {"steps": 2})
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
-    command = [sys.executable, "-m", "artus_training", "train", "--runs", str(tmp_path), "--steps", "100000000"]
+    command = [sys.executable, "-m", "artus_training", "train-sb3", "--runs", str(tmp_path), "--steps", "100000000"]
     command += ["--num-envs", "8", "--num-steps", "8", "--batch-size", "32", "--hidden", "16", "--threads", "1"]
     command += ["--checkpoint-minutes", "0"]
-    folder = tmp_path / "beginner-2"
+    folder = tmp_path / "sb3-beginner-2"
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ))
     try:
         deadline = time.monotonic() + 60
@@ -396,22 +516,13 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
         process.kill()
     assert process.returncode == 130, output
     assert "--resume goes on" in output
-    assert not (folder / "agent.zip").exists()
-    timesteps = read_members(folder / "checkpoint.zip")["artus.json"]["timesteps"]
-    assert timesteps > 0
-    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(timesteps + 64)])
+    assert not list(folder.glob("agent*"))
+    steps = read_checkpoint(folder / "checkpoint.zip", "beginner", 2)["artus.json"]["steps"]
+    assert steps > 0
+    assert steps % 64 == 0  # whole rounds
+    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(steps + 64), "--games", "0"])
     assert train(settings)
-    assert read_members(folder / "agent.zip")["artus.json"]["timesteps"] >= timesteps + 64
-
-
-def test_train_all_ends_with_a_table_and_tells_who_missed_the_goal(tmp_path, monkeypatch, capsys):
-    tiny = partial(Settings, runs=tmp_path, steps=64, **TINY | {"games": 4})
-    monkeypatch.setattr(train_sb3, "Settings", tiny)
-    assert train_sb3.main_all([]) == 1  # nobody beats greedy after 64 decisions
-    table = capsys.readouterr().out.partition("4 games each")[2]
-    assert table.count("greedy") == table.count("random") == 2
-    assert "60% missed" in table
-    assert {folder.name for folder in tmp_path.iterdir()} == {"beginner-2", "advanced-2"}
+    assert read_card(settings.agent)["steps"] == steps + 64
 
 
 # --- evaluation ---
@@ -469,7 +580,7 @@ def test_wilson_interval():
         (["greedy"] * 3, 4, "4 players need 4 agents"),
         (["greedy"], None, "2 players need 2 agents"),
         (["greedy", "random"], 7, "num_players must be"),
-        (["nothing.zip", "random"], 2, r"nothing\.zip doesn't exist"),
+        (["nothing.safetensors", "random"], 2, r"nothing\.json doesn't exist"),
     ],
 )
 def test_line_ups_that_can_not_be_are_refused(agents, num_players, message):
@@ -478,5 +589,5 @@ def test_line_ups_that_can_not_be_are_refused(agents, num_players, message):
 
 
 def test_an_agent_of_another_variant_is_refused_before_the_first_game(trained):
-    with pytest.raises(ValueError, match="trained for rules beginner, not for advanced"):
+    with pytest.raises(ValueError, match="trained for beginner with 2 players, not for advanced"):
         line_up([str(trained.agent), "random"], "advanced")

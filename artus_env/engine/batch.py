@@ -9,7 +9,7 @@ import numpy as np
 
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import illegal_move
-from artus_env.engine.rewards import mode_index
+from artus_env.engine.rewards import MODES, mode_index
 from artus_env.engine.rng import check_seed, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, shares
 
@@ -80,7 +80,6 @@ class Batch:
         self.autoreset = autoreset
         self.components = self.definition.box(components)
         self.reward_mode = reward
-        self._mode = mode_index(reward)
         self.tables = self.definition.build_tables(self.components)
         self.num_actions = len(self.definition.action_table(self.components))
         self.observation_size = len(self.definition.observation_scale(self.components))
@@ -104,6 +103,19 @@ class Batch:
 
     def __len__(self) -> int:
         return self.num_games
+
+    @property
+    def reward_mode(self) -> str:
+        """What is paid from the next step on: "win", "margin" or "prestige". May be set.
+
+        Raises:
+            ValueError: If there is no such mode.
+        """
+        return MODES[self._mode]
+
+    @reward_mode.setter
+    def reward_mode(self, mode: str) -> None:
+        self._mode = mode_index(mode)
 
     @property
     def scores(self) -> np.ndarray:

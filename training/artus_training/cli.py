@@ -14,20 +14,22 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "train": Command("artus_training.train_sb3", "main", "train an agent by self-play"),
-    "train-all": Command(
-        "artus_training.train_sb3", "main_all", "train beginner and advanced agents and show how strong they are"
-    ),
+    "train": Command("artus_training.ppo", "main", "train an agent by self-play"),
+    "train-all": Command("artus_training.ppo", "main_all", "train beginner and advanced agents and show how strong they are"),
+    "train-sb3": Command("artus_training.train_sb3", "main", "train with Stable-Baselines3, for comparison"),
+    "compare": Command("artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3"),
+    "curves": Command("artus_training.curves", "main", "learning curves of trained agents as a picture"),
     "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
     "tournament": Command("artus_training.tournament", "main", "ratings and win rates of many agents, with a report"),
     "baseline": Command("artus_training.tournament", "baseline", "tournaments of the untrained agents in every variant"),
     "replay": Command("artus_training.show", "replay", "list recorded games, or step through one"),
     "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
+    "bench-train": Command("artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3"),
     "show": Command("artus_training.show", "show", "a position, or the middle of a random game, as text"),
     "rules": Command("artus_training.show", "rules", "cards, wheel and action table"),
 }
 EXTRAS = dict.fromkeys(("openskill", "matplotlib", "rich"), "tournament") | dict.fromkeys(
-    ("torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "tyro"), "train"
+    ("torch", "safetensors", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "tyro"), "train"
 )
 """Which extra installs a package that some commands need."""
 

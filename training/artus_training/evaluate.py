@@ -79,16 +79,14 @@ def wilson_interval(rate: float, games: int) -> tuple[float, float]:
 
 
 def find_player(agent: Any) -> Agent:
-    """Like `find_agent`; the path of a saved agent (`*.zip`) will do too.
+    """Like `find_agent`; the path of a saved agent (`*.safetensors`) will do too.
 
     Raises:
         ValueError: If there is no such agent, or its file is damaged.
         TypeError: If it is no agent at all.
     """
-    if isinstance(agent, str) and agent.endswith(".zip"):
-        from artus_agents.neural import load_agent
-
-        return load_agent(agent.removeprefix("ppo:"))
+    if isinstance(agent, str) and agent.endswith(".safetensors") and ":" not in agent:
+        return find_agent(f"ppo:{agent}")
     return find_agent(agent)
 
 
@@ -242,7 +240,7 @@ def main(arguments: list[str]) -> int:
     """The command `artus evaluate`."""
     parser = argparse.ArgumentParser("artus evaluate", description="Let agents play each other; every deal from every seat.")
     parser.add_argument(
-        "agents", nargs="+", help="agent names or saved agents (*.zip): one a player, or two (1 against copies)"
+        "agents", nargs="+", help="agent names or saved agents (*.safetensors): one a player, or two (1 against copies)"
     )
     parser.add_argument("--rules", default="beginner", help="beginner or advanced (default: %(default)s)")
     parser.add_argument("--num-players", type=int, help="default: as many as agents")

@@ -1,12 +1,13 @@
-"""The network that MaskablePPO trains, and how it is saved: an SB3 zip with what Artus needs to know beside."""
+"""The network that MaskablePPO trains, its checkpoints, and how it becomes one of this project's networks."""
 
 from __future__ import annotations
 
 import copy
 import io
 import json
-import os
+import pickle
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,25 +17,41 @@ import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
 from torch.nn import functional
 
-from artus_agents.neural import ABOUT, HEAD, TRUNK, WEIGHTS, NeuralAgent, Trunk, draw, read_members
+from artus_agents.network import Network, Shape, hidden_sizes
+from artus_agents.neural import NeuralAgent, check_card
+from artus_agents.saved import write_atomically
+from artus_env import Batch
+from artus_training.ppo import CheckpointError
 
-OPTIMIZER = "policy.optimizer.pth"  # SB3's own name
+ABOUT = "artus.json"
+"""The part of a checkpoint that says what it was made for, how, and how far it has come: an agent's card and `seconds`."""
 SNAPSHOTS = "snapshots.pt"
 """The pool of earlier versions. Not `.pth`: SB3 takes those for its own."""
+WEIGHTS, OPTIMIZER = "policy.pth", "policy.optimizer.pth"  # SB3's own names
 
 
 class ScaledMlp(BaseFeaturesExtractor):
-    """Scales int8 observations to floats of about -1..1 and puts them through hidden layers that both heads share."""
+    """Scales int8 observations to floats of about -1..1 and puts them through hidden layers that both heads share.
 
-    def __init__(self, observation_space: Any, scale: Sequence[float], sizes: Sequence[int]) -> None:
+    Args:
+        observation_space: As SB3 gives it.
+        scale: Multiplies each feature, shape (F,).
+        sizes: Width of each hidden layer.
+    """
+
+    scale: torch.Tensor
+
+    def __init__(self, observation_space: Any, scale: np.ndarray, sizes: Sequence[int]) -> None:
         super().__init__(observation_space, sizes[-1])
-        self.trunk = Trunk(np.array(scale), sizes)
+        self.register_buffer("scale", torch.from_numpy(np.array(scale, np.float32)))
+        self.trunk = Network(Shape(len(scale), 1, tuple(sizes), outlook=False)).trunk
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """Shape (n, F), any dtype -> shape (n, sizes[-1]), float32."""
-        return self.trunk(observation)
+        return self.trunk(observation * self.scale)
 
 
 class MaskedPolicy(MaskableActorCriticPolicy):
@@ -74,86 +91,128 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         return values, log_probs.gather(1, actions.long()[:, None])[:, 0], entropy
 
 
-def snapshot(model: MaskablePPO) -> NeuralAgent:
-    """The policy as it is now, as a player who draws with its probabilities."""
-    features, head = copy.deepcopy((model.policy.features_extractor, model.policy.action_net))
+def draw(probabilities: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
+    """An action for each row of probabilities (n, A), from a number in 0..1 for each: shapes (n,) -> (n,), int64.
+
+    Never one of probability 0. One number a row: torch.multinomial makes one an action, which costs more than the network.
+    """
+    sums = probabilities.cumsum(dim=1)
+    below = fractions * sums[:, -1] * (1 - 2**-20)  # below the last sum, however it was rounded
+    return torch.searchsorted(sums, below[:, None], right=True)[:, 0]
+
+
+# --- the same network without SB3 ---
+
+
+def to_network(model: MaskablePPO, num_players: int) -> Network:
+    """The policy as it is now, as a network of this project that shares nothing with it.
+
+    The scale becomes part of the first layer's weights. SB3 knows the value for the player to move only; rewards sum to
+    zero, so the others are said to lose it, in equal parts.
+    """
+    features, actions, value = model.policy.features_extractor, model.policy.action_net, model.policy.value_net.state_dict()
     assert isinstance(features, ScaledMlp)
-    return NeuralAgent(features.trunk.requires_grad_(False), head.requires_grad_(False), sample=True)
+    assert isinstance(actions, nn.Linear)
+    shape = Shape(len(features.scale), actions.out_features, hidden_sizes(list(features.trunk)), outlook=False)
+    with torch.device("meta"):  # draws no random weights
+        network = Network(shape).requires_grad_(False)
+    weights = {name: torch.zeros(part.shape) for name, part in network.state_dict().items()}
+    for name, module in (("trunk", features.trunk), ("policy", actions)):
+        weights |= {f"{name}.{part}": numbers.clone() for part, numbers in module.state_dict().items()}
+    weights["trunk.0.weight"] *= features.scale
+    shares = torch.tensor([1.0] + [-1 / (num_players - 1)] * (num_players - 1))  # rows of absent players stay 0
+    weights["value.weight"][:num_players] = torch.outer(shares, value["weight"][0])
+    weights["value.bias"][:num_players] = shares * value["bias"]
+    network.load_state_dict(weights, assign=True)
+    return network
 
 
-def save_model(path: Path, model: MaskablePPO, about: dict[str, Any], snapshots: Sequence[NeuralAgent] = ()) -> None:
-    """Save an agent, or a checkpoint with its pool. The file is replaced at once or not at all.
+def snapshot(model: MaskablePPO, num_players: int) -> NeuralAgent:
+    """The policy as it is now, as a player who draws with its probabilities."""
+    return NeuralAgent(to_network(model, num_players), sample=True)
+
+
+# --- checkpoints ---
+
+
+def save_checkpoint(path: Path, model: MaskablePPO, about: dict[str, Any], snapshots: Sequence[NeuralAgent] = ()) -> None:
+    """Save a model and its pool of snapshots. The file is replaced at once or not at all.
 
     Args:
-        path: An SB3 zip that `MaskablePPO.load` and `artus_agents.neural.load_agent` can read.
-        model: The agent.
-        about: What it was made for and how, as JSON.
-        snapshots: The pool.
+        path: An SB3 zip that `MaskablePPO.load` can read, too.
+        model: Weights, optimizer and settings of SB3's.
+        about: See `ABOUT`.
+        snapshots: The pool, oldest first.
     """
     buffer = io.BytesIO()
     model.save(buffer, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
     with zipfile.ZipFile(buffer, "a") as archive:
         archive.writestr(ABOUT, json.dumps(about, indent=1))
-        if snapshots:
-            with archive.open(SNAPSHOTS, "w") as member:
-                torch.save([{TRUNK: s.trunk.state_dict(), HEAD: s.head.state_dict()} for s in snapshots], member)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            file.write(buffer.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        with archive.open(SNAPSHOTS, "w") as member:
+            torch.save([agent.network.state_dict() for agent in snapshots], member)
+    write_atomically(path, buffer.getbuffer())
 
 
-class CheckpointError(ValueError):
-    """A checkpoint that can't be used. The message names the file and what is wrong with it."""
-
-
-def read_checkpoint(path: Path, made_for: dict[str, Any]) -> dict[str, Any]:
-    """The parts of a checkpoint, as `read_members` gives them.
+def read_checkpoint(path: Path, rules: str, num_players: int) -> dict[str, Any]:
+    """All numbers and JSON in a checkpoint, by the name of its parts. Pickled Python objects are left out: nothing in the
+    file is executed.
 
     Raises:
-        CheckpointError: If the file is missing, damaged, or of another variant than `made_for` says.
+        CheckpointError: If the file is missing, damaged, something else, or of another variant.
     """
     try:
-        members = read_members(path)
-    except ValueError as error:
-        raise CheckpointError(str(error)) from error
-    for name, value in made_for.items():
-        if members[ABOUT][name] != value:
-            raise CheckpointError(f"{path} was made for {name} {members[ABOUT][name]}, not for {value}")
-    return members
+        with zipfile.ZipFile(path) as archive:
+            if damaged := archive.testzip():
+                raise CheckpointError(f"{path} is damaged: {damaged} has a wrong checksum")
+            names = set(archive.namelist())
+            if missing := {ABOUT, WEIGHTS, OPTIMIZER, SNAPSHOTS} - names:
+                raise CheckpointError(f"{path} is damaged or no checkpoint: {', '.join(sorted(missing))} is missing")
+            about = json.loads(archive.read(ABOUT))
+            parts: dict[str, Any] = {
+                name: torch.load(io.BytesIO(archive.read(name)), map_location="cpu", weights_only=True)
+                for name in (WEIGHTS, OPTIMIZER, SNAPSHOTS)
+            }
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
+    except (OSError, zipfile.BadZipFile) as error:
+        raise CheckpointError(f"{path} is damaged or no checkpoint: {error}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError, pickle.UnpicklingError, RuntimeError, EOFError, zlib.error) as error:
+        raise CheckpointError(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from error
+    expected: dict[str, Any] = {
+        "variants": list, "components": str, "steps": int, "seconds": (int, float), "settings": dict, "curve": list,
+    }  # fmt: skip
+    for name, kind in expected.items():
+        if not isinstance(about, dict) or not isinstance(about.get(name), kind):
+            raise CheckpointError(f"{path} is no checkpoint of this training: {ABOUT} doesn't tell its {name}")
+    try:
+        check_card(about, rules, num_players, Batch.definition.standard)
+    except (ValueError, TypeError) as error:
+        raise CheckpointError(f"{path}: {error}") from error
+    return parts | {ABOUT: about}
 
 
-def load_checkpoint(path: Path, model: MaskablePPO, made_for: dict[str, Any]) -> list[NeuralAgent]:
+def load_checkpoint(path: Path, model: MaskablePPO, rules: str, num_players: int) -> tuple[dict[str, Any], list[NeuralAgent]]:
     """Put a checkpoint's weights, optimizer and steps into a model. All is read and tried out before anything changes.
 
     Returns:
-        The pool of snapshots, oldest first.
+        What `ABOUT` says, and the pool of snapshots, oldest first.
 
     Raises:
         CheckpointError: If the file is missing, damaged, of another variant or with another network.
     """
-    members = read_checkpoint(path, made_for)
+    parts = read_checkpoint(path, rules, num_players)
     policy = copy.deepcopy(model.policy)
     try:
-        policy.load_state_dict(members[WEIGHTS])
-        policy.optimizer.load_state_dict(members[OPTIMIZER])
+        policy.load_state_dict(parts[WEIGHTS])
+        policy.optimizer.load_state_dict(parts[OPTIMIZER])
         snapshots = []
-        for saved in members.get(SNAPSHOTS, []):
-            agent = snapshot(model)
-            agent.trunk.load_state_dict(saved[TRUNK])
-            agent.head.load_state_dict(saved[HEAD])
-            snapshots.append(agent)
-        timesteps = int(members[ABOUT]["timesteps"])
-    except (KeyError, RuntimeError, ValueError, TypeError) as error:
+        for weights in parts[SNAPSHOTS]:
+            snapshots.append(snapshot(model, num_players))
+            snapshots[-1].network.load_state_dict(weights)
+    except (KeyError, RuntimeError, ValueError, TypeError, AttributeError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
         raise CheckpointError(f"{path} is no checkpoint of this training: {reason}") from error
-    model.policy.load_state_dict(members[WEIGHTS])
-    model.policy.optimizer.load_state_dict(members[OPTIMIZER])
-    model.num_timesteps = timesteps
-    return snapshots
+    model.policy.load_state_dict(parts[WEIGHTS])
+    model.policy.optimizer.load_state_dict(parts[OPTIMIZER])
+    model.num_timesteps = parts[ABOUT]["steps"]
+    return parts[ABOUT], snapshots

@@ -1,51 +1,51 @@
 """Train an agent with MaskablePPO of sb3-contrib, by self-play and against simple opponents.
 
-    artus train --rules advanced --num-players 4
-    artus train --rules advanced --num-players 4 --resume
+    artus train-sb3 --rules advanced --num-players 4
+    artus train-sb3 --rules advanced --num-players 4 --resume
 
-Ctrl-C saves and stops; `--resume` goes on from there. `tensorboard --logdir runs` shows the curves.
+The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there.
+`tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import signal
+import math
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import torch
 import tyro
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Column, Table
+from rich.progress import Progress
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from artus_agents.neural import ABOUT, variant
+from artus_agents.neural import NeuralAgent
+from artus_agents.saved import save_agent
 from artus_env import Batch
 from artus_env.artus.observation import observation_scale
+from artus_training.cards import PACKAGES, card, command, point
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
 from artus_training.policy import (
-    CheckpointError,
+    ABOUT,
     MaskedPolicy,
     ScaledMlp,
     load_checkpoint,
     read_checkpoint,
-    save_model,
+    save_checkpoint,
     snapshot,
+    to_network,
 )
+from artus_training.ppo import CheckpointError, settings_from_dict, settings_to_dict
+from artus_training.progress import interrupt_as_flag, progress_bar
 from artus_training.vec_env import SELF, SelfPlayVecEnv
 
-GOALS = {"random": 0.99, "greedy": 0.60}
-"""What part of its games an agent for two players should win after training with the settings below."""
+PROGRAM = "artus train-sb3"
 
 
 @dataclass
@@ -58,6 +58,9 @@ class Settings:
     """Players at the table, 2..4."""
     steps: int = 2_500_000
     """Decisions of the learner in all."""
+    minutes: float = 0.0
+    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls with
+    whichever of the two is nearer to its end."""
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
@@ -83,7 +86,7 @@ class Settings:
     epochs: int = 2
     """How often an update goes over its decisions."""
     learning_rate: float = 1e-3
-    """At the start; it falls linearly to nothing."""
+    """At the start; it falls linearly to a fiftieth."""
     gamma: float = 1.0
     """Discount of rewards to come. A point counts alike whenever it is made."""
     gae_lambda: float = 0.9
@@ -104,17 +107,23 @@ class Settings:
     training takes up to eight times as long."""
     checkpoint_minutes: float = 1.0
     """Time between checkpoints."""
+    evaluate_every: float = 0.0
+    """Minutes of training from one evaluation to the next; 0: none."""
+    judges: tuple[str, ...] = ("greedy", "lookahead")
+    """Whom to play in evaluations, and at the end."""
+    evaluation_games: int = 400
+    """Games against each judge in an evaluation."""
     games: int = 1000
-    """Games against each of random and greedy at the end; 0: none."""
+    """Games against each judge at the end; 0: none."""
 
     @property
     def folder(self) -> Path:
-        return self.runs / f"{self.rules}-{self.num_players}"
+        return self.runs / f"sb3-{self.rules}-{self.num_players}"
 
     @property
     def agent(self) -> Path:
-        """The trained agent."""
-        return self.folder / "agent.zip"
+        """The trained agent; its card lies beside it."""
+        return self.folder / "agent.safetensors"
 
     @property
     def checkpoint(self) -> Path:
@@ -124,17 +133,18 @@ class Settings:
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
         Batch.definition.check_variant(self.rules, self.num_players)
-        for name in ("steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs", "threads"):
+        counts = ("steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs", "threads")
+        for name in (*counts, "evaluation_games"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("seed", "games", "learning_rate", "checkpoint_minutes"):
-            if getattr(self, name) < 0:
+        for name in ("seed", "games", "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes"):
+            if not 0 <= getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"hidden needs the widths of one or more layers, got {self.hidden}")
-        for opponent in self.shares():
-            if opponent != SELF:
-                line_up([opponent, opponent], self.rules, self.num_players)
+        for agent in (*self.shares(), *self.judges):
+            if agent != SELF:
+                line_up([agent, agent], self.rules, self.num_players)
 
     def shares(self) -> dict[str, float]:
         """`opponents` as a table.
@@ -147,27 +157,78 @@ class Settings:
         except ValueError:
             raise ValueError(f"opponents are NAME=SHARE, got {' '.join(self.opponents)}") from None
 
+
+@dataclass
+class Run:
+    """A training, and how far it has come."""
+
+    settings: Settings
+    model: MaskablePPO
+    steps: int = 0
+    """Decisions learnt from."""
+    seconds: float = 0.0
+    """Of training, evaluations not counted."""
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    """What evaluations came to (see `cards.point`)."""
+
     @property
-    def variant(self) -> dict[str, Any]:
-        """The games that an agent is made for."""
-        return variant(self.rules, self.num_players, Batch.definition.standard)
+    def env(self) -> SelfPlayVecEnv:
+        env = self.model.env
+        assert isinstance(env, SelfPlayVecEnv)
+        return env
 
-    def about(self, timesteps: int) -> dict[str, Any]:
-        """What is saved with an agent."""
-        return self.variant | {"timesteps": timesteps, "settings": dataclasses.asdict(self) | {"runs": str(self.runs)}}
+    @property
+    def part(self) -> float:
+        """How much of the training is done, 0..1."""
+        return min(1.0, max(self.steps / self.settings.steps, self.part_of_minutes(self.seconds)))
+
+    def part_of_minutes(self, seconds: float) -> float:
+        """How much of the time that was given is over, 0..1; 0 if none was given."""
+        minutes = self.settings.minutes
+        return min(1.0, seconds / 60 / minutes) if minutes else 0.0
+
+    def card(self, strength: list[Evaluation]) -> dict[str, Any]:
+        """What to say about the agent."""
+        s: Any = self.settings  # `settings_to_dict` takes any dataclass
+        return card(
+            [(s.rules, s.num_players)], command=command(PROGRAM, s, Settings()), settings=settings_to_dict(s),
+            steps=self.steps, seconds=self.seconds, threads=s.threads, curve=self.curve, strength=strength,
+            packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
+        )  # fmt: skip
+
+    def evaluate(self, games: int) -> list[Evaluation]:
+        """Play the agent against each judge."""
+        s = self.settings
+        agent = NeuralAgent(to_network(self.model, s.num_players))
+        return [
+            evaluate([agent, judge], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1)
+            for judge in s.judges
+        ]
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        about = self.card([]) | {"seconds": self.seconds}
+        save_checkpoint(self.settings.checkpoint, self.model, about, self.env.snapshots())
+
+    def load(self) -> None:
+        """Go on from the checkpoint, with other deals than those already played.
+
+        Raises:
+            CheckpointError: If it is missing, damaged or doesn't fit; nothing has changed then.
+        """
+        s = self.settings
+        about, snapshots = load_checkpoint(s.checkpoint, self.model, s.rules, s.num_players)
+        self.steps, self.seconds, self.curve = about["steps"], about["seconds"], about["curve"]
+        self.env.set_snapshots(snapshots)
+        self.env.seed(s.seed + self.steps)
+
+    def save_agent(self, strength: list[Evaluation]) -> None:
+        """Write the agent with its card."""
+        save_agent(self.settings.agent, to_network(self.model, self.settings.num_players), self.card(strength))
 
 
-def train(settings: Settings) -> bool:
-    """Train an agent and save it.
-
-    Returns:
-        Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
-
-    Raises:
-        ValueError: If a setting can't be.
-        CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
-    """
-    torch.set_num_threads(settings.threads)
+def make_model(settings: Settings) -> MaskablePPO:
+    """A model with its environment, not trained yet; the pool holds one snapshot of it."""
     env = SelfPlayVecEnv(
         settings.num_envs,
         rules=settings.rules,
@@ -200,179 +261,147 @@ def train(settings: Settings) -> bool:
         seed=settings.seed,
         device="cpu",  # networks of this size gain nothing from a GPU: the time goes into many small steps
     )
-    if settings.resume:
-        snapshots = load_checkpoint(settings.checkpoint, model, settings.variant)
-        env.seed(settings.seed + model.num_timesteps)  # other deals than those already played
-    else:
-        snapshots = [snapshot(model)]
-    for agent in snapshots[-settings.pool_size :]:
-        env.add_snapshot(agent)
+    env.add_snapshot(snapshot(model, settings.num_players))
+    return model
 
+
+def train(settings: Settings) -> bool:
+    """Train an agent and save it.
+
+    Returns:
+        Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
+
+    Raises:
+        ValueError: If a setting can't be.
+        CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
+    """
+    settings.check()
+    run = Run(settings, make_model(settings))
+    if settings.resume:
+        run.load()
     with interrupt_as_flag() as interrupted, progress_bar() as bar:
-        model.learn(
-            max(0, settings.steps - model.num_timesteps),
-            callback=TrainingCallback(settings, env, bar, interrupted),
+        run.model.learn(
+            max(0, settings.steps - run.steps),
+            callback=TrainingCallback(run, bar, interrupted),
             reset_num_timesteps=not settings.resume,
             tb_log_name="run",
         )
-    about = settings.about(model.num_timesteps)
-    save_model(settings.checkpoint, model, about, env.snapshots())
-    if interrupted.is_set():
-        print(f"stopped after {model.num_timesteps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
+    run.save()
+    if run.part < 1:
+        print(f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
         return False
-    save_model(settings.agent, model, about)
-    print(f"{settings.agent}: trained for {model.num_timesteps:,} steps")
+    run.save_agent([])
+    print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {run.steps / run.seconds:,.0f} a second")
+    if settings.games:
+        strength = run.evaluate(settings.games)
+        print(*strength, sep="\n")
+        run.save_agent(strength)
     return True
 
 
-@dataclass(frozen=True)
+@dataclass
 class LinearDecay:
     """A learning rate that falls linearly from `start` to a fiftieth of it. A class, so that it can be pickled by name."""
 
     start: float
+    time_left: float = 1.0
+    """Part of the training's minutes, 1..0."""
 
-    def __call__(self, remaining: float) -> float:
-        """`remaining` falls from 1 to 0."""
-        return self.start * max(remaining, 0.02)
+    def __call__(self, steps_left: float) -> float:
+        """`steps_left`, the part of the steps, falls from 1 to 0."""
+        return self.start * max(min(steps_left, self.time_left), 0.02)
 
 
 class TrainingCallback(BaseCallback):
-    """All that happens beside learning: snapshots, checkpoints, figures for the bar and TensorBoard, and the end."""
+    """All that happens beside learning: the clock, snapshots, evaluations, checkpoints, figures for the bar and TensorBoard,
+    and the end.
+
+    A round is a rollout and the update that learns from it. SB3 tells of an update's end by beginning the next rollout, or by
+    ending the training; what a rollout has collected until Ctrl-C doesn't count.
+    """
 
     model: MaskablePPO
 
-    def __init__(self, settings: Settings, env: SelfPlayVecEnv, bar: Progress, interrupted: threading.Event) -> None:
+    def __init__(self, run: Run, bar: Progress, interrupted: threading.Event) -> None:
         super().__init__()
-        self.settings = settings
-        self.env = env
+        self.run = run
         self.bar = bar
         self.interrupted = interrupted
         self.updates = 0
-        self.saved = time.monotonic()
+        self.collected = run.steps  # by whole rollouts
+        self.round_start = self.saved = time.monotonic()
 
     def _on_training_start(self) -> None:
-        description = f"{self.settings.rules}, {self.settings.num_players} players"
-        done = self.model.num_timesteps
-        self.task = self.bar.add_task(description, total=self.settings.steps, completed=done, wins="")
+        description = f"{self.run.settings.rules}, {self.run.settings.num_players} players"
+        self.task = self.bar.add_task(description, total=1.0, wins="")
+        self.bar.update(self.task, completed=self.run.part)
 
     def _on_rollout_start(self) -> None:
-        if time.monotonic() - self.saved > 60 * self.settings.checkpoint_minutes:
-            about = self.settings.about(self.model.num_timesteps)
-            save_model(self.settings.checkpoint, self.model, about, self.env.snapshots())
-            self.saved = time.monotonic()
+        self._end_round()
+        torch.set_num_threads(self.run.settings.threads)  # here, as Numba's threads change it for torch when they start
+        self.round_start = time.monotonic()
 
     def _on_step(self) -> bool:
-        self.bar.update(self.task, completed=self.model.num_timesteps)
-        return not self.interrupted.is_set()
+        return not self.interrupted.is_set() and self.run.part < 1
 
     def _on_rollout_end(self) -> None:
         self.updates += 1
-        if self.updates % self.settings.snapshot_every == 0:
-            self.env.add_snapshot(snapshot(self.model))
-        wins = {kind: float(np.mean(results)) for kind, results in self.env.results.items() if results}
+        self.collected = self.model.num_timesteps
+        if self.updates % self.run.settings.snapshot_every == 0:
+            self.run.env.add_snapshot(snapshot(self.model, self.run.settings.num_players))
+        wins = {kind: float(np.mean(results)) for kind, results in self.run.env.results.items() if results}
         for kind, rate in wins.items():
             self.logger.record(f"wins/{kind}", rate)
         self.bar.update(self.task, wins=", ".join(f"{kind} {rate:.0%}" for kind, rate in wins.items()))
+        seconds = self.run.seconds + time.monotonic() - self.round_start
+        decay = self.model.learning_rate
+        assert isinstance(decay, LinearDecay)
+        decay.time_left = 1 - self.run.part_of_minutes(seconds)
 
+    def _on_training_end(self) -> None:
+        self._end_round()
+        self.model.num_timesteps = self.run.steps
 
-def progress_bar() -> Progress:
-    """A bar with the time left and how often the learner has beaten whom of late; nothing where nobody watches."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=12),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left  {task.fields[wins]}", table_column=Column(no_wrap=True)),
-    )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
-
-
-@contextmanager
-def interrupt_as_flag() -> Iterator[threading.Event]:
-    """While this lasts Ctrl-C sets the flag, so that nothing is left half done; a second one interrupts at once."""
-    flag = threading.Event()
-
-    def handle(*_: Any) -> None:
-        flag.set()
-        signal.signal(signal.SIGINT, previous)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield flag  # signals are the main thread's
-        return
-    previous = signal.signal(signal.SIGINT, handle)
-    try:
-        yield flag
-    finally:
-        signal.signal(signal.SIGINT, previous)
-
-
-def show_strength(settings: Settings) -> list[Evaluation]:
-    """Play the trained agent against random and greedy, and print the results."""
-    agent = str(settings.agent)
-    results = [
-        evaluate([agent, opponent], rules=settings.rules, num_players=settings.num_players, games=settings.games)
-        for opponent in GOALS
-    ]
-    for result in results:
-        print(result)
-    return results
+    def _end_round(self) -> None:
+        """Count the round that has ended, if one has, and do what is due after it."""
+        run, s = self.run, self.run.settings
+        if run.steps == self.collected:
+            return
+        before = run.seconds
+        run.seconds += time.monotonic() - self.round_start
+        run.steps = self.collected
+        self.bar.update(self.task, completed=run.part)
+        every = 60 * s.evaluate_every
+        if every and (run.part == 1 or before // every < run.seconds // every):
+            results = run.evaluate(s.evaluation_games)
+            run.curve.append(point(run.steps, run.seconds, results))
+            for name, rate in run.curve[-1]["wins"].items():
+                self.logger.record(f"wins/{name}", rate)
+        if time.monotonic() - self.saved > 60 * s.checkpoint_minutes:
+            run.save()
+            self.saved = time.monotonic()
 
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
-    settings = tyro.cli(Settings, args=arguments, prog="artus train", description=__doc__)
+    settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
     if settings.resume:
-        about = read_checkpoint(settings.checkpoint, settings.variant)[ABOUT]
-        try:
-            saved = about["settings"]
-            for name in ("opponents", "hidden"):
-                saved[name] = tuple(saved[name])
-            default = Settings(**saved | {"resume": True, "runs": settings.runs})
-        except (KeyError, TypeError) as error:
-            raise CheckpointError(f"{settings.checkpoint} is no checkpoint of this training: {error!r}") from error
-        settings = tyro.cli(Settings, args=arguments, prog="artus train", default=default)
+        saved = read_checkpoint(settings.checkpoint, settings.rules, settings.num_players)[ABOUT]["settings"]
+        known: Any = Settings()
+        default: Any = settings_from_dict(saved, settings.checkpoint, known)
+        default = dataclasses.replace(default, resume=True, runs=settings.runs)
+        settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
     return settings
 
 
 def main(arguments: list[str]) -> int:
-    """The command `artus train`."""
+    """The command `artus train-sb3`."""
     try:
         settings = parse(arguments)
         settings.check()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     try:
-        finished = train(settings)
+        return 0 if train(settings) else 130
     except CheckpointError as error:
         raise UsageError(str(error)) from error
-    if not finished:
-        return 130
-    if settings.games:
-        show_strength(settings)
-    return 0
-
-
-def main_all(arguments: list[str]) -> int:
-    """Train beginner and advanced agents for two players, one after the other, and show how strong they are.
-
-    Takes five to ten minutes. Exit code 1 if an agent has missed its goal.
-    """
-    tyro.cli(lambda: None, args=arguments, prog="artus train-all", description=main_all.__doc__)
-    results: list[Evaluation] = []
-    for rules in ("beginner", "advanced"):
-        settings = Settings(rules=rules)
-        if not train(settings):
-            return 130
-        results += show_strength(settings)
-    table = Table("agent", "against", "wins", "95 %", "margin", "goal", title=f"{settings.games} games each", box=box.SIMPLE)
-    missed = 0
-    for result in results:
-        low, high = result.interval
-        goal = GOALS[result.agents[1]]
-        missed += result.win_rate < goal
-        table.add_row(
-            *result.agents, f"{result.win_rate:.1%}", f"{100 * low:.1f}..{100 * high:.1f}", f"{result.margin:+.1f}",
-            f"{goal:.0%} {'missed' if result.win_rate < goal else 'ok'}",
-        )  # fmt: skip
-    Console().print(table)
-    return 1 if missed else 0

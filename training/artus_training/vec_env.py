@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,11 @@ class SelfPlayVecEnv(VecEnv):
         else:
             self.pool[self._oldest] = agent
             self._oldest = (self._oldest + 1) % self.pool_size
+
+    def set_snapshots(self, agents: Sequence[NeuralAgent]) -> None:
+        """Replace the pool by agents, oldest first, of which the newest `pool_size` are kept."""
+        self.pool = list(agents[-self.pool_size :])
+        self._oldest = 0
 
     def snapshots(self) -> list[NeuralAgent]:
         """The pool, oldest first."""

@@ -1,0 +1,96 @@
+"""The policy and value network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from artus_agents.outlook import OUTLOOKS
+from artus_env.artus.components import MAX_PLAYERS
+
+OUTLOOK_SCALE = 0.1
+START_GATES = (1.2, 0.2, -0.2)
+"""What ten points are worth to a new policy: about as much as lookahead thinks, with a temperature of 8 points."""
+
+
+class Output(NamedTuple):
+    """What a network says about n positions; float32."""
+
+    logits: torch.Tensor
+    """Of every action, the legal ones among them, without the outlook: shape (n, A)."""
+    gates: torch.Tensor
+    """What a unit of each outlook adds to an action's logit: shape (n, OUTLOOKS), or (n, 0) without outlook."""
+    values: torch.Tensor
+    """Reward still to come for the player to move and the players after him, in turn: shape (n, MAX_PLAYERS)."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a network is built from. It is saved with the weights."""
+
+    observation_size: int
+    num_actions: int
+    hidden: tuple[int, ...] = (512, 512)
+    """Width of the hidden layers, which policy and values share."""
+    outlook: bool = True
+    """Whether the policy is told what each legal action leads to."""
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"hidden": list(self.hidden)}
+
+
+class Network(nn.Module):
+    """Hidden layers that policy and values share.
+
+    The observation's scale is part of the first layer's weights: int8 features go in as they are.
+
+    Args:
+        shape: Sizes.
+        scale: Multiplies each feature when the weights are drawn, so that all start about alike: shape (F,); None: ones.
+    """
+
+    def __init__(self, shape: Shape, scale: np.ndarray | None = None) -> None:
+        super().__init__()
+        self.shape = shape
+        layers: list[nn.Module] = []
+        for before, size in zip([shape.observation_size, *shape.hidden], shape.hidden, strict=False):
+            layer = linear(before, size, 2**0.5)
+            if scale is not None and not layers:
+                layer.weight.data *= torch.from_numpy(np.array(scale, np.float32))
+            layers += [layer, nn.ReLU()]
+        self.trunk = nn.Sequential(*layers)
+        self.policy = linear(shape.hidden[-1], shape.num_actions, 0.01)
+        self.value = linear(shape.hidden[-1], MAX_PLAYERS, 0.1)
+        self.gate = linear(shape.hidden[-1], OUTLOOKS, 0) if shape.outlook else None
+        if self.gate is not None:
+            self.gate.bias.data[:] = torch.tensor(START_GATES)
+
+    def forward(self, observation: torch.Tensor) -> Output:
+        """Observations (n, F), int8 -> what it says of them. Computes in bfloat16 where autocast says so."""
+        bfloat16 = torch.is_autocast_enabled(observation.device.type)
+        features = self.trunk(observation.to(torch.bfloat16 if bfloat16 else torch.float32))
+        no_gates = torch.zeros(len(features), 0, device=features.device)
+        gates = no_gates if self.gate is None else self.gate(features).float() * OUTLOOK_SCALE
+        return Output(self.policy(features).float(), gates, self.value(features).float())
+
+
+def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
+    """A layer with orthogonal weights of this gain and no bias."""
+    layer = nn.Linear(inputs, outputs)
+    if outputs:
+        if gain:
+            nn.init.orthogonal_(layer.weight, gain)
+        else:
+            nn.init.zeros_(layer.weight)
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+def hidden_sizes(layers: Iterable[nn.Module]) -> tuple[int, ...]:
+    """Widths of the linear layers among some layers."""
+    return tuple(layer.out_features for layer in layers if isinstance(layer, nn.Linear))

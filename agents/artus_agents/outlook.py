@@ -1,0 +1,153 @@
+"""Compiled loops between the game and a policy network: what each action leads to, and which action to play.
+
+A network sees the table as numbers and would have to learn what every move brings. The *outlook* says it: for each legal
+action the points that it brings at once and how much the seats held by oneself and by the others are worth more after it.
+All of it is known to the player to move.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from artus_agents.loops import worth
+from artus_env.artus.actions import MASK_WORDS
+from artus_env.artus.rules import play
+from artus_env.artus.state import DRAW_PHASE
+from artus_env.engine.bits import lowest_bit
+from artus_env.engine.jit import borrow, jit, jit_parallel
+
+POINTS, OWN_SEATS, OTHER_SEATS = range(3)
+OUTLOOKS = 3
+"""Points for the player; change of the worth of his seats; change of the worth of all others' seats."""
+_NEVER = -1e30
+
+
+@jit
+def clipped(number):
+    """Into int8, which only a changed box can exceed."""
+    return max(-127, min(127, number))
+
+
+@jit
+def others_worth(t, g, player):
+    """Sum of the values of the seats that the knights of all but one player hold."""
+    total = 0
+    for other in range(int(g["num_players"])):
+        if other != player:
+            total += worth(t, g, other)
+    return total
+
+
+@jit
+def outlook(tables, states, legal, scratch, out, low, high, share=0):
+    """Write the outlook of every legal action: shape (n, A, OUTLOOKS), int8. Other actions' entries stay as they were.
+
+    `scratch` has one state a share and is overwritten. States may be concealed: nothing hidden is looked at.
+    """
+    tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
+    t = tables[0]
+    after = scratch[share]
+    for i in range(low, high):
+        g = states[i]
+        player = int(g["player"])
+        drawing = int(g["phase"]) == DRAW_PHASE
+        score = int(g["scores"][player])
+        own = worth(t, g, player)
+        others = others_worth(t, g, player)
+        for word in range(MASK_WORDS - 1):
+            left = legal[i, word]
+            while left:
+                action = 64 * word + lowest_bit(left)
+                left &= left - np.uint64(1)
+                if drawing:
+                    for k in range(OUTLOOKS):
+                        out[i, action, k] = 0
+                    continue
+                scratch[share] = g
+                play(t, after, action)
+                out[i, action, POINTS] = clipped(int(after["scores"][player]) - score)
+                out[i, action, OWN_SEATS] = clipped(worth(t, after, player) - own)
+                out[i, action, OTHER_SEATS] = clipped(others_worth(t, after, player) - others)
+
+
+@jit_parallel
+def outlook_shares(tables, states, legal, scratch, out, bounds):
+    for share in numba.prange(len(bounds) - 1):
+        outlook(tables, states, legal, scratch, out, bounds[share], bounds[share + 1], share)
+
+
+@jit
+def legal_logits(logits, gates, legal, out, ids, values):
+    """Logits of the legal actions of one game, outlook included. Writes ids and logits; returns how many there are."""
+    count = 0
+    for word in range(MASK_WORDS - 1):
+        left = legal[word]
+        while left:
+            action = 64 * word + lowest_bit(left)
+            left &= left - np.uint64(1)
+            value = logits[action]
+            for k in range(len(gates)):
+                value += gates[k] * out[action, k]
+            ids[count] = action
+            values[count] = value
+            count += 1
+    return count
+
+
+@jit
+def softmax(values, count):
+    """Turn the first `count` logits into probabilities, in place. Returns the logarithm of what they were divided by."""
+    top = values[0]
+    for j in range(1, count):
+        top = max(top, values[j])
+    total = np.float32(0)
+    for j in range(count):
+        values[j] = math.exp(values[j] - top)
+        total += values[j]
+    for j in range(count):
+        values[j] /= total
+    return top + np.float32(math.log(total))
+
+
+@jit
+def choose(logits, gates, legal, out, bits, sample, actions, log_probs):
+    """An action for each game, drawn with the network's probabilities or the likeliest one, and its log-probability.
+
+    Args:
+        logits: shape (n, A), float32.
+        gates: What a point of each outlook adds to a logit: shape (n, K), float32; K = 0: no outlook.
+        legal: shape (n, MASK_WORDS), uint64.
+        out: Outlook, shape (n, A, K), int8, or anything of that rank where K = 0.
+        bits: 64 random bits for each game, shape (n,), uint64.
+        sample: Whether to draw.
+        actions, log_probs: Results, shape (n,), int64 and float32.
+    """
+    logits, gates, legal, out = borrow(logits), borrow(gates), borrow(legal), borrow(out)
+    ids = np.empty(logits.shape[1], np.int64)
+    values = np.empty(logits.shape[1], np.float32)
+    for i in range(len(logits)):
+        count = legal_logits(logits[i], gates[i], legal[i], out[i], ids, values)
+        if count == 0:  # the game is over
+            actions[i], log_probs[i] = -1, 0
+            continue
+        softmax(values, count)
+        best = 0
+        if sample:  # the inverse of the cumulative distribution: one random number a game
+            aim = np.float32(bits[i] >> np.uint64(40)) * np.float32(2**-24)
+            best = count - 1
+            for j in range(count - 1):
+                aim -= values[j]
+                if aim < 0:
+                    best = j
+                    break
+            while values[best] == 0:  # rounding has led to an action that is never played
+                best -= 1
+        else:
+            for j in range(1, count):
+                if values[j] > values[best]:
+                    best = j
+        actions[i] = ids[best]
+        log_probs[i] = math.log(values[best])

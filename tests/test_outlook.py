@@ -1,0 +1,258 @@
+"""What a policy is told about each legal action, and how it draws one."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from artus_agents.neural import view_outlook, write_outlook
+from artus_agents.outlook import OUTLOOKS, choose
+from artus_env import NUM_ACTIONS, Batch, Game
+from artus_env.artus.actions import MASK_WORDS
+from artus_env.artus.state import DRAW_PHASE, PLACE_PHASE, PLAY_PHASE
+from artus_env.engine.agents import View
+from artus_env.engine.rng import seed_stream
+from positions import PLATES, position
+
+VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
+TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s1 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
+"""A is to move. His seats are worth 0, -9, -2, 1 and 7, those of B -15, -3, -1, 6 and 10."""
+
+
+def batch_of(games):
+    """A batch of games that are at the same positions as these."""
+    batch = Batch(len(games), rules=games[0].rules, num_players=games[0].num_players, threads=1)
+    for i, game in enumerate(games):
+        batch.states[i] = game.state
+    batch.refresh()
+    return batch
+
+
+def outlook_of(batch, threads=1, untouched=0):
+    out = np.full((len(batch), NUM_ACTIONS, OUTLOOKS), untouched, np.int8)
+    write_outlook(batch.tables, batch.states, batch.legal_bits, out, threads)
+    return out
+
+
+def bits(actions):
+    """A mask of these actions as `choose` takes it: shape (MASK_WORDS,), uint64."""
+    words = np.zeros(MASK_WORDS, np.uint64)
+    for action in actions:
+        words[action // 64] |= np.uint64(1 << action % 64)
+    return words
+
+
+def some_positions(rules, num_players, count, seed=0):
+    """Games somewhere between the first placing and the last move."""
+    random = np.random.default_rng([seed, num_players, rules == "advanced"])
+    length = len(played_out(Game(rules, num_players, seed=0), random).actions_played)
+    return [played_out(Game(rules, num_players, seed=i), random, int(random.integers(length))) for i in range(count)]
+
+
+def played_out(game, random, moves=1000):
+    while not game.over and len(game.actions_played) < moves:
+        game.play(int(random.choice(game.legal_actions())))
+    return game
+
+
+# --- what actions lead to ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hand", "move", "points", "own", "others"),
+    [
+        ("k1-4", "k1-4:25>26", 7, 8 - 7, 0),
+        ("k5-7", "k5-7:19>24", 1, 6 - 1, 5 - 6),  # B goes from 24 to 23
+        ("k7-9", "k7-9:10>17", -9, (-2 - 4) - (-9 - 2), 0),  # the own knight from 17 goes to 15
+        ("bronze1-7", "bronze1-7:21>22", 3, 0, 0),
+        ("ring-bronze", "ring-bronze:7", -12, 0, 0),
+        # The King moves, or A lands on him and pushes him to 26: the wheel turns for everybody.
+        (
+            "silver1-7",
+            "silver1-7:0>2",
+            0,
+            (0 - 11 - 4 - 2 + 5) - (0 - 9 - 2 + 1 + 7),
+            (0 - 5 - 3 + 4 + 7) - (-15 - 3 - 1 + 6 + 10),
+        ),
+        ("k3-6", "k3-6:25>0", 7, (0 - 14 - 7 + 1 + 3) - (0 - 9 - 2 + 1 + 7), (-13 - 1 + 2 + 8 + 0) - (-15 - 3 - 1 + 6 + 10)),
+    ],
+)
+def test_outlooks_counted_by_hand(hand, move, points, own, others):
+    game = Game.from_dict(position(TABLE, [hand], left=1))
+    assert outlook_of(batch_of([game]))[0, game.action(move)].tolist() == [points, own, others]
+
+
+def worth(game, counts):
+    """Sum of the values of the seats on which the knights of some players sit."""
+    figures = game.to_dict()["seats"]
+    king = next(seat for seat, figure in enumerate(figures) if figure and "king" in figure)
+    return sum(
+        PLATES[(king - seat) % 28]
+        for seat, figure in enumerate(figures)
+        if figure and "knight" in figure and counts(figure["knight"])
+    )
+
+
+@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+def test_the_outlook_is_what_happens_when_the_action_is_played(rules, num_players):
+    games = some_positions(rules, num_players, 24)
+    out = outlook_of(batch_of(games))
+    phases = set()
+    for game, outlooks in zip(games, out, strict=True):
+        player = game.player
+        phases.add(int(game.state["phase"]))
+        own, others = worth(game, lambda p, me=player: p == me), worth(game, lambda p, me=player: p != me)
+        for action in game.legal_actions():
+            after = game.clone()
+            points = after.play(action)
+            expected = [
+                points,
+                worth(after, lambda p, me=player: p == me) - own,
+                worth(after, lambda p, me=player: p != me) - others,
+            ]
+            assert outlooks[action].tolist() == expected, (game, game.move(action))
+            assert after.scores[player] - game.scores[player] == points
+    assert {PLACE_PHASE, PLAY_PHASE, DRAW_PHASE} >= phases >= {PLAY_PHASE}
+
+
+def test_drawing_a_card_promises_nothing():
+    games = [game for game in some_positions("advanced", 3, 80) if game.state["phase"] == DRAW_PHASE]
+    assert len(games) >= 5
+    out = outlook_of(batch_of(games), untouched=77)
+    for game, outlooks in zip(games, out, strict=True):
+        assert (outlooks[game.legal_actions()] == 0).all()
+
+
+def test_placing_a_knight_promises_the_value_of_its_seat():
+    game = Game(num_players=3, seed=4)
+    out = outlook_of(batch_of([game]))[0]
+    for action in game.legal_actions():
+        seat = int(game.move(action).removeprefix("@"))
+        king = next(seat for seat, figure in enumerate(game.to_dict()["seats"]) if figure and "king" in figure)
+        assert out[action].tolist() == [0, PLATES[(king - seat) % 28], 0]
+
+
+def test_nothing_is_written_at_illegal_actions():
+    batch = batch_of(some_positions("advanced", 4, 20))
+    out = outlook_of(batch, untouched=99)
+    assert (out[batch.mask == 0] == 99).all()
+    assert (out[batch.mask == 1] != 99).all()
+
+
+@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+def test_what_a_player_knows_is_enough_and_hidden_cards_change_nothing(rules, num_players):
+    batch = batch_of(some_positions(rules, num_players, 32, seed=1))
+    view = View(batch, None, np.zeros(32, np.uint64))
+    legal = batch.mask == 1
+    expected = outlook_of(batch)
+    np.testing.assert_array_equal(view_outlook(view)[legal], expected[legal])  # from `View.known`
+    for seed in range(2):
+        other = view.redeal(seed_stream(seed, 32))
+        assert (other["hands"] != batch.states["hands"]).any()
+        batch.states[:] = other
+        batch.refresh()
+        np.testing.assert_array_equal(batch.mask == 1, legal)
+        np.testing.assert_array_equal(outlook_of(batch)[legal], expected[legal])
+
+
+def test_two_threads_write_what_one_writes():
+    batch = Batch(300, rules="advanced", num_players=4, seed=2)
+    for _ in range(50):
+        batch.step(batch.sample())
+    before = batch.states.copy()
+    np.testing.assert_array_equal(outlook_of(batch, 2), outlook_of(batch, 1))
+    np.testing.assert_array_equal(batch.states, before)
+
+
+# --- choosing ----------------------------------------------------------------------------------------------------------
+
+
+def chosen(logits, legal, random_bits, sample=True, gates=None, out=None):
+    """Actions and their log-probabilities for games with these logits of their legal actions, all else at +1000."""
+    count = len(random_bits)
+    rows = np.full((count, NUM_ACTIONS), 1000, np.float32)
+    rows[:, legal] = logits
+    gates = np.zeros((count, 0), np.float32) if gates is None else np.tile(np.array(gates, np.float32), (count, 1))
+    out = np.zeros((count, 1, 0), np.int8) if out is None else np.tile(out, (count, 1, 1))
+    actions, log_probs = np.full(count, -7), np.full(count, np.nan, np.float32)
+    words = np.tile(bits(legal), (count, 1))
+    choose(rows, gates, words, out, np.array(random_bits, np.uint64), sample, actions, log_probs)
+    return actions, log_probs
+
+
+SPREAD = [0, 63, 64, 200, 335, 338]
+"""Actions in different words of the mask, at their edges."""
+
+
+def test_draws_are_as_frequent_as_the_probabilities_say():
+    parts = np.array([0.05, 0.3, 0.25, 0.2, 0.15, 0.05])
+    count = 40_000
+    actions, log_probs = chosen(np.log(parts) + 3, SPREAD, seed_stream(5, count))
+    counts = np.array([(actions == action).sum() for action in SPREAD])
+    assert counts.sum() == count  # nothing else was ever drawn, although its logit is far higher
+    expected = parts * count
+    assert ((counts - expected) ** 2 / expected).sum() < 20.5  # chi-square with 5 degrees of freedom: 99.9 %
+    for action, part in zip(SPREAD, parts, strict=True):
+        np.testing.assert_allclose(log_probs[actions == action], math.log(part), atol=1e-6)
+
+
+def test_the_outlook_counts_with_its_gates():
+    """Equal logits; ten points more double the chance, a worse seat for oneself halves it."""
+    out = np.zeros((NUM_ACTIONS, OUTLOOKS), np.int8)
+    out[63, 0], out[64, 1], out[64, 2] = 10, -5, 30
+    gates = [math.log(2) / 10, math.log(2) / 5, 0]
+    actions, log_probs = chosen(0, [0, 63, 64], seed_stream(6, 1000), gates=gates, out=out)
+    expected = {0: 2 / 7, 63: 4 / 7, 64: 1 / 7}
+    assert set(actions.tolist()) == set(expected)
+    np.testing.assert_allclose(log_probs, [math.log(expected[action]) for action in actions], atol=1e-6)
+
+
+def test_the_random_bits_are_a_place_in_the_row_of_probabilities():
+    """Probabilities 1/4, 1/4, 1/2: the first quarter of all numbers draws the first action, and so on."""
+    quarter = 1 << 62
+    random_bits = [0, quarter - (1 << 41), quarter, 2 * quarter - (1 << 41), 2 * quarter, 3 * quarter, (1 << 64) - 1]
+    actions, _ = chosen(np.log([1, 1, 2]), [7, 100, 338], random_bits)
+    assert actions.tolist() == [7, 7, 100, 100, 338, 338, 338]
+
+
+@pytest.mark.parametrize("likely", [0, 1, 2])
+def test_an_action_of_probability_0_is_never_drawn(likely):
+    """e to the power of -200 is 0 in float32: such a decision would have no logarithm."""
+    logits = np.full(3, -200.0)
+    logits[likely] = 0
+    actions, log_probs = chosen(logits, [3, 4, 5], [0, 1 << 40, 1 << 63, (1 << 64) - 1])
+    assert (actions == 3 + likely).all()
+    assert (log_probs == 0).all()
+
+
+def test_without_drawing_it_takes_the_likeliest_the_first_among_equals():
+    actions, log_probs = chosen([1.0, 2.5, -1.0, 2.5, 0.0, 2.0], SPREAD, [0, (1 << 64) - 1], sample=False)
+    assert actions.tolist() == [63, 63]
+    expected = torch.log_softmax(torch.tensor([1.0, 2.5, -1.0, 2.5, 0.0, 2.0]), 0)[1]
+    np.testing.assert_allclose(log_probs, float(expected), atol=1e-6)
+
+
+def test_one_legal_action_is_certain_and_a_finished_game_has_none():
+    actions, log_probs = chosen([-50.0], [338], [1 << 63])
+    assert (actions[0], log_probs[0]) == (338, 0)
+    actions, log_probs = chosen([], [], [1 << 63])
+    assert (actions[0], log_probs[0]) == (-1, 0)
+
+
+@pytest.mark.parametrize("with_outlook", [False, True])
+def test_log_probabilities_are_those_of_torch_and_all_actions_legal(with_outlook):
+    random = np.random.default_rng(1)
+    batch = Batch(500, rules="advanced", num_players=3, seed=8)
+    for _ in range(70):
+        batch.step(batch.sample())
+    out = outlook_of(batch, untouched=50) if with_outlook else np.zeros((500, 1, 0), np.int8)
+    gates = random.normal(size=(500, out.shape[2])).astype(np.float32) / 5
+    logits = random.normal(size=(500, NUM_ACTIONS)).astype(np.float32) * 3
+    actions, log_probs = np.empty(500, np.int64), np.empty(500, np.float32)
+    choose(logits, gates, batch.legal_bits, out, seed_stream(2, 500), True, actions, log_probs)
+    assert batch.mask[np.arange(500), actions].all()
+    dense = torch.from_numpy(logits + (out * gates[:, None, :]).sum(axis=2))
+    dense[torch.from_numpy(batch.mask) == 0] = -torch.inf
+    expected = torch.log_softmax(dense, dim=1)[torch.arange(500), torch.from_numpy(actions)]
+    np.testing.assert_allclose(log_probs, expected.numpy(), atol=1e-5, rtol=1e-5)

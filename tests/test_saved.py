@@ -1,0 +1,476 @@
+"""Saved agents: what is written is read back, and nothing else is taken for it."""
+
+import hashlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load, save
+
+from artus_agents import saved
+from artus_agents.network import Network, Shape
+from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, view_outlook
+from artus_agents.saved import load_agent, read_card, save_agent, write_atomically
+from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_env.artus.components import STANDARD, Components
+from artus_env.engine.agents import View, find_agent
+from artus_env.engine.rng import seed_stream
+from artus_training.cli import main
+from artus_training.evaluate import evaluate, line_up
+
+torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
+
+CARD = {"variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash}
+DTYPES = [torch.float32, torch.bfloat16]
+
+
+def network(seed=0, hidden=(16, 8), outlook=True):
+    torch.manual_seed(seed)
+    made = Network(Shape(OBSERVATION_SIZE, NUM_ACTIONS, hidden, outlook))
+    for parameter in made.parameters():
+        parameter.data += torch.randn(parameter.shape) / 10
+    return made
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """The path of a saved agent."""
+    path = tmp_path / "agent.safetensors"
+    save_agent(path, network(), CARD)
+    return path
+
+
+def same(one, other, dtype=torch.float32):
+    """Whether two networks have the same numbers, as far as this type can tell."""
+    pairs = zip(one.state_dict().values(), other.state_dict().values(), strict=True)
+    return all(torch.equal(a.to(dtype).float(), b.float()) for a, b in pairs)
+
+
+def rewrite(path, content, **changes):
+    """Other weights, and a card that vouches for them."""
+    path.write_bytes(content)
+    card = json.loads(path.with_suffix(".json").read_bytes())
+    card |= {"weights": hashlib.sha256(content).hexdigest(), **changes}
+    path.with_suffix(".json").write_text(json.dumps(card))
+
+
+def refused(path, message, file="agent.safetensors"):
+    """The agent is refused with a message that names the file."""
+    with pytest.raises(ValueError, match=message) as caught:
+        load_agent(path)
+    assert str(path.with_name(file)) in str(caught.value)
+    assert len(str(caught.value)) < 2000
+
+
+def middle_of_games(rules="beginner", num_players=2, count=200):
+    batch = Batch(count, rules=rules, num_players=num_players, seed=3, threads=1)
+    for _ in range(30):
+        batch.step(batch.sample())
+    return View(batch, None, seed_stream(0, count))
+
+
+# --- there and back ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outlook", [True, False])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_saved_network_comes_back(tmp_path, dtype, outlook):
+    made = network(1, (24,), outlook)
+    save_agent(tmp_path / "agent.safetensors", made, CARD, dtype)
+    loaded, card = load_agent(tmp_path / "agent.safetensors")
+    assert loaded.shape == made.shape == Shape(OBSERVATION_SIZE, NUM_ACTIONS, (24,), outlook)
+    assert same(made, loaded, dtype)
+    assert all(value.dtype == torch.float32 for value in loaded.state_dict().values())
+    assert not any(parameter.requires_grad for parameter in loaded.parameters())
+    assert {name: card[name] for name in CARD} == CARD
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "agent.json", tmp_path / "agent.safetensors"]
+
+
+def test_bfloat16_takes_half_the_room(agent, tmp_path):
+    half = tmp_path / "half.safetensors"
+    save_agent(half, network(), CARD, torch.bfloat16)
+    assert half.stat().st_size == pytest.approx(agent.stat().st_size / 2, rel=0.05)
+
+
+def test_a_loaded_agent_plays_like_the_one_that_was_saved(agent):
+    view = middle_of_games()
+    expected = NeuralAgent(network()).act(view)
+    assert len(set(expected.tolist())) > 20
+    for given in (agent, agent.with_suffix(".json"), agent.with_suffix("")):
+        np.testing.assert_array_equal(find_agent(f"ppo:{given}").act(view), expected)
+
+
+def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
+    weights = load(agent.read_bytes())
+    assert {name: tuple(value.shape) for name, value in weights.items()} == {
+        "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16), "trunk.2.bias": (8,),
+        "policy.weight": (NUM_ACTIONS, 8), "policy.bias": (NUM_ACTIONS,), "value.weight": (4, 8), "value.bias": (4,),
+        "gate.weight": (3, 8), "gate.bias": (3,),
+    }  # fmt: skip
+    card = json.loads(agent.with_suffix(".json").read_text())
+    shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "hidden": [16, 8], "outlook": True}
+    checksum = hashlib.sha256(agent.read_bytes()).hexdigest()
+    assert card == {"format": 1, **CARD, "network": shape, "weights": checksum} == read_card(agent)
+
+
+def test_saving_again_replaces_the_agent(agent):
+    save_agent(agent, network(7), CARD | {"steps": 5})
+    loaded, card = load_agent(agent)
+    assert same(network(7), loaded)
+    assert card["steps"] == 5
+
+
+# --- nothing is executed -----------------------------------------------------------------------------------------------
+
+
+class Trap:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+@pytest.mark.parametrize("how", ["pickle", "torch.save"])
+def test_a_pickle_is_refused_and_not_executed(agent, tmp_path, how):
+    if how == "pickle":
+        content = pickle.dumps(Trap(tmp_path / "sprung"))
+    else:
+        torch.save({"policy.bias": Trap(tmp_path / "sprung")}, tmp_path / "file")
+        content = (tmp_path / "file").read_bytes()
+    rewrite(agent, content)
+    refused(agent, "holds no weights")
+    agent.with_suffix(".json").write_bytes(content)
+    refused(agent, "damaged or no card", "agent.json")
+    assert not (tmp_path / "sprung").exists()
+    trapped = pickle.loads(content) if how == "pickle" else torch.load(tmp_path / "file", weights_only=False)["policy.bias"]
+    trapped.close()
+    assert (tmp_path / "sprung").exists()  # the trap works
+
+
+# --- damage ------------------------------------------------------------------------------------------------------------
+
+PLACES = [0, 1, 7, 8, 9, 60, 500, 1000, 10_000, -100, -1]
+"""Within the length of the header, the header and the numbers."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_truncated_weights(agent, place):
+    content = agent.read_bytes()[:place]
+    agent.write_bytes(content)
+    refused(agent, rf"is damaged or not the file that its card describes.*\({len(content)} bytes\)")
+    rewrite(agent, content)
+    refused(agent, "holds no weights")
+
+
+@pytest.mark.parametrize("place", [0, 1, 20, 200, -1])
+def test_a_truncated_card(agent, place):
+    card = agent.with_suffix(".json")
+    card.write_bytes(card.read_bytes().strip()[:place])
+    refused(agent, "damaged or no card", "agent.json")
+
+
+@pytest.mark.parametrize("place", PLACES[:-1])
+def test_a_flipped_byte(agent, place):
+    content = bytearray(agent.read_bytes())
+    content[place] ^= 255
+    agent.write_bytes(content)
+    refused(agent, "is damaged or not the file that its card describes")
+
+
+def test_whatever_the_header_says_the_answer_is_a_value_error(agent):
+    """Even where the checksum has been made to fit."""
+    content = agent.read_bytes()
+    header = 8 + int.from_bytes(content[:8], "little")
+    random = np.random.default_rng(0)
+    refusals = 0
+    for _ in range(150):
+        damaged = bytearray(content)
+        for _ in range(random.integers(1, 4)):
+            damaged[random.integers(header)] = random.choice([*b' 0129"{}[],:FBIU', *random.integers(0, 256, 4)])
+        rewrite(agent, bytes(damaged))
+        try:
+            load_agent(agent)  # a change of a blank does no harm
+        except ValueError as error:
+            assert str(agent) in str(error)  # noqa: PT017  # not all of them are refused
+            refusals += 1
+    assert refusals > 100
+
+
+def test_missing_files(agent, tmp_path):
+    refused(tmp_path / "nobody.safetensors", "doesn't exist: a saved agent has a card", "nobody.json")
+    card = agent.with_suffix(".json").read_bytes()
+    agent.with_suffix(".json").unlink()
+    refused(agent, "doesn't exist: a saved agent has a card", "agent.json")
+    agent.with_suffix(".json").write_bytes(card)
+    agent.unlink()
+    refused(agent, "doesn't exist")
+    agent.mkdir()
+    refused(agent, "can't be read: Is a directory")
+
+
+def test_the_card_of_another_file(agent, tmp_path):
+    other = tmp_path / "other.safetensors"
+    save_agent(other, network(9), CARD)
+    agent.with_suffix(".json").write_bytes(other.with_suffix(".json").read_bytes())
+    refused(agent, "not the file that its card describes")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "damaged or no card"),
+        (b"null", r"format must be 1, got 'NoneType'"),
+        (b"[1, 2]", r"format must be 1, got 'list'"),
+        (b"{}", "format must be 1, got None"),
+        (b'{"format": 2}', "format must be 1, got 2"),
+        (b'{"format": 1}', "variants must be a list"),
+        (b'{"format": 1, "variants": []}', "variants must be a list"),
+        (b'{"format": 1, "variants": [["beginner", "2"]]}', "variants must be a list"),
+        (b'{"format": 1, "variants": [["beginner", 2, 3]]}', "variants must be a list"),
+        (b'{"format": 1, "variants": [["beginner", 2]], "components": 5}', "components must be a hash"),
+        (b'{"format": 1, "variants": [["beginner", 2]], "components": "x"}', "weights must be a hash"),
+        (b'{"format": 1, "variants": [["beginner", 2]], "components": "x", "weights": "y"}', "network must say"),
+        (b"\xff\xfe\x00", "damaged or no card"),
+        (b"[" * 100_000, "damaged or no card"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "damaged or no card"),
+        (b'{"cells": [], "metadata": {}, "nbformat": 4}', "format must be 1, got None"),
+    ],
+    ids=lambda value: str(value)[:70],
+)
+def test_foreign_json(agent, content, message):
+    agent.with_suffix(".json").write_bytes(content)
+    refused(agent, message, "agent.json")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"observation_size": 10**9},
+        {"num_actions": 10**15},
+        {"hidden": [10**6]},
+        {"hidden": [50_000, 50_000]},
+        {"hidden": []},
+        {"hidden": [0]},
+        {"hidden": [-5]},
+        {"hidden": [16, True]},
+        {"hidden": [16.0, 8]},
+        {"hidden": "16"},
+        {"hidden": None},
+        {"hidden": 16},
+        {"outlook": 1},
+        {"outlook": None},
+    ],
+    ids=str,
+)
+def test_absurd_sizes_are_refused_before_any_network_is_made(agent, changes, monkeypatch):
+    monkeypatch.setattr(saved, "Network", None)
+    card = read_card(agent)
+    rewrite(agent, agent.read_bytes(), network=card["network"] | changes)
+    refused(agent, "network must say observation_size, num_actions, hidden and outlook", "agent.json")
+
+
+@pytest.mark.parametrize("given", [None, [], "big", {}, {"hidden": [4]}])
+def test_a_card_without_sizes(agent, given):
+    rewrite(agent, agent.read_bytes(), network=given)
+    refused(agent, "network must say observation_size", "agent.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("value.bias", torch.zeros(5), r"value\.bias must be numbers of shape \(4,\), got torch\.float32 of shape \(5,\)"),
+        ("value.bias", torch.zeros(4, 1), r"value\.bias must be numbers of shape \(4,\)"),
+        ("value.bias", torch.zeros(()), r"value\.bias must be numbers of shape \(4,\)"),
+        ("value.bias", torch.zeros(4, dtype=torch.int64), r"got torch\.int64"),
+        ("value.bias", torch.zeros(4, dtype=torch.bool), r"got torch\.bool"),
+        ("value.bias", None, r"value\.bias must be numbers of shape \(4,\), got nothing"),
+        ("policy.weight", torch.zeros(8, NUM_ACTIONS), r"policy\.weight must be"),
+        ("gate.bias", torch.tensor([0, torch.nan, 0]), r"gate\.bias has numbers that are not finite"),
+        ("gate.bias", torch.tensor([0, 0, -torch.inf]), r"gate\.bias has numbers that are not finite"),
+        ("more", torch.zeros(3), "numbers that no part of the network takes: more"),
+    ],
+)
+def test_weights_that_are_not_those_of_the_network(agent, name, value, message):
+    weights = load(agent.read_bytes())
+    weights[name] = value
+    if value is None:
+        del weights[name]
+    rewrite(agent, save(weights))
+    refused(agent, message)
+
+
+def test_weights_of_another_network(agent, tmp_path):
+    for other in (network(0, (16, 9)), network(0, (16, 8, 8)), network(0, (16, 8), outlook=False)):
+        save_agent(tmp_path / "other.safetensors", other, CARD)
+        rewrite(agent, (tmp_path / "other.safetensors").read_bytes())
+        refused(agent, "must be numbers of shape|no part of the network")
+
+
+# --- saving that is cut off --------------------------------------------------------------------------------------------
+
+
+def test_no_room_for_the_weights_leaves_the_old_agent(agent, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        save_agent(agent, network(5), CARD)
+    assert same(network(), load_agent(agent)[0])
+    assert sorted(tmp_path.iterdir()) == [agent.with_suffix(".json"), agent]
+
+
+def test_no_room_for_the_card_never_makes_a_mixture(agent, tmp_path, monkeypatch):
+    files = iter(["weights", "card"])
+
+    def full(_):
+        if next(files) == "card":
+            raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="no space left"):
+        save_agent(agent, network(5), CARD | {"steps": 5})
+    assert sorted(tmp_path.iterdir()) == [agent.with_suffix(".json"), agent]
+    try:
+        loaded, _ = load_agent(agent)
+    except ValueError as error:
+        assert "not the file that its card describes" in str(error)  # noqa: PT017
+    else:
+        assert same(network(), loaded)
+
+
+def test_a_reader_never_finds_a_part_of_a_file(tmp_path):
+    path = tmp_path / "file"
+    write_atomically(path, b"old" * 1000)
+    write_atomically(path, memoryview(b"new"))
+    assert path.read_bytes() == b"new"
+    with pytest.raises(TypeError):
+        write_atomically(path, "text")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+KILLED_WHILE_WRITING = """
+import os, random, signal, sys, time
+from pathlib import Path
+from artus_agents.saved import write_atomically
+path, contents = Path(sys.argv[1]), [b"a" * 5_000_000, b"b" * 3_000_000]
+write_atomically(path, contents[0])
+draw = random.Random(0)
+for _ in range(25):
+    child = os.fork()
+    if child == 0:
+        while True:
+            for content in contents[::-1]:
+                write_atomically(path, content)
+    time.sleep(draw.uniform(0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert path.read_bytes() in contents
+print("whole")
+"""
+
+
+def test_killed_while_writing_leaves_the_old_file_or_the_new(tmp_path):
+    command = [sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path / "file")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "whole\n", done.stderr
+
+
+# --- in use ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_agent_plays_all_its_variants_and_no_other(agent):
+    player = find_agent(f"ppo:{agent}")
+    for rules, num_players in (("beginner", 2), ("advanced", 3)):
+        assert len(player.act(middle_of_games(rules, num_players))) == 200
+        player.check_variant(rules, num_players, STANDARD)
+    message = "trained for beginner with 2 players or advanced with 3 players, not for advanced with 2 players"
+    with pytest.raises(ValueError, match=message):
+        player.act(middle_of_games("advanced", 2))
+    with pytest.raises(ValueError, match=message):
+        line_up([f"ppo:{agent}", "random"], "advanced")
+
+
+def test_an_agent_of_another_box_is_refused(agent):
+    changed = Components(wheel=(0, 11, *STANDARD.wheel[2:]))
+    with pytest.raises(ValueError, match=f"trained for the box {STANDARD.hash}, not for {changed.hash}"):
+        line_up([f"ppo:{agent}", "random"], "beginner", components=changed)
+    batch = Batch(2, components=changed)
+    with pytest.raises(ValueError, match="trained for the box"):
+        find_agent(f"ppo:{agent}").act(View(batch, None, seed_stream(0, 2)))
+
+
+def test_an_agent_that_samples_draws_from_its_policy():
+    many = 3000
+    batch = Batch(many, seed=2, threads=1)
+    batch.reset(np.full(many, batch.seeds[0], np.uint64))
+    view = View(batch, None, seed_stream(1, many))
+    output = infer(network(), view.observation[:1])
+    logits = output.logits[0] + (output.gates[0] * torch.from_numpy(view_outlook(view)[0]).float()).sum(dim=1)
+    logits[torch.from_numpy(view.mask[0]) == 0] = -torch.inf
+    expected = torch.softmax(logits, dim=0).numpy()
+    drawn = NeuralAgent(network(), sample=True).act(view)
+    np.testing.assert_allclose(np.bincount(drawn, minlength=NUM_ACTIONS) / many, expected, atol=0.03)
+    np.testing.assert_array_equal(drawn, NeuralAgent(network(), sample=True).act(view))
+    assert set(NeuralAgent(network()).act(view).tolist()) == {int(expected.argmax())}
+
+
+def test_evaluate_takes_a_saved_agent_by_name_or_path(agent, capsys):
+    result = evaluate([f"ppo:{agent}", "random"], games=20)
+    assert result.games == 20
+    assert result.forfeits == 0
+    assert result.win_rates == evaluate([str(agent), "random"], games=20).win_rates
+    assert main(["evaluate", str(agent), "random", "--games", "20"]) == 0
+    assert f"{agent} against random: beginner, 2 players, 20 games" in capsys.readouterr().out
+
+
+def test_the_command_line_says_in_one_line_what_is_wrong_with_an_agent(agent, capsys):
+    agent.write_bytes(b"damaged")
+    assert main(["evaluate", f"ppo:{agent}", "random"]) == 2
+    assert main(["evaluate", str(agent.with_name("nobody.safetensors")), "random"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2
+    assert "agent.safetensors is damaged" in lines[0]
+    assert "nobody.json doesn't exist" in lines[1]
+
+
+@pytest.mark.parametrize("single", [True, False])
+def test_a_saved_agent_is_an_opponent_in_gymnasium(agent, single):
+    name = f"ppo:{agent}"
+    env = gymnasium.make("artus_env:Artus-v0", opponents=name if single else [name])
+    observation, info = env.reset(seed=3)
+    terminated, decisions = False, 0
+    while not terminated:
+        observation, reward, terminated, _, info = env.step(env.action_space.sample(info["action_mask"]))
+        decisions += 1
+    assert observation.shape == (OBSERVATION_SIZE,)
+    assert reward in (-1, 0, 1)
+    assert decisions > 10
+    env.close()
+
+
+def test_opponents_of_another_variant_are_refused_in_gymnasium(agent):
+    env = gymnasium.make("artus_env:Artus-v0", rules="advanced", opponents=f"ppo:{agent}")
+
+    def reset_until_the_opponent_moves_first():
+        for seed in range(20):
+            env.reset(seed=seed)
+
+    with pytest.raises(ValueError, match="trained for beginner with 2 players or advanced with 3 players"):
+        reset_until_the_opponent_moves_first()
+    env.close()
+
+
+def test_ppo_without_a_path_is_the_agent_that_comes_with_the_package():
+    assert isinstance(find_trained(""), TrainedAgent)
+    assert isinstance(find_agent("ppo"), TrainedAgent)

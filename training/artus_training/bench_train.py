@@ -1,0 +1,190 @@
+"""How close the trainer comes to the speed of its network, and how it compares with Stable-Baselines3.
+
+    artus bench-train
+
+The ceiling is what this network would reach on this machine if games, advantages and bookkeeping cost nothing: a forward
+pass and a drawn action for each decision, and forward, gradient and optimizer step for each decision of each epoch, on
+data that lie ready. All is measured in this process, turn by turn, medians of several rounds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import tyro
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+from artus_agents.neural import infer
+from artus_agents.outlook import choose
+from artus_env.artus.components import MAX_PLAYERS
+from artus_training import ppo, train_sb3
+from artus_training.cli import UsageError
+
+
+@dataclass
+class Settings:
+    """What to measure."""
+
+    rules: Literal["beginner", "advanced"] = "advanced"
+    """Rule set."""
+    num_players: int = 4
+    """Players at the table, 2..4."""
+    hidden: tuple[int, ...] = (512, 512)
+    """Width of the hidden layers, for both trainers."""
+    batch_size: int = 4096
+    """Minibatch, for both."""
+    epochs: int = 2
+    """For both."""
+    rounds: int = 5
+    """Rounds of each trainer and precision; the first of each isn't counted."""
+    sb3: bool = True
+    """Measure Stable-Baselines3, too."""
+    threads: int = 0
+    """Torch threads, for both; 0: one a core."""
+
+
+def ceiling(trainer: ppo.Trainer) -> float:
+    """Decisions a second that the network alone allows, with data that lie ready."""
+    s = trainer.settings
+    row = MAX_PLAYERS
+    bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
+    actions, log_probs = np.empty(s.num_games, np.int64), np.empty(s.num_games, np.float32)
+    start = time.perf_counter()
+    for _ in range(s.num_steps):
+        output = infer(trainer.network, trainer.observation[row], trainer.bfloat16)
+        choose(
+            output.logits.numpy(), output.gates.numpy(), trainer.legal[row], trainer.outlook[row], bits, True,
+            actions, log_probs,
+        )  # fmt: skip
+    forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
+
+    size = s.batch_size
+    rows = np.flatnonzero(trainer.ready.reshape(-1))[:size]
+    observation = torch.from_numpy(trainer.observation.reshape(-1, trainer.observation.shape[-1])[rows])
+    decisions = [
+        torch.from_numpy(part.reshape(-1, *part.shape[2:])[rows])
+        for part in (trainer.legal.view(np.int64), trainer.outlook, trainer.action, trainer.log_prob, trainer.advantage)
+    ]
+    target = torch.from_numpy(trainer.target.reshape(-1, MAX_PLAYERS)[rows])
+    steps = max(1, s.num_steps * s.num_games // size)
+    start = time.perf_counter()
+    for _ in range(steps):
+        trainer.learn(observation, decisions, target, 1.0)
+    update = (time.perf_counter() - start) / (steps * len(rows))
+    return 1 / (forward + s.epochs * update)
+
+
+def ours(settings: Settings, precision: Literal["float32", "bfloat16"], outlook: bool) -> Callable[[], tuple[float, float]]:
+    """A measurement of our trainer: (decisions a second, those that the network alone allows)."""
+    s = dataclasses.replace(
+        ppo.preset(settings.rules, settings.num_players), hidden=settings.hidden, batch_size=settings.batch_size,
+        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, evaluate_every=0,
+    )  # fmt: skip
+    trainer = ppo.Trainer(s)
+
+    def run() -> tuple[float, float]:
+        torch.set_num_threads(trainer.threads)
+        start = time.perf_counter()
+        trainer.collect()
+        trainer.update()
+        rate = s.num_steps * s.num_games / (time.perf_counter() - start)
+        return rate, ceiling(trainer)
+
+    return run
+
+
+def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[float, float]]:
+    """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
+    s = dataclasses.replace(
+        train_sb3.Settings(), rules=settings.rules, num_players=settings.num_players, hidden=settings.hidden,
+        batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",), runs=folder, steps=10**9,
+    )  # fmt: skip
+    model: MaskablePPO = train_sb3.make_model(s)
+    started = False
+
+    def run() -> tuple[float, float]:
+        nonlocal started
+        torch.set_num_threads(settings.threads or ppo.available_cores())
+        steps = 4 * s.num_envs * s.num_steps
+        clock = _Clock()
+        model.learn(steps, reset_num_timesteps=not started, callback=clock)
+        started = True
+        return steps / clock.seconds, float("nan")
+
+    return run
+
+
+class _Clock(BaseCallback):
+    """How long the rounds took, without setting up."""
+
+    def _on_training_start(self) -> None:
+        self.start = time.perf_counter()
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_training_end(self) -> None:
+        self.seconds = time.perf_counter() - self.start
+
+
+def measure(settings: Settings) -> dict[str, dict[str, float]]:
+    """Decisions a second of each trainer, and the ceiling of each of ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs: dict[str, Callable[[], tuple[float, float]]] = {
+            "ours, float32": ours(settings, "float32", True),
+            "ours, bfloat16": ours(settings, "bfloat16", True),
+            "ours, float32, no outlook": ours(settings, "float32", False),
+            "ours, bfloat16, no outlook": ours(settings, "bfloat16", False),
+        }
+        if settings.sb3:
+            runs["Stable-Baselines3, float32"] = stable_baselines(settings, Path(folder))
+        figures: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
+        for number in range(settings.rounds):
+            for name, run in runs.items():
+                measured = run()
+                if number or settings.rounds == 1:
+                    figures[name].append(measured)
+    results: dict[str, dict[str, float]] = {}
+    for name, measured_rounds in figures.items():
+        rate = statistics.median(rate for rate, _ in measured_rounds)
+        results[name] = {"steps_per_second": rate}
+        if name.startswith("ours"):
+            results[name]["ceiling"] = statistics.median(limit for _, limit in measured_rounds)
+            results[name]["part_of_ceiling"] = statistics.median(rate / limit for rate, limit in measured_rounds)
+    if settings.sb3:
+        base = results["Stable-Baselines3, float32"]["steps_per_second"]
+        for result in results.values():
+            result["times_sb3"] = result["steps_per_second"] / base
+    return results
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus bench-train`."""
+    settings = tyro.cli(Settings, args=arguments, prog="artus bench-train", description=__doc__)
+    try:
+        results = measure(settings)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    print(
+        f"{settings.rules}, {settings.num_players} players, hidden {settings.hidden}, minibatch {settings.batch_size}, "
+        f"{settings.epochs} epochs, {settings.threads or ppo.available_cores()} threads; decisions a second, medians\n"
+    )
+    print(f"{'':<28} {'trainer':>10} {'ceiling':>10} {'part':>6} {'x SB3':>6}")
+    for name, result in results.items():
+        cells: dict[str, Any] = {key: f"{value:,.0f}" for key, value in result.items()}
+        part, times = result.get("part_of_ceiling"), result.get("times_sb3")
+        print(
+            f"{name:<28} {cells['steps_per_second']:>10} {cells.get('ceiling', ''):>10} "
+            f"{'' if part is None else f'{part:.0%}':>6} {'' if times is None else f'{times:.1f}':>6}"
+        )
+    return 0

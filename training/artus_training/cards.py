@@ -1,0 +1,97 @@
+"""What is said about a trained agent, whichever trainer made it. See `artus_agents.saved` for the file."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+import torch
+
+from artus_env import Batch
+from artus_training.evaluate import Evaluation
+
+PACKAGES = ("artus", "torch", "numpy", "numba")
+
+
+def card(
+    variants: Sequence[tuple[str, int]],
+    *,
+    command: str,
+    settings: dict[str, Any],
+    steps: int,
+    seconds: float,
+    curve: Sequence[dict[str, Any]],
+    strength: Sequence[Evaluation] = (),
+    threads: int = 0,
+    bfloat16: bool = False,
+    packages: Sequence[str] = PACKAGES,
+) -> dict[str, Any]:
+    """The card of an agent, as JSON knows it.
+
+    Args:
+        variants: What it was trained for.
+        command: Trains the same agent.
+        settings: All of the trainer's settings.
+        steps: Decisions in all.
+        seconds: Of training, evaluations not counted.
+        curve: See `point`.
+        strength: How the finished agent did.
+        threads: Torch threads; 0: as many as torch has now.
+        bfloat16: Whether the network computed in it.
+        packages: Those whose versions matter.
+    """
+    return {
+        "variants": [list(variant) for variant in variants],
+        "components": Batch.definition.standard.hash,
+        "command": command,
+        "strength": [
+            {"rules": e.rules, "num_players": e.num_players, "against": e.agents[1], "games": e.games, "seed": e.seed,
+             "wins": round(e.win_rate, 4), "wins_95": [round(bound, 4) for bound in e.interval],
+             "margin": round(e.margin, 2), "margin_95": round(e.margin_error, 2)}
+            for e in strength
+        ],
+        "steps": steps,
+        "minutes": round(seconds / 60, 2),
+        "threads": threads or torch.get_num_threads(),
+        "bfloat16": bfloat16,
+        "versions": {name: version(name) for name in packages},
+        "settings": settings,
+        "curve": list(curve),
+    }  # fmt: skip
+
+
+def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str, Any]:
+    """A point of the learning curve: how often the agent won against each judge (`wins`) and by how many points (`margin`),
+    by names such as `beginner-2/greedy`, after so many steps and seconds."""
+    names = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
+    return {
+        "steps": steps,
+        "seconds": round(seconds, 1),
+        "wins": {name: round(e.win_rate, 4) for name, e in zip(names, results, strict=True)},
+        "margin": {name: round(e.margin, 2) for name, e in zip(names, results, strict=True)},
+    }
+
+
+def command(program: str, settings: Any, default: Any) -> str:
+    """The command that trains the same agent.
+
+    Args:
+        program: Such as `artus train`.
+        settings: A dataclass with `rules`, `num_players`, and `resume` and `runs`, which don't matter.
+        default: What the program does unless told otherwise, of the same class.
+    """
+    words = program.split()
+    for field in dataclasses.fields(settings):
+        value = getattr(settings, field.name)
+        asked = field.name in ("rules", "num_players")
+        if field.name in ("resume", "runs") or (value == getattr(default, field.name) and not asked):
+            continue
+        name = field.name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            words += [f"--{name}", *map(str, value if isinstance(value, tuple) else [value])]
+    return shlex.join(words)

@@ -1,0 +1,105 @@
+"""Learning curves as a picture, from the cards of trained agents.
+
+artus curves runs/*/agent.json --out curves.png
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import tyro
+from matplotlib.ticker import PercentFormatter
+
+from artus_agents.saved import read_card
+from artus_training.cli import UsageError
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Told apart by colour-blind people, too (Okabe and Ito)."""
+MARKERS = "osD^vP"
+
+
+@dataclass
+class Settings:
+    """Draw how often agents won while they were trained."""
+
+    cards: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    """Saved agents (`.json` or `.safetensors`)."""
+    out: Path = Path("curves.png")
+    """The picture."""
+
+
+def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
+    """One panel for each variant, one line for each agent and judge, over minutes of training.
+
+    Args:
+        cards: A label for each card; agents of one variant share a panel, and their labels tell them apart.
+        path: Of the picture; the suffix says which kind.
+
+    Raises:
+        ValueError: If no card has a curve.
+    """
+    panels: dict[str, list[tuple[str, str, list[float], list[float]]]] = {}
+    for label, card in cards:
+        points = [point for point in card.get("curve", []) if point["wins"]]
+        for key in points[-1]["wins"] if points else ():
+            variant, _, judge = key.partition("/")
+            minutes = [point["seconds"] / 60 for point in points]
+            panels.setdefault(variant, []).append((label, judge, minutes, [point["wins"][key] for point in points]))
+    if not panels:
+        raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(1 + 3.6 * columns, 0.6 + 2.7 * rows), squeeze=False, layout="constrained"
+    )
+    for axis in axes.flat[len(panels) :]:
+        axis.remove()
+    for axis, (variant, lines) in zip(axes.flat, sorted(panels.items(), key=_beginner_first), strict=False):
+        rules, _, players = variant.rpartition("-")
+        several = len({label for label, *_ in lines}) > 1
+        for number, (label, judge, minutes, wins) in enumerate(lines):
+            name = f"{label} against {judge}" if several else f"against {judge}"
+            axis.plot(
+                minutes, wins, color=COLOURS[number % 6], marker=MARKERS[number % 6], markersize=3.5, linewidth=1.4, label=name
+            )
+        axis.axhline(1 / int(players), color="0.6", linewidth=0.8, linestyle=":")
+        axis.set(title=f"{rules}, {players} players", ylim=(0, 1.02), xlim=(0, None), xlabel="minutes of training")
+        axis.yaxis.set_major_formatter(PercentFormatter(1))
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.legend(frameon=False, fontsize="small", loc="lower right")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("games won")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _beginner_first(panel: tuple[str, Any]) -> tuple[bool, str]:
+    return not panel[0].startswith("beginner"), panel[0]
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus curves`."""
+    settings = tyro.cli(Settings, args=arguments, prog="artus curves", description=__doc__)
+    try:
+        if not settings.cards:
+            raise ValueError("name one or more saved agents")
+        draw(
+            [
+                (path.with_suffix("").name if path.stem != "agent" else path.parent.name, read_card(path))
+                for path in settings.cards
+            ],
+            settings.out,
+        )
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    print(settings.out)
+    return 0

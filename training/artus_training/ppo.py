@@ -1,0 +1,938 @@
+"""Self-play PPO: all seats of all games learn at once, as fast as the network can be trained.
+
+    artus train --rules advanced --num-players 4
+    artus train --rules advanced --num-players 4 --resume
+
+Reads from top to bottom: settings, how good each decision was, the gradient of the loss, the trainer, the command. Ctrl-C
+saves and stops; `--resume` goes on as if nothing had been. `tensorboard --logdir runs` shows the curves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import math
+import time
+import tomllib
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+import tyro
+from rich import box
+from rich.console import Console
+from rich.table import Table as TextTable
+from torch.utils.tensorboard import SummaryWriter
+
+from artus_agents.network import Network, Shape
+from artus_agents.neural import NeuralAgent, infer, write_outlook
+from artus_agents.outlook import OUTLOOKS, choose, legal_logits, softmax
+from artus_agents.saved import read_card, save_agent, write_atomically
+from artus_env import Batch
+from artus_env.artus.actions import MASK_WORDS
+from artus_env.artus.components import MAX_PLAYERS
+from artus_env.artus.observation import observation_scale, turns_after
+from artus_env.engine.agents import Agent, choose_actions
+from artus_env.engine.jit import borrow, jit
+from artus_env.engine.rng import following_keys, key_bits, seed_stream
+from artus_env.engine.workers import available_cores
+from artus_training.cards import card, command, point
+from artus_training.cli import UsageError
+from artus_training.evaluate import Evaluation, evaluate, line_up
+from artus_training.progress import interrupt_as_flag, progress_bar
+
+PROGRAM = "artus train"
+PAST = "past"
+"""The opponent that stands for the pool of earlier selves."""
+LEARNER = -1
+_WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
+
+
+# --- settings ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Settings:
+    """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
+
+    rules: Literal["beginner", "advanced"] = "beginner"
+    """Rule set."""
+    num_players: int = 2
+    """Players at the table, 2..4."""
+    also: tuple[str, ...] = ()
+    """More variants for the same network, e.g. `advanced-2 advanced-4`; the games are shared among all of them."""
+    steps: int = 16_000_000
+    """Decisions in all."""
+    minutes: float = 0.0
+    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. How far the learning rate has
+    fallen then depends on the machine; for results that can be repeated give `steps` alone."""
+    resume: bool = False
+    """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
+    preset: Path | None = None
+    """A TOML file with settings, instead of the variant's own preset."""
+    runs: Path = Path("runs")
+    """Where runs are kept; this one in a folder named after its variant. What an earlier run left there is replaced."""
+    seed: int = 0
+    """Of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
+
+    reward: Literal["win", "margin", "prestige"] = "prestige"
+    """What the learner is paid for. `prestige` tells good from bad moves at once."""
+    final_reward: Literal["win", "margin", "prestige"] | None = None
+    """What it is paid for from `final_part` of the training on; None: the same."""
+    final_part: float = 0.5
+    """When `final_reward` begins: 0..1."""
+    opponents: tuple[str, ...] = ("past=0.1",)
+    """Agents and their share of the games, in which one seat learns against copies of them; `past` is the pool of earlier
+    selves. In all other games every seat learns."""
+    pool_size: int = 4
+    """Earlier selves kept."""
+    snapshot_every: int = 20
+    """Updates from one earlier self to the next."""
+
+    hidden: tuple[int, ...] = (512, 512)
+    """Width of the hidden layers, which policy and values share."""
+    outlook: bool = True
+    """Tell the policy what each legal action leads to."""
+
+    num_games: int = 1024
+    """Games at a time."""
+    num_steps: int = 64
+    """Decisions in each game between two updates."""
+    batch_size: int = 4096
+    """Decisions in one gradient step."""
+    epochs: int = 2
+    """How often an update goes over its decisions."""
+    learning_rate: float = 1e-3
+    """At the start; it falls linearly to a fiftieth."""
+    gamma: float = 1.0
+    """Discount of rewards to come. A point counts alike whenever it is made."""
+    gae_lambda: float = 0.9
+    """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
+    entropy: float = 0.005
+    """Bonus for staying undecided."""
+    value_weight: float = 0.5
+    """Weight of the value loss, measured in variances of the returns."""
+    clip: float = 0.2
+    """How far an update may change the probability of a decision."""
+    max_grad_norm: float = 0.5
+    """Longest gradient."""
+
+    device: str = "cpu"
+    """Where the network computes: `cpu` or `cuda`."""
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    """What the network computes in; auto: bfloat16 where the processor has instructions for it."""
+    threads: int = 0
+    """Torch threads; 0: one a core."""
+
+    evaluate_every: int = 40
+    """Updates from one evaluation to the next; 0: none."""
+    judges: tuple[str, ...] = ("greedy", "lookahead")
+    """Whom to play in evaluations."""
+    games: int = 400
+    """Games against each judge during training."""
+    final_judges: tuple[str, ...] = ("random", "greedy", "lookahead")
+    """Whom to play at the end."""
+    final_games: int = 1000
+    """Games against each of them; 0: none."""
+
+    @property
+    def variants(self) -> list[tuple[str, int]]:
+        """All variants that the network is for.
+
+        Raises:
+            ValueError: If one of `also` isn't RULES-PLAYERS.
+        """
+        more = []
+        for text in self.also:
+            rules, _, players = text.rpartition("-")
+            if not players.isdigit():
+                raise ValueError(f"also takes RULES-PLAYERS such as advanced-3, got {text!r}")
+            more.append((rules, int(players)))
+        return [(self.rules, self.num_players), *more]
+
+    @property
+    def folder(self) -> Path:
+        return self.runs / "ppo-{}-{}{}".format(*self.variants[0], "-and-others" if self.also else "")
+
+    @property
+    def agent(self) -> Path:
+        """The trained agent; its card lies beside it."""
+        return self.folder / "agent.safetensors"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where `resume` goes on."""
+        return self.folder / "checkpoint.pt"
+
+    @property
+    def bfloat16(self) -> bool:
+        """Whether the network computes in bfloat16."""
+        if self.precision == "auto":
+            return torch.cuda.is_bf16_supported() if self.device == "cuda" else fast_bfloat16()
+        return self.precision == "bfloat16"
+
+    def shares(self) -> dict[str, float]:
+        """`opponents` as a table.
+
+        Raises:
+            ValueError: If one isn't NAME=SHARE, or the shares are more than all games.
+        """
+        try:
+            shares = {name: float(share) for name, _, share in (text.rpartition("=") for text in self.opponents)}
+        except ValueError:
+            raise ValueError(f"opponents are NAME=SHARE, got {' '.join(self.opponents)}") from None
+        if any(not 0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1:
+            raise ValueError(f"the shares of opponents must be 0..1, in all at most 1, got {' '.join(self.opponents)}")
+        return shares
+
+    def check(self) -> None:
+        """Raise a ValueError naming the first setting that can't be."""
+        for rules, num_players in self.variants:
+            Batch.definition.check_variant(rules, num_players)
+        if len(set(self.variants)) < len(self.variants):
+            raise ValueError(f"a variant is named twice: {self.variants}")
+        if self.num_games < len(self.variants):
+            raise ValueError(f"num_games must be at least one for each variant, got {self.num_games}")
+        for name in ("steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs", "games"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.num_steps < 8:  # fewer might bring no decision whose seat moves again
+            raise ValueError(f"num_steps must be at least 8, got {self.num_steps}")
+        for name in ("seed", "minutes", "learning_rate", "entropy", "threads", "evaluate_every", "final_games", "value_weight"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        for name in ("gamma", "gae_lambda", "final_part"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
+        for name in ("clip", "max_grad_norm"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
+        if not self.hidden or min(self.hidden) < 1:
+            raise ValueError(f"hidden needs the widths of one or more layers, got {self.hidden}")
+        if self.device not in ("cpu", "cuda"):
+            raise ValueError(f"device must be cpu or cuda, got {self.device!r}")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("device cuda: torch finds no such device here")
+        for rules, num_players in self.variants:
+            for agent in (*(name for name in self.shares() if name != PAST), *self.judges, *self.final_judges):
+                line_up([agent, agent], rules, num_players)
+
+
+def fast_bfloat16() -> bool:
+    """Whether this processor has instructions for bfloat16."""
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
+
+
+# --- how good each decision was ------------------------------------------------------------------------------------------
+
+
+@jit
+def estimate(
+    num_players, mover, learns, reward, done, value, carried_reward, carried, gamma, gae_lambda,
+    advantage, target, ready, pending,
+):  # fmt: skip
+    """Generalised advantage estimation, seat by seat: a seat's trajectory is the sequence of its own decisions.
+
+    What a seat is paid between two of its decisions, whoever moves, belongs to the first of them; the bootstrap is what it
+    thought at the second, or 0 when the game has ended. A decision whose seat has not moved again yet is not ready: it is
+    carried over to the next rollout, so that each decision is used once and none is cut off.
+
+    Rows 0..P-1 are decisions carried over, row p that of seat p; row P+t is step t. Shapes: T steps, N games, P =
+    MAX_PLAYERS.
+
+    Args:
+        num_players: shape (N,), int64.
+        mover: Whose decision it is, shape (T, N), int8.
+        learns: Whether it is to be learnt from, shape (T, N), bool.
+        reward: shape (T, N, P), float32.
+        done: shape (T, N), bool.
+        value: For the mover and those after him, shape (P + T, N, P), float32.
+        carried_reward: What the carried decisions have been paid so far, shape (P, N), float64; overwritten by that of the
+            decisions which are pending now.
+        carried: Whether there is one, shape (P, N), bool.
+        gamma, gae_lambda: As in the settings.
+        advantage: Result, shape (P + T, N), float32.
+        target: What each value should have been, shape (P + T, N, P), float32; NaN where that isn't known.
+        ready: Result: whether a row can be learnt from, shape (P + T, N), bool.
+        pending: Result: the row of each seat's decision to carry over, -1: none; shape (P, N), int64.
+    """
+    steps, games, seats = reward.shape
+    ahead_value, ahead_return, ahead_advantage = np.zeros(seats), np.zeros(seats), np.zeros(seats)
+    paid, known = np.zeros(seats), np.zeros(seats, np.bool_)
+    for n in range(games):
+        players = num_players[n]
+        paid[:] = 0
+        known[:] = False
+        pending[:, n] = -1
+        still_open = np.zeros(seats)
+        for t in range(steps - 1, -1, -1):
+            row = seats + t
+            if done[t, n]:
+                known[:] = True
+                ahead_value[:], ahead_return[:], ahead_advantage[:], paid[:] = 0, 0, 0, 0
+            for seat in range(players):
+                paid[seat] += reward[t, n, seat]
+            ready[row, n] = False
+            if not learns[t, n]:
+                continue
+            me = int(mover[t, n])
+            own = value[row, n, 0]
+            target[row, n] = np.nan
+            if known[me]:
+                delta = paid[me] + gamma * ahead_value[me] - own
+                ahead_advantage[me] = delta + gamma * gae_lambda * ahead_advantage[me]
+                ahead_return[me] = ahead_advantage[me] + own
+                advantage[row, n] = ahead_advantage[me]
+                target[row, n, 0] = ahead_return[me]
+                ready[row, n] = True
+                for seat in range(players):
+                    if seat != me and known[seat]:
+                        target[row, n, turns_after(me, seat, players)] = paid[seat] + gamma * ahead_return[seat]
+            else:
+                pending[me, n] = row
+                still_open[me] = paid[me]
+                ahead_advantage[me] = 0
+                ahead_return[me] = own
+            ahead_value[me] = own
+            paid[me] = 0
+            known[me] = True
+        for seat in range(players):
+            ready[seat, n] = False
+            if carried[seat, n]:
+                total = carried_reward[seat, n] + paid[seat]
+                own = value[seat, n, 0]
+                target[seat, n] = np.nan
+                if known[seat]:
+                    delta = total + gamma * ahead_value[seat] - own
+                    advantage[seat, n] = delta + gamma * gae_lambda * ahead_advantage[seat]
+                    target[seat, n, 0] = advantage[seat, n] + own
+                    ready[seat, n] = True
+                else:
+                    pending[seat, n] = seat
+                    still_open[seat] = total
+            carried_reward[seat, n] = still_open[seat]
+
+
+# --- the gradient of the policy's loss -----------------------------------------------------------------------------------
+#
+# loss = mean(-min(ratio * advantage, clipped ratio * advantage) - entropy weight * entropy). Its gradient by the logits is
+# known in closed form, so that autograd has to go through the network only. Of 339 actions some 20 are legal: on the CPU a
+# compiled loop that touches only those is ten times as fast as whole rows in torch.
+
+
+@jit
+def policy_gradient(
+    logits, gates, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits, by_gates, sums
+):  # fmt: skip
+    """Write the gradient of the loss by logits (B, A) and gates (B, K), and add to `sums`: entropy, KL, clipped decisions.
+
+    Other arguments as in `artus_agents.outlook.choose`; B decisions.
+    """
+    logits, gates, legal, out = borrow(logits), borrow(gates), borrow(legal), borrow(out)
+    by_logits, by_gates = borrow(by_logits), borrow(by_gates)
+    ids = np.empty(logits.shape[1], np.int64)
+    values = np.empty(logits.shape[1], np.float32)
+    probs = np.empty(logits.shape[1], np.float32)
+    part = np.float32(1 / len(logits))
+    for i in range(len(logits)):
+        count = legal_logits(logits[i], gates[i], legal[i], out[i], ids, values)
+        probs[:count] = values[:count]
+        log_total = softmax(probs, count)
+        entropy = np.float32(0)
+        chosen = 0
+        for j in range(count):
+            values[j] -= log_total  # log-probability
+            entropy -= probs[j] * values[j]
+            if ids[j] == actions[i]:
+                chosen = j
+        log_ratio = values[chosen] - old_log_probs[i]
+        ratio = np.float32(math.exp(log_ratio))
+        advantage = advantages[i]
+        moves = ratio < 1 + clip if advantage > 0 else ratio > 1 - clip
+        weight = advantage * ratio * part if moves else np.float32(0)
+        sums[0] += entropy
+        sums[1] += ratio - 1 - log_ratio
+        sums[2] += not moves
+        by_logits[i] = 0
+        by_gates[i] = 0
+        for j in range(count):
+            gradient = probs[j] * (weight + entropy_weight * part * (values[j] + entropy))
+            if j == chosen:
+                gradient -= weight
+            by_logits[i, ids[j]] = gradient
+            for k in range(by_gates.shape[1]):
+                by_gates[i, k] += gradient * out[i, ids[j], k]
+
+
+def policy_gradient_torch(
+    logits: torch.Tensor, gates: torch.Tensor, decisions: Sequence[torch.Tensor], clip: float, entropy_weight: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:  # fmt: skip
+    """`policy_gradient` in torch, for other devices: gradients by logits (B, A) and gates (B, K), and the three sums.
+
+    `decisions` are legal (int64 here, with the same bits), out, actions, old_log_probs and advantages.
+    """
+    legal, out, actions, old_log_probs, advantages = decisions
+    size, num_actions = logits.shape
+    index = torch.arange(num_actions, device=logits.device)
+    mask = (legal[:, index // 64] >> (index % 64)) & 1 == 1
+    if gates.shape[1]:
+        outlooks = torch.where(mask[:, :, None], out, 0).float()  # what stands at illegal actions is left over
+        logits = logits + (outlooks * gates[:, None, :]).sum(2)
+    log_probs = torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=1)
+    probs = log_probs.exp()
+    entropy = -(probs * log_probs).sum(1, keepdim=True)
+    log_ratio = log_probs.gather(1, actions[:, None])[:, 0] - old_log_probs
+    ratio = log_ratio.exp()
+    moves = torch.where(advantages > 0, ratio < 1 + clip, ratio > 1 - clip)
+    weight = torch.where(moves, advantages * ratio, 0)[:, None] / size
+    by_logits = probs * (weight + entropy_weight / size * (log_probs + entropy))
+    by_logits.scatter_add_(1, actions[:, None], -weight)
+    by_gates = (by_logits[:, :, None] * outlooks).sum(1) if gates.shape[1] else torch.zeros_like(gates)
+    sums = torch.stack([entropy.sum(), (ratio - 1 - log_ratio).sum(), (~moves).sum()])
+    return by_logits, by_gates, sums
+
+
+# --- the trainer ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """The games of one variant: a part of the columns of all buffers."""
+
+    batch: Batch
+    games: slice
+
+
+class Trainer:
+    """Everything that a training is made of; `update` after `collect` is one round.
+
+    Args:
+        settings: See `Settings`. A checkpoint has to be loaded on purpose (`load`).
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        settings.check()
+        self.settings = s = settings
+        self.threads = s.threads or available_cores()
+        torch.set_num_threads(self.threads)
+        self.device = torch.device(s.device)
+        self.bfloat16 = s.bfloat16
+        variants, games = s.variants, s.num_games
+        bounds = [games * i // len(variants) for i in range(len(variants) + 1)]
+        seeds = seed_stream(s.seed, len(variants), _DEALS)
+        self.tables = [
+            Table(
+                Batch(
+                    high - low, rules=rules, num_players=num_players, seed=int(seed), reward=s.reward, threads=s.threads or None
+                ),
+                slice(low, high),
+            )
+            for (rules, num_players), low, high, seed in zip(variants, bounds, bounds[1:], seeds, strict=False)
+        ]
+        first = self.tables[0].batch
+        self.num_players = np.concatenate([np.full(len(t.batch), t.batch.num_players) for t in self.tables])
+
+        torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
+        shape = Shape(first.observation_size, first.num_actions, tuple(s.hidden), s.outlook)
+        self.network = Network(shape, observation_scale()).to(self.device)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
+        self.order = torch.Generator().manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES)[0] >> np.uint64(1)))
+        self.draws = seed_stream(s.seed, games, _DRAWS)
+        self.opponent_keys = seed_stream(s.seed, games, _OPPONENTS)
+
+        # Who sits where: LEARNER, or an index into `agents()`. Games against opponents come first at each table.
+        self.fixed = [(name, share) for name, share in s.shares().items() if share and name != PAST]
+        self.past_share = s.shares().get(PAST, 0.0)
+        self.fixed_agents = [line_up([name, name], *variants[0])[0] for name, _ in self.fixed]
+        self.pool: list[dict[str, torch.Tensor]] = []
+        self.seats = np.full((games, MAX_PLAYERS), LEARNER)
+        self._pool_agents: list[NeuralAgent] = []
+        if self.past_share:
+            self._remember()
+        for table in self.tables:
+            self._seat_opponents(table, np.arange(len(table.batch)), first_time=True)
+
+        rows = MAX_PLAYERS + s.num_steps
+        outlooks = (first.num_actions, OUTLOOKS) if s.outlook else (1, 0)
+        self.observation = np.zeros((rows, games, first.observation_size), np.int8)
+        self.legal = np.zeros((rows, games, MASK_WORDS), np.uint64)
+        self.outlook = np.zeros((rows, games, *outlooks), np.int8)
+        self.action = np.zeros((rows, games), np.int64)
+        self.log_prob = np.zeros((rows, games), np.float32)
+        self.value = np.zeros((rows, games, MAX_PLAYERS), np.float32)
+        self.mover = np.zeros((s.num_steps, games), np.int8)
+        self.learns = np.zeros((s.num_steps, games), np.bool_)
+        self.reward = np.zeros((s.num_steps, games, MAX_PLAYERS), np.float32)
+        self.done = np.zeros((s.num_steps, games), np.bool_)
+        self.advantage = np.zeros((rows, games), np.float32)
+        self.target = np.zeros((rows, games, MAX_PLAYERS), np.float32)
+        self.ready = np.zeros((rows, games), np.bool_)
+        self.carried = np.zeros((MAX_PLAYERS, games), np.bool_)
+        self.carried_reward = np.zeros((MAX_PLAYERS, games))
+
+        self.steps = 0
+        self.updates = 0
+        self.seconds = 0.0
+        """Of training, evaluations not counted."""
+        self.curve: list[dict[str, Any]] = []
+        """What evaluations came to: steps, seconds, wins by variant and judge."""
+
+    @property
+    def part(self) -> float:
+        """How much of the training is done, 0..1."""
+        s = self.settings
+        return min(1.0, max(self.steps / s.steps, self.seconds / 60 / s.minutes if s.minutes else 0))
+
+    def agent(self) -> NeuralAgent:
+        """The policy as it plays: the likeliest action. It changes as the training goes on."""
+        return NeuralAgent(self.network)
+
+    def collect(self) -> None:
+        """Play `num_steps` decisions in every game and estimate how good they were."""
+        s = self.settings
+        torch.set_num_threads(self.threads)  # Numba's threads share OpenMP's setting with torch, and change it when they start
+        if s.final_reward and self.part >= s.final_part:
+            for table in self.tables:
+                table.batch.reward_mode = s.final_reward
+        agents: Sequence[Agent] = [*self.fixed_agents, *self._pool_agents]
+        for t in range(s.num_steps):
+            row = MAX_PLAYERS + t
+            for table in self.tables:
+                batch, games = table.batch, table.games
+                self.observation[row, games] = batch.observation
+                self.legal[row, games] = batch.legal_bits
+                self.mover[t, games] = batch.player
+                if s.outlook:
+                    write_outlook(batch.tables, batch.states, batch.legal_bits, self.outlook[row, games], batch.threads)
+            output = infer(self.network, self.observation[row], self.bfloat16)
+            self.value[row] = output.values.numpy()
+            choose(
+                output.logits.numpy(), output.gates.numpy(), self.legal[row], self.outlook[row], key_bits(self.draws), True,
+                self.action[row], self.log_prob[row],
+            )  # fmt: skip
+            self.draws = following_keys(self.draws)
+            self.learns[t] = np.take_along_axis(self.seats, self.mover[t, :, None].astype(np.int64), axis=1)[:, 0] == LEARNER
+            for table in self.tables:
+                batch, games = table.batch, table.games
+                others = np.flatnonzero(~self.learns[t, games])
+                if len(others):
+                    seats = self.seats[games]
+                    self.action[row, games][others] = choose_actions(batch, agents, seats, self.opponent_keys[games], others)
+                reward, done = batch.step(self.action[row, games])
+                self.reward[t, games, : batch.num_players] = reward
+                self.done[t, games] = done
+                self._seat_opponents(table, np.flatnonzero(done))
+        pending = np.empty((MAX_PLAYERS, s.num_games), np.int64)
+        estimate(
+            self.num_players, self.mover, self.learns, self.reward, self.done, self.value, self.carried_reward, self.carried,
+            s.gamma, s.gae_lambda, self.advantage, self.target, self.ready, pending,
+        )  # fmt: skip
+        self.pending = pending
+        self.steps += s.num_steps * s.num_games
+
+    def update(self) -> dict[str, float]:
+        """Learn from what was collected. Returns figures for the log."""
+        s = self.settings
+        rows = np.flatnonzero(self.ready.reshape(-1))
+        advantage = self.advantage.reshape(-1)[rows]
+        returns = self.target.reshape(-1, MAX_PLAYERS)[rows, 0]
+        mean, deviation, variance = advantage.mean(), advantage.std() + 1e-8, float(returns.var()) + 1e-8
+        rate = s.learning_rate * max(1 - self.part, 0.02)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        data = [
+            torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(self.device)
+            for part in (self.observation, self.legal.view(np.int64), self.outlook, self.action, self.log_prob,
+                         (self.advantage - mean) / deviation, self.target)
+        ]  # fmt: skip
+        sums, learnt, value_loss = np.zeros(3), 0, 0.0
+        for _ in range(s.epochs):
+            order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=self.order)]
+            for chosen in order.split(s.batch_size):
+                if len(chosen) < s.batch_size / 2 < len(rows) / 2:
+                    continue  # the rest of an epoch, too few for a step of this size
+                observation, *decisions, target = (part.index_select(0, chosen.to(self.device)) for part in data)
+                part_sums, square_error = self.learn(observation, decisions, target, variance)
+                sums += part_sums
+                learnt += len(chosen)
+                value_loss += square_error
+        self._carry_over()
+        self.updates += 1
+        if self.past_share and self.updates % s.snapshot_every == 0:
+            self._remember()
+        entropy, divergence, clipped = (sums / learnt).tolist()
+        return {
+            "entropy": entropy, "approx_kl": divergence, "clip_fraction": clipped, "learning_rate": rate,
+            "explained_variance": 1 - float(advantage.var()) / variance, "value_loss": value_loss / learnt / variance,
+        }  # fmt: skip
+
+    def learn(
+        self, observation: torch.Tensor, decisions: Sequence[torch.Tensor], target: torch.Tensor, variance: float
+    ) -> tuple[np.ndarray, float]:
+        """One gradient step.
+
+        Args:
+            observation: shape (B, F), int8.
+            decisions: Legal bits (int64), outlook, actions, old log-probabilities and normalised advantages of B decisions.
+            target: Of the values, shape (B, MAX_PLAYERS); NaN where it isn't known.
+            variance: Of the returns: the value loss is measured in it.
+
+        Returns:
+            Sums over the decisions: entropy, KL and clipped ones, shape (3,); and the squared error of the own values.
+        """
+        s = self.settings
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
+            output = self.network(observation)
+        by_logits, by_gates, sums = self._policy_gradient(output.logits.detach(), output.gates.detach(), decisions)
+        with torch.no_grad():
+            error = torch.nan_to_num(output.values - target)
+            by_values = error * (2 * s.value_weight / (variance * len(error)))
+        outputs, gradients = [output.logits, output.values], [by_logits, by_values]
+        if s.outlook:
+            outputs.append(output.gates)
+            gradients.append(by_gates)
+        self.optimizer.zero_grad()
+        torch.autograd.backward(outputs, gradients)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), s.max_grad_norm)
+        self.optimizer.step()
+        return sums, float(error[:, 0].square().sum())
+
+    def _policy_gradient(
+        self, logits: torch.Tensor, gates: torch.Tensor, decisions: Sequence[torch.Tensor]
+    ) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
+        s = self.settings
+        if self.device.type != "cpu":
+            by_logits, by_gates, sums = policy_gradient_torch(logits, gates, decisions, s.clip, s.entropy)
+            return by_logits, by_gates, sums.cpu().double().numpy()
+        legal, *others = (part.numpy() for part in decisions)
+        by_logits, by_gates, sums_here = torch.empty_like(logits), torch.empty_like(gates), np.zeros(3)
+        policy_gradient(
+            logits.numpy(), gates.numpy(), legal.view(np.uint64), *others, s.clip, s.entropy,
+            by_logits.numpy(), by_gates.numpy(), sums_here,
+        )  # fmt: skip
+        return by_logits, by_gates, sums_here
+
+    def _carry_over(self) -> None:
+        """Move the decisions whose outcome isn't known yet to the first rows."""
+        seats, games = np.nonzero(self.pending >= 0)
+        rows = self.pending[seats, games]
+        for part in (self.observation, self.legal, self.outlook, self.action, self.log_prob, self.value):
+            part[seats, games] = part[rows, games]
+        self.carried = self.pending >= 0
+
+    # --- opponents ---
+
+    def _remember(self) -> None:
+        """Put the network as it is into the pool, in the place of the oldest."""
+        self.pool.append({name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()})
+        del self.pool[: -self.settings.pool_size]
+        self._fill_pool()
+
+    def _fill_pool(self) -> None:
+        """Give the earlier selves' agents their weights."""
+        del self._pool_agents[len(self.pool) :]
+        while len(self._pool_agents) < len(self.pool):
+            self._pool_agents.append(
+                NeuralAgent(Network(self.network.shape), sample=True, bfloat16=fast_bfloat16() and self.bfloat16)
+            )
+        for agent, weights in zip(self._pool_agents, self.pool, strict=True):
+            agent.network.load_state_dict(weights)
+
+    def _seat_opponents(self, table: Table, which: np.ndarray, first_time: bool = False) -> None:
+        """Put opponents into games that have just been dealt. The learner moves on by a seat each time."""
+        batch, seats = table.batch, self.seats[table.games]
+        players = batch.num_players
+        low = 0.0
+        for index, share in [*enumerate(share for _, share in self.fixed), (len(self.fixed), self.past_share)]:
+            first, last = round(low * len(batch)), round((low + share) * len(batch))
+            low += share
+            for game in which[(which >= first) & (which < last)]:
+                learner = game % players if first_time else (int(np.argmax(seats[game, :players] == LEARNER)) + 1) % players
+                agent = index if index < len(self.fixed) else index + game % len(self.pool)
+                seats[game, :players] = agent
+                seats[game, learner] = LEARNER
+
+    # --- evaluation ---
+
+    def evaluate(self, judges: Sequence[str], games: int) -> list[Evaluation]:
+        """Play the agent against each judge, in every variant."""
+        return [
+            evaluate([self.agent(), judge], rules=rules, num_players=num_players, games=games, seed=self.settings.seed + 1)
+            for rules, num_players in self.settings.variants
+            for judge in judges
+        ]
+
+    # --- files ---
+
+    def save(self) -> None:
+        """Write the checkpoint: all that the next rounds depend on."""
+        state = {
+            "settings": settings_to_dict(self.settings),
+            "network": self.network.state_dict(), "optimizer": self.optimizer.state_dict(), "pool": self.pool,
+            "order": self.order.get_state(), "steps": self.steps, "updates": self.updates, "seconds": self.seconds,
+            "curve": self.curve, "seats": torch.from_numpy(self.seats),
+        }  # fmt: skip
+        for name in ("draws", "opponent_keys"):
+            state[name] = torch.from_numpy(getattr(self, name).view(np.int64))
+        state["games"] = [
+            [torch.from_numpy(t.batch.states.view(np.uint8).copy()), torch.from_numpy(t.batch.seeds.view(np.int64).copy())]
+            for t in self.tables
+        ]
+        for name in CARRIED:
+            state[name] = torch.from_numpy(getattr(self, name)[:MAX_PLAYERS].copy())
+        state["legal"] = torch.from_numpy(self.legal[:MAX_PLAYERS].view(np.int64).copy())
+        save_checkpoint(self.settings.checkpoint, state)
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Go on from a checkpoint (see `read_checkpoint`).
+
+        Raises:
+            CheckpointError: If it doesn't fit these settings; this trainer must not be used then.
+        """
+        try:
+            self.network.load_state_dict(state["network"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.pool = state["pool"] or self.pool
+            self._fill_pool()
+            self.order.set_state(state["order"])
+            self.steps, self.updates, self.seconds = int(state["steps"]), int(state["updates"]), float(state["seconds"])
+            self.curve = list(state["curve"])
+            for name in ("seats", *CARRIED):
+                restore(getattr(self, name)[:MAX_PLAYERS] if name != "seats" else self.seats, state[name].numpy(), name)
+            restore(self.legal[:MAX_PLAYERS], state["legal"].numpy().view(np.uint64), "legal")
+            for name in ("draws", "opponent_keys"):
+                restore(getattr(self, name), state[name].numpy().view(np.uint64), name)
+            for table, (states, seeds) in zip(self.tables, state["games"], strict=True):
+                restore(table.batch.states, states.numpy().view(table.batch.states.dtype), "games")
+                restore(table.batch.seeds, seeds.numpy().view(np.uint64), "seeds")
+                table.batch.refresh()
+        except (KeyError, ValueError, TypeError, RuntimeError, AttributeError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
+            raise CheckpointError(f"{self.settings.checkpoint} doesn't fit these settings: {reason}") from error
+
+    def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:
+        """Write the agent with its card."""
+        s = self.settings
+        about = card(
+            s.variants, command=command(PROGRAM, s, preset(s.rules, s.num_players, s.preset)), settings=settings_to_dict(s),
+            steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
+            threads=self.threads,
+        )  # fmt: skip
+        save_agent(s.agent, self.network, about, torch.bfloat16 if self.bfloat16 else torch.float32)
+
+
+CARRIED = ("observation", "outlook", "action", "log_prob", "value", "carried", "carried_reward")
+"""The buffers whose first rows live on from one round to the next (and `legal`)."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that can't be used. The message names the file and what is wrong with it."""
+
+
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write a checkpoint, at once or not at all."""
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_atomically(path, buffer.getbuffer())
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """A checkpoint's content: numbers, text and tensors only.
+
+    Raises:
+        CheckpointError: If the file is missing, damaged or something else.
+    """
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
+    except Exception as error:  # the reader of damaged files fails in any way
+        raise CheckpointError(f"{path} is damaged or no checkpoint: {' '.join(str(error).split())[:200]}") from error
+    if not isinstance(state, dict) or not isinstance(state.get("settings"), dict):
+        raise CheckpointError(f"{path} is no checkpoint of this training: it has no settings")
+    return state
+
+
+def restore(array: np.ndarray, saved: np.ndarray, name: str) -> None:
+    """Overwrite an array with what was saved of it."""
+    if array.shape != saved.shape or array.dtype != saved.dtype:
+        raise ValueError(f"{name} has shape {saved.shape} of {saved.dtype}, expected {array.shape} of {array.dtype}")
+    array[...] = saved
+
+
+def settings_to_dict(settings: Any) -> dict[str, Any]:
+    """Settings as JSON and TOML know them."""
+    return {
+        name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        for name, value in dataclasses.asdict(settings).items()
+        if value is not None
+    }
+
+
+def settings_from_dict(given: dict[str, Any], source: Any, default: Settings | None = None) -> Settings:
+    """Settings from a preset or a checkpoint.
+
+    Raises:
+        ValueError: If one is unknown or has a wrong type; the message names it and `source`.
+    """
+    settings = default or Settings()
+    known = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise ValueError(f"{source}: there is no setting {name!r}; there are {', '.join(known)}")
+        if name in ("runs", "preset"):
+            value = Path(value)
+        expected = (
+            (int, float) if isinstance(known[name], float) else (list,) if isinstance(known[name], tuple) else type(known[name])
+        )
+        if known[name] is not None and name not in ("runs", "preset") and (
+            not isinstance(value, expected) or (isinstance(value, bool) and not isinstance(known[name], bool))
+        ):  # fmt: skip
+            raise ValueError(f"{source}: {name} must be like {known[name]!r}, got {value!r}")
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return dataclasses.replace(settings, **values)
+
+
+def preset(rules: str, num_players: int, path: Path | None = None) -> Settings:
+    """The settings that a variant is trained with unless others are given, or those of a TOML file.
+
+    Raises:
+        ValueError: If the file is missing or no such thing.
+    """
+    Batch.definition.check_variant(rules, num_players)
+    source = Path(str(path or files("artus_training") / "presets" / f"{rules}-{num_players}.toml"))
+    try:
+        given = tomllib.loads(source.read_text())
+    except OSError as error:
+        raise ValueError(f"preset {source}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"preset {source}: {error}") from error
+    return settings_from_dict(given, source, Settings(rules=rules, num_players=num_players, preset=path))  # type: ignore[arg-type]
+
+
+# --- the command ---------------------------------------------------------------------------------------------------------
+
+
+def train(settings: Settings) -> bool:
+    """Train an agent and save it.
+
+    Returns:
+        Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
+
+    Raises:
+        ValueError: If a setting can't be.
+        CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
+    """
+    trainer = Trainer(settings)
+    if settings.resume:
+        trainer.load(read_checkpoint(settings.checkpoint))
+    description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
+    log = SummaryWriter(str(settings.folder / "tensorboard"), purge_step=trainer.steps if settings.resume else None)
+    with closing(log), interrupt_as_flag() as interrupted, progress_bar() as bar:
+        task = bar.add_task(description, total=1.0, wins="")
+        while trainer.part < 1 and not interrupted.is_set():
+            start = time.monotonic()
+            trainer.collect()
+            rolled = time.monotonic()
+            figures = trainer.update()
+            end = time.monotonic()
+            trainer.seconds += end - start
+            figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
+            figures |= {"rollout_part": (rolled - start) / (end - start)}
+            for name, value in figures.items():
+                log.add_scalar(f"train/{name}", value, trainer.steps)
+            due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
+            if due or trainer.part >= 1:
+                results = trainer.evaluate(settings.judges, settings.games) if settings.evaluate_every else []
+                trainer.curve.append(point(trainer.steps, trainer.seconds, results))
+                for name, value in trainer.curve[-1]["wins"].items():
+                    log.add_scalar(f"wins/{name}", value, trainer.steps)
+                shown = [f"{e.agents[1]} {e.win_rate:.0%}" for e in results]
+                bar.update(task, wins=", ".join(shown))
+            trainer.save()
+            bar.update(task, completed=trainer.part)
+    if trainer.part < 1:
+        print(f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
+        return False
+    trainer.save_agent()
+    minutes = trainer.seconds / 60
+    print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {trainer.steps / trainer.seconds:,.0f} a second")
+    if settings.final_games:
+        strength = []
+        for judge in settings.final_judges:
+            for result in trainer.evaluate([judge], settings.final_games):
+                print(result)
+                strength.append(result)
+        trainer.save_agent(strength)
+    return True
+
+
+def parse(arguments: list[str]) -> Settings:
+    """Settings from the command line; those that aren't given come from the preset, with `--resume` from the checkpoint."""
+    given = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
+    if given.resume:
+        saved = read_checkpoint(given.checkpoint)["settings"]
+        default = dataclasses.replace(settings_from_dict(saved, given.checkpoint), resume=True, runs=given.runs)
+    else:
+        default = preset(given.rules, given.num_players, given.preset)
+    return tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
+
+
+GOALS = {"random": 0.99, "greedy": 0.90, "lookahead": 0.60}
+"""What part of its games an agent of `train_all` should win."""
+SHORT = 4_000_000
+"""Steps of each training of `train_all`."""
+
+
+def train_all(settings: Sequence[Settings]) -> bool | None:
+    """Train one agent after the other and print a table of how strong they are.
+
+    Returns:
+        Whether all have reached their goals; None if Ctrl-C stopped it.
+    """
+    table = TextTable("agent", "against", "wins", "95 %", "margin", "goal", title="trained agents", box=box.SIMPLE)
+    good = True
+    for each in settings:
+        if not train(each):
+            return None
+        for result in read_card(each.agent)["strength"]:
+            low, high = result["wins_95"]
+            goal = GOALS[result["against"]]
+            reached = result["wins"] >= goal
+            good &= reached
+            table.add_row(
+                f"{each.rules}, {each.num_players} players", result["against"], f"{result['wins']:.1%}",
+                f"{100 * low:.1f}..{100 * high:.1f}", f"{result['margin']:+.1f}", f"{goal:.0%} {'ok' if reached else 'missed'}",
+            )  # fmt: skip
+    Console().print(table)
+    return good
+
+
+def main_all(arguments: list[str]) -> int:
+    """Train beginner and advanced agents for two players, one after the other, and show how strong they are.
+
+    Takes about three minutes. Exit code 1 if an agent has missed its goal.
+    """
+    tyro.cli(lambda: None, args=arguments, prog="artus train-all", description=main_all.__doc__)
+    good = train_all([dataclasses.replace(preset(rules, 2), steps=SHORT) for rules in ("beginner", "advanced")])
+    return 130 if good is None else int(not good)
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus train`."""
+    try:
+        settings = parse(arguments)
+        settings.check()
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    try:
+        return 0 if train(settings) else 130
+    except CheckpointError as error:
+        raise UsageError(str(error)) from error
