@@ -72,7 +72,7 @@ def ceiling(trainer: ppo.Trainer) -> float:
     rows = np.flatnonzero(trainer.ready.reshape(-1))[:size]
     observation = torch.from_numpy(trainer.observation.reshape(-1, trainer.observation.shape[-1])[rows])
     decisions = [
-        torch.from_numpy(part.reshape(-1, *part.shape[2:])[rows])
+        torch.from_numpy(part.reshape(trainer.ready.size, *part.shape[2:])[rows])
         for part in (trainer.legal.view(np.int64), trainer.outlook, trainer.action, trainer.log_prob, trainer.advantage)
     ]
     target = torch.from_numpy(trainer.target.reshape(-1, MAX_PLAYERS)[rows])
