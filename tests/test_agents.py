@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from artus_agents.network import Network, Shape
-from artus_agents.neural import NeuralAgent
+from artus_agents.neural import NeuralAgent, infer
 from artus_agents.simple import GreedyAgent, RandomAgent
 from artus_env import NUM_ACTIONS, Batch
 from artus_env.artus.actions import PLACE, action_table
@@ -122,8 +122,8 @@ def test_greedy_beats_random_clearly(rules, num_players):
 def test_a_neural_agent_samples_what_its_network_says():
     batch = Batch(1, seed=2)
     agent = network(sample=True, outlook=False)
-    agent.network.policy.weight *= 100  # far from equal chances
-    logits = agent.network(torch.from_numpy(batch.observation)).logits[0]
+    agent.network.head.weight *= 100  # far from equal chances
+    logits = infer(agent.network, batch.observation).logits[0].clone()
     logits[torch.from_numpy(batch.mask[0]) == 0] = -torch.inf
     expected = torch.softmax(logits, dim=0).detach().numpy()
     many = 4000

@@ -201,7 +201,7 @@ def test_the_outlook_counts_with_its_gates():
     """Equal logits; ten points more double the chance, a worse seat for oneself halves it."""
     out = np.zeros((NUM_ACTIONS, OUTLOOKS), np.int8)
     out[63, 0], out[64, 1], out[64, 2] = 10, -5, 30
-    gates = [math.log(2) / 10, math.log(2) / 5, 0]
+    gates = [math.log(2), 2 * math.log(2), 0]
     actions, log_probs = chosen(0, [0, 63, 64], seed_stream(6, 1000), gates=gates, out=out)
     expected = {0: 2 / 7, 63: 4 / 7, 64: 1 / 7}
     assert set(actions.tolist()) == set(expected)
@@ -247,12 +247,12 @@ def test_log_probabilities_are_those_of_torch_and_all_actions_legal(with_outlook
     for _ in range(70):
         batch.step(batch.sample())
     out = outlook_of(batch, untouched=50) if with_outlook else np.zeros((500, 1, 0), np.int8)
-    gates = random.normal(size=(500, out.shape[2])).astype(np.float32) / 5
+    gates = random.normal(size=(500, out.shape[2])).astype(np.float32) * 2
     logits = random.normal(size=(500, NUM_ACTIONS)).astype(np.float32) * 3
     actions, log_probs = np.empty(500, np.int64), np.empty(500, np.float32)
     choose(logits, gates, batch.legal_bits, out, seed_stream(2, 500), True, actions, log_probs)
     assert batch.mask[np.arange(500), actions].all()
-    dense = torch.from_numpy(logits + (out * gates[:, None, :]).sum(axis=2))
+    dense = torch.from_numpy(logits + (out / 10 * gates[:, None, :]).sum(axis=2).astype(np.float32))
     dense[torch.from_numpy(batch.mask) == 0] = -torch.inf
     expected = torch.log_softmax(dense, dim=1)[torch.arange(500), torch.from_numpy(actions)]
     np.testing.assert_allclose(log_probs, expected.numpy(), atol=1e-5, rtol=1e-5)

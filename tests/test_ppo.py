@@ -132,7 +132,7 @@ def test_every_decision_is_learnt_from_once(tmp_path, num_players):
 def decisions(outlook, size=200, actions=339):
     random = np.random.default_rng(1)
     logits = random.normal(size=(size, actions)).astype(np.float32)
-    gates = random.normal(size=(size, OUTLOOKS if outlook else 0)).astype(np.float32) / 10
+    gates = random.normal(size=(size, OUTLOOKS if outlook else 0)).astype(np.float32)
     out = random.integers(-9, 10, (size, actions, OUTLOOKS) if outlook else (size, 1, 0), dtype=np.int8)
     mask = random.random((size, actions)) < 0.07
     chosen = random.integers(0, actions, size)
@@ -148,7 +148,7 @@ def decisions(outlook, size=200, actions=339):
 def test_the_gradient_is_that_of_the_clipped_loss(outlook):
     logits, gates, out, mask, bits, chosen, old, advantages = decisions(outlook)
     given = [torch.tensor(logits, requires_grad=True), torch.tensor(gates, requires_grad=True)]
-    z = given[0] + (torch.tensor(out).float() * given[1][:, None]).sum(2) if outlook else given[0]
+    z = given[0] + (torch.tensor(out).float() / 10 * given[1][:, None]).sum(2) if outlook else given[0]
     log_probs = torch.log_softmax(z.masked_fill(~torch.tensor(mask), -1e9), 1)
     ratio = (log_probs[torch.arange(len(chosen)), torch.tensor(chosen)] - torch.tensor(old)).exp()
     scaled = torch.tensor(advantages)
@@ -156,8 +156,11 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
     entropy = -(log_probs.exp() * log_probs).sum(1)
     (-gain - 0.01 * entropy).mean().backward()
 
-    by_logits, by_gates, sums = np.empty_like(logits), np.empty_like(gates), np.zeros(3)
-    policy_gradient(logits, gates, bits, out, chosen, old, advantages, 0.2, 0.01, by_logits, by_gates, sums)
+    by_logits, by_gates, sums = np.empty_like(logits), np.empty_like(gates), np.zeros((1, 3))
+    order = np.random.default_rng(2).permutation(len(chosen))  # decisions lie anywhere among those collected
+    rows, collected = np.argsort(order), [part[order] for part in (bits, out, chosen, old, advantages)]
+    policy_gradient(logits, gates, rows, *collected, 0.2, 0.01, by_logits, by_gates, sums, 0, len(rows))
+    sums = sums[0]
     np.testing.assert_allclose(by_logits, given[0].grad, atol=1e-7)
     assert sums[0] == pytest.approx(float(entropy.sum().detach()), rel=1e-4)
     assert 20 < sums[2] < 180, "some decisions are clipped and some are not"

@@ -110,8 +110,7 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     weights = load(agent.read_bytes())
     assert {name: tuple(value.shape) for name, value in weights.items()} == {
         "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16), "trunk.2.bias": (8,),
-        "policy.weight": (NUM_ACTIONS, 8), "policy.bias": (NUM_ACTIONS,), "value.weight": (4, 8), "value.bias": (4,),
-        "gate.weight": (3, 8), "gate.bias": (3,),
+        "head.weight": (352, 8), "head.bias": (352,),  # 339 actions, 4 values and 3 gates, and what rounds them up
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
     shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "hidden": [16, 8], "outlook": True}
@@ -144,14 +143,14 @@ def test_a_pickle_is_refused_and_not_executed(agent, tmp_path, how):
     if how == "pickle":
         content = pickle.dumps(Trap(tmp_path / "sprung"))
     else:
-        torch.save({"policy.bias": Trap(tmp_path / "sprung")}, tmp_path / "file")
+        torch.save({"head.bias": Trap(tmp_path / "sprung")}, tmp_path / "file")
         content = (tmp_path / "file").read_bytes()
     rewrite(agent, content)
     refused(agent, "holds no weights")
     agent.with_suffix(".json").write_bytes(content)
     refused(agent, "damaged or no card", "agent.json")
     assert not (tmp_path / "sprung").exists()
-    trapped = pickle.loads(content) if how == "pickle" else torch.load(tmp_path / "file", weights_only=False)["policy.bias"]
+    trapped = pickle.loads(content) if how == "pickle" else torch.load(tmp_path / "file", weights_only=False)["head.bias"]
     trapped.close()
     assert (tmp_path / "sprung").exists()  # the trap works
 
@@ -287,15 +286,15 @@ def test_a_card_without_sizes(agent, given):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("value.bias", torch.zeros(5), r"value\.bias must be numbers of shape \(4,\), got torch\.float32 of shape \(5,\)"),
-        ("value.bias", torch.zeros(4, 1), r"value\.bias must be numbers of shape \(4,\)"),
-        ("value.bias", torch.zeros(()), r"value\.bias must be numbers of shape \(4,\)"),
-        ("value.bias", torch.zeros(4, dtype=torch.int64), r"got torch\.int64"),
-        ("value.bias", torch.zeros(4, dtype=torch.bool), r"got torch\.bool"),
-        ("value.bias", None, r"value\.bias must be numbers of shape \(4,\), got nothing"),
-        ("policy.weight", torch.zeros(8, NUM_ACTIONS), r"policy\.weight must be"),
-        ("gate.bias", torch.tensor([0, torch.nan, 0]), r"gate\.bias has numbers that are not finite"),
-        ("gate.bias", torch.tensor([0, 0, -torch.inf]), r"gate\.bias has numbers that are not finite"),
+        ("head.bias", torch.zeros(5), r"head\.bias must be numbers of shape \(352,\), got torch\.float32 of shape \(5,\)"),
+        ("head.bias", torch.zeros(352, 1), r"head\.bias must be numbers of shape \(352,\)"),
+        ("head.bias", torch.zeros(()), r"head\.bias must be numbers of shape \(352,\)"),
+        ("head.bias", torch.zeros(352, dtype=torch.int64), r"got torch\.int64"),
+        ("head.bias", torch.zeros(352, dtype=torch.bool), r"got torch\.bool"),
+        ("head.bias", None, r"head\.bias must be numbers of shape \(352,\), got nothing"),
+        ("head.weight", torch.zeros(8, NUM_ACTIONS), r"head\.weight must be"),
+        ("head.bias", torch.tensor([torch.nan] + [0.0] * 351), r"head\.bias has numbers that are not finite"),
+        ("head.bias", torch.tensor([0.0] * 351 + [-torch.inf]), r"head\.bias has numbers that are not finite"),
         ("more", torch.zeros(3), "numbers that no part of the network takes: more"),
     ],
 )
@@ -309,7 +308,7 @@ def test_weights_that_are_not_those_of_the_network(agent, name, value, message):
 
 
 def test_weights_of_another_network(agent, tmp_path):
-    for other in (network(0, (16, 9)), network(0, (16, 8, 8)), network(0, (16, 8), outlook=False)):
+    for other in (network(0, (16, 9)), network(0, (16, 8, 8))):
         save_agent(tmp_path / "other.safetensors", other, CARD)
         rewrite(agent, (tmp_path / "other.safetensors").read_bytes())
         refused(agent, "must be numbers of shape|no part of the network")
@@ -416,7 +415,7 @@ def test_an_agent_that_samples_draws_from_its_policy():
     batch.reset(np.full(many, batch.seeds[0], np.uint64))
     view = View(batch, None, seed_stream(1, many))
     output = infer(network(), view.observation[:1])
-    logits = output.logits[0] + (output.gates[0] * torch.from_numpy(view_outlook(view)[0]).float()).sum(dim=1)
+    logits = output.logits[0] + (output.gates[0] / 10 * torch.from_numpy(view_outlook(view)[0]).float()).sum(dim=1)
     logits[torch.from_numpy(view.mask[0]) == 0] = -torch.inf
     expected = torch.softmax(logits, dim=0).numpy()
     drawn = NeuralAgent(network(), sample=True).act(view)

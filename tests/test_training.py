@@ -270,7 +270,11 @@ def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained
     model, agent = MaskablePPO.load(trained.checkpoint), find_trained(str(trained.agent))
     batch = middle_of_games(64)
     expected, _ = model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
-    np.testing.assert_array_equal(agent.act(View(batch, None, np.zeros(64, np.uint64))), expected)
+    played = agent.act(View(batch, None, np.zeros(64, np.uint64)))
+    said = infer(agent.network, batch.observation).logits.numpy()
+    games = np.arange(64)
+    np.testing.assert_allclose(said[games, played], said[games, expected], atol=1e-5)  # among equals it may be either
+    assert (played == expected).mean() > 0.9
     result = evaluate([str(trained.agent), "random"], games=10)
     assert result.games == 10
     assert list(trained.folder.glob("tensorboard/run_1/*"))

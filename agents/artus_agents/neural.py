@@ -118,8 +118,7 @@ def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> 
     """What a network says about observations (n, F), int8; on the CPU, wherever it computes."""
     device = next(network.parameters()).device
     with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
-        output = network(torch.from_numpy(observation).to(device))
-        return Output(*(part.cpu() for part in output))
+        return network.split(network(torch.from_numpy(observation).to(device)).float().cpu())
 
 
 def view_outlook(view: View) -> np.ndarray:

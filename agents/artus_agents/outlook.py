@@ -22,7 +22,8 @@ from artus_env.engine.jit import borrow, jit, jit_parallel
 POINTS, OWN_SEATS, OTHER_SEATS = range(3)
 OUTLOOKS = 3
 """Points for the player; change of the worth of his seats; change of the worth of all others' seats."""
-_NEVER = -1e30
+SCALE = np.float32(0.1)
+"""Gates are per ten units: so they are about as large as what else a network says."""
 
 
 @jit
@@ -90,7 +91,7 @@ def legal_logits(logits, gates, legal, out, ids, values):
             left &= left - np.uint64(1)
             value = logits[action]
             for k in range(len(gates)):
-                value += gates[k] * out[action, k]
+                value += SCALE * gates[k] * out[action, k]
             ids[count] = action
             values[count] = value
             count += 1
@@ -118,7 +119,7 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs):
 
     Args:
         logits: shape (n, A), float32.
-        gates: What a point of each outlook adds to a logit: shape (n, K), float32; K = 0: no outlook.
+        gates: What ten units of each outlook add to a logit: shape (n, K), float32; K = 0: no outlook.
         legal: shape (n, MASK_WORDS), uint64.
         out: Outlook, shape (n, A, K), int8, or anything of that rank where K = 0.
         bits: 64 random bits for each game, shape (n,), uint64.

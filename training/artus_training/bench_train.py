@@ -68,18 +68,12 @@ def ceiling(trainer: ppo.Trainer) -> float:
         )  # fmt: skip
     forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
-    size = s.batch_size
-    rows = np.flatnonzero(trainer.ready.reshape(-1))[:size]
-    observation = torch.from_numpy(trainer.observation.reshape(-1, trainer.observation.shape[-1])[rows])
-    decisions = [
-        torch.from_numpy(part.reshape(trainer.ready.size, *part.shape[2:])[rows])
-        for part in (trainer.legal.view(np.int64), trainer.outlook, trainer.action, trainer.log_prob, trainer.advantage)
-    ]
-    target = torch.from_numpy(trainer.target.reshape(-1, MAX_PLAYERS)[rows])
-    steps = max(1, s.num_steps * s.num_games // size)
+    rows = torch.from_numpy(np.flatnonzero(trainer.ready.reshape(-1))[: s.batch_size])
+    data = trainer.decisions()
+    steps = max(1, s.num_steps * s.num_games // s.batch_size)
     start = time.perf_counter()
     for _ in range(steps):
-        trainer.learn(observation, decisions, target, 1.0)
+        trainer.learn(data, rows, 1.0)
     update = (time.perf_counter() - start) / (steps * len(rows))
     return 1 / (forward + s.epochs * update)
 

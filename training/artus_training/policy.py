@@ -117,12 +117,14 @@ def to_network(model: MaskablePPO, num_players: int) -> Network:
     with torch.device("meta"):  # draws no random weights
         network = Network(shape).requires_grad_(False)
     weights = {name: torch.zeros(part.shape) for name, part in network.state_dict().items()}
-    for name, module in (("trunk", features.trunk), ("policy", actions)):
-        weights |= {f"{name}.{part}": numbers.clone() for part, numbers in module.state_dict().items()}
+    weights |= {f"trunk.{part}": numbers.clone() for part, numbers in features.trunk.state_dict().items()}
     weights["trunk.0.weight"] *= features.scale
+    count = actions.out_features
     shares = torch.tensor([1.0] + [-1 / (num_players - 1)] * (num_players - 1))  # rows of absent players stay 0
-    weights["value.weight"][:num_players] = torch.outer(shares, value["weight"][0])
-    weights["value.bias"][:num_players] = shares * value["bias"]
+    weights["head.weight"][:count] = actions.weight.data
+    weights["head.bias"][:count] = actions.bias.data
+    weights["head.weight"][count : count + num_players] = torch.outer(shares, value["weight"][0])
+    weights["head.bias"][count : count + num_players] = shares * value["bias"]
     network.load_state_dict(weights, assign=True)
     return network
 

@@ -19,8 +19,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+import numba
 import numpy as np
 import torch
 import tyro
@@ -31,16 +32,16 @@ from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, infer, write_outlook
-from artus_agents.outlook import OUTLOOKS, choose, legal_logits, softmax
+from artus_agents.outlook import OUTLOOKS, SCALE, choose, legal_logits, softmax
 from artus_agents.saved import read_card, save_agent, write_atomically
 from artus_env import Batch
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.artus.components import MAX_PLAYERS
 from artus_env.artus.observation import observation_scale, turns_after
 from artus_env.engine.agents import Agent, choose_actions
-from artus_env.engine.jit import borrow, jit
+from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
-from artus_env.engine.workers import available_cores
+from artus_env.engine.workers import available_cores, run_shares, shares
 from artus_training.cards import card, command, point
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
@@ -328,11 +329,19 @@ def estimate(
 
 @jit
 def policy_gradient(
-    logits, gates, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits, by_gates, sums
+    logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits, by_gates, sums,
+    low, high, share=0,
 ):  # fmt: skip
     """Write the gradient of the loss by logits (B, A) and gates (B, K), and add to `sums`: entropy, KL, clipped decisions.
 
-    Other arguments as in `artus_agents.outlook.choose`; B decisions.
+    Decision i of the minibatch is decision `rows[i]` of those collected: copying them out first would take as long as this.
+
+    Args:
+        logits, gates: As in `artus_agents.outlook.choose`, of B decisions.
+        rows: shape (B,), int64.
+        legal, out, actions, old_log_probs, advantages: Of all decisions collected.
+        by_logits, by_gates: Results for decisions low..high-1.
+        sums: shape (shares, 3), float64; row `share` is added to.
     """
     logits, gates, legal, out = borrow(logits), borrow(gates), borrow(legal), borrow(out)
     by_logits, by_gates = borrow(by_logits), borrow(by_gates)
@@ -340,8 +349,9 @@ def policy_gradient(
     values = np.empty(logits.shape[1], np.float32)
     probs = np.empty(logits.shape[1], np.float32)
     part = np.float32(1 / len(logits))
-    for i in range(len(logits)):
-        count = legal_logits(logits[i], gates[i], legal[i], out[i], ids, values)
+    for i in range(low, high):
+        row = rows[i]
+        count = legal_logits(logits[i], gates[i], legal[row], out[row], ids, values)
         probs[:count] = values[:count]
         log_total = softmax(probs, count)
         entropy = np.float32(0)
@@ -349,16 +359,16 @@ def policy_gradient(
         for j in range(count):
             values[j] -= log_total  # log-probability
             entropy -= probs[j] * values[j]
-            if ids[j] == actions[i]:
+            if ids[j] == actions[row]:
                 chosen = j
-        log_ratio = values[chosen] - old_log_probs[i]
+        log_ratio = values[chosen] - old_log_probs[row]
         ratio = np.float32(math.exp(log_ratio))
-        advantage = advantages[i]
+        advantage = advantages[row]
         moves = ratio < 1 + clip if advantage > 0 else ratio > 1 - clip
         weight = advantage * ratio * part if moves else np.float32(0)
-        sums[0] += entropy
-        sums[1] += ratio - 1 - log_ratio
-        sums[2] += not moves
+        sums[share, 0] += entropy
+        sums[share, 1] += ratio - 1 - log_ratio
+        sums[share, 2] += not moves
         by_logits[i] = 0
         by_gates[i] = 0
         for j in range(count):
@@ -367,7 +377,17 @@ def policy_gradient(
                 gradient -= weight
             by_logits[i, ids[j]] = gradient
             for k in range(by_gates.shape[1]):
-                by_gates[i, k] += gradient * out[i, ids[j], k]
+                by_gates[i, k] += SCALE * gradient * out[row, ids[j], k]
+
+
+@jit_parallel
+def policy_gradient_shares(
+    logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits, by_gates, sums,
+    bounds,
+):  # fmt: skip
+    for share in numba.prange(len(bounds) - 1):
+        policy_gradient(logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits,
+                        by_gates, sums, bounds[share], bounds[share + 1], share)  # fmt: skip
 
 
 def policy_gradient_torch(
@@ -382,7 +402,7 @@ def policy_gradient_torch(
     index = torch.arange(num_actions, device=logits.device)
     mask = (legal[:, index // 64] >> (index % 64)) & 1 == 1
     if gates.shape[1]:
-        outlooks = torch.where(mask[:, :, None], out, 0).float()  # what stands at illegal actions is left over
+        outlooks = float(SCALE) * torch.where(mask[:, :, None], out, 0).float()  # at illegal actions stands what was left over
         logits = logits + (outlooks * gates[:, None, :]).sum(2)
     log_probs = torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=1)
     probs = log_probs.exp()
@@ -399,6 +419,25 @@ def policy_gradient_torch(
 
 
 # --- the trainer ---------------------------------------------------------------------------------------------------------
+
+
+class Decisions(NamedTuple):
+    """What was collected, a row for each of R decisions."""
+
+    observation: torch.Tensor
+    """shape (R, F), int8."""
+    legal: torch.Tensor
+    """Bits of the legal actions, shape (R, MASK_WORDS), int64."""
+    outlook: torch.Tensor
+    """shape (R, A, OUTLOOKS), int8; without outlook (R, 1, 0)."""
+    action: torch.Tensor
+    """shape (R,), int64."""
+    log_prob: torch.Tensor
+    """When it was drawn, shape (R,), float32."""
+    advantage: torch.Tensor
+    """shape (R,), float32."""
+    target: torch.Tensor
+    """Of the values, shape (R, MAX_PLAYERS), float32; NaN where it isn't known."""
 
 
 @dataclass(frozen=True)
@@ -500,34 +539,9 @@ class Trainer:
         if s.final_reward and self.part >= s.final_part:
             for table in self.tables:
                 table.batch.reward_mode = s.final_reward
-        agents: Sequence[Agent] = [*self.fixed_agents, *self._pool_agents]
-        for t in range(s.num_steps):
-            row = MAX_PLAYERS + t
-            for table in self.tables:
-                batch, games = table.batch, table.games
-                self.observation[row, games] = batch.observation
-                self.legal[row, games] = batch.legal_bits
-                self.mover[t, games] = batch.player
-                if s.outlook:
-                    write_outlook(batch.tables, batch.states, batch.legal_bits, self.outlook[row, games], batch.threads)
-            output = infer(self.network, self.observation[row], self.bfloat16)
-            self.value[row] = output.values.numpy()
-            choose(
-                output.logits.numpy(), output.gates.numpy(), self.legal[row], self.outlook[row], key_bits(self.draws), True,
-                self.action[row], self.log_prob[row],
-            )  # fmt: skip
-            self.draws = following_keys(self.draws)
-            self.learns[t] = np.take_along_axis(self.seats, self.mover[t, :, None].astype(np.int64), axis=1)[:, 0] == LEARNER
-            for table in self.tables:
-                batch, games = table.batch, table.games
-                others = np.flatnonzero(~self.learns[t, games])
-                if len(others):
-                    seats = self.seats[games]
-                    self.action[row, games][others] = choose_actions(batch, agents, seats, self.opponent_keys[games], others)
-                reward, done = batch.step(self.action[row, games])
-                self.reward[t, games, : batch.num_players] = reward
-                self.done[t, games] = done
-                self._seat_opponents(table, np.flatnonzero(done))
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):  # converts the weights once for all
+            for t in range(s.num_steps):
+                self._play(t)
         pending = np.empty((MAX_PLAYERS, s.num_games), np.int64)
         estimate(
             self.num_players, self.mover, self.learns, self.reward, self.done, self.value, self.carried_reward, self.carried,
@@ -536,29 +550,66 @@ class Trainer:
         self.pending = pending
         self.steps += s.num_steps * s.num_games
 
+    def _play(self, t: int) -> None:
+        """Step t of a rollout."""
+        s = self.settings
+        agents: Sequence[Agent] = [*self.fixed_agents, *self._pool_agents]
+        row = MAX_PLAYERS + t
+        for table in self.tables:
+            batch, games = table.batch, table.games
+            self.observation[row, games] = batch.observation
+            self.legal[row, games] = batch.legal_bits
+            self.mover[t, games] = batch.player
+            if s.outlook:
+                write_outlook(batch.tables, batch.states, batch.legal_bits, self.outlook[row, games], batch.threads)
+        output = infer(self.network, self.observation[row], self.bfloat16)
+        self.value[row] = output.values.numpy()
+        choose(
+            output.logits.numpy(), output.gates.numpy(), self.legal[row], self.outlook[row], key_bits(self.draws), True,
+            self.action[row], self.log_prob[row],
+        )  # fmt: skip
+        self.draws = following_keys(self.draws)
+        self.learns[t] = np.take_along_axis(self.seats, self.mover[t, :, None].astype(np.int64), axis=1)[:, 0] == LEARNER
+        for table in self.tables:
+            batch, games = table.batch, table.games
+            others = np.flatnonzero(~self.learns[t, games])
+            if len(others):
+                seats = self.seats[games]
+                self.action[row, games][others] = choose_actions(batch, agents, seats, self.opponent_keys[games], others)
+            reward, done = batch.step(self.action[row, games])
+            self.reward[t, games, : batch.num_players] = reward
+            self.done[t, games] = done
+            self._seat_opponents(table, np.flatnonzero(done))
+
+    def decisions(self) -> Decisions:
+        """What was collected, the advantages normalised over those that can be learnt from."""
+        ready = self.advantage[self.ready]
+        advantage = (self.advantage - ready.mean()) / (ready.std() + 1e-8)
+        return Decisions(
+            *(
+                torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(self.device)
+                for part in (self.observation, self.legal.view(np.int64), self.outlook, self.action, self.log_prob, advantage,
+                             self.target)
+            )
+        )  # fmt: skip
+
     def update(self) -> dict[str, float]:
         """Learn from what was collected. Returns figures for the log."""
         s = self.settings
         rows = np.flatnonzero(self.ready.reshape(-1))
-        advantage = self.advantage.reshape(-1)[rows]
-        returns = self.target.reshape(-1, MAX_PLAYERS)[rows, 0]
-        mean, deviation, variance = advantage.mean(), advantage.std() + 1e-8, float(returns.var()) + 1e-8
+        data = self.decisions()
+        variance = float(self.target[..., 0][self.ready].var()) + 1e-8
+        explained = 1 - float(self.advantage[self.ready].var()) / variance
         rate = s.learning_rate * max(1 - self.part, 0.02)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        data = [
-            torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(self.device)
-            for part in (self.observation, self.legal.view(np.int64), self.outlook, self.action, self.log_prob,
-                         (self.advantage - mean) / deviation, self.target)
-        ]  # fmt: skip
         sums, learnt, value_loss = np.zeros(3), 0, 0.0
         for _ in range(s.epochs):
             order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=self.order)]
             for chosen in order.split(s.batch_size):
                 if len(chosen) < s.batch_size / 2 < len(rows) / 2:
                     continue  # the rest of an epoch, too few for a step of this size
-                observation, *decisions, target = (part.index_select(0, chosen.to(self.device)) for part in data)
-                part_sums, square_error = self.learn(observation, decisions, target, variance)
+                part_sums, square_error = self.learn(data, chosen.to(self.device), variance)
                 sums += part_sums
                 learnt += len(chosen)
                 value_loss += square_error
@@ -569,18 +620,15 @@ class Trainer:
         entropy, divergence, clipped = (sums / learnt).tolist()
         return {
             "entropy": entropy, "approx_kl": divergence, "clip_fraction": clipped, "learning_rate": rate,
-            "explained_variance": 1 - float(advantage.var()) / variance, "value_loss": value_loss / learnt / variance,
+            "explained_variance": explained, "value_loss": value_loss / learnt / variance,
         }  # fmt: skip
 
-    def learn(
-        self, observation: torch.Tensor, decisions: Sequence[torch.Tensor], target: torch.Tensor, variance: float
-    ) -> tuple[np.ndarray, float]:
+    def learn(self, data: Decisions, rows: torch.Tensor, variance: float) -> tuple[np.ndarray, float]:
         """One gradient step.
 
         Args:
-            observation: shape (B, F), int8.
-            decisions: Legal bits (int64), outlook, actions, old log-probabilities and normalised advantages of B decisions.
-            target: Of the values, shape (B, MAX_PLAYERS); NaN where it isn't known.
+            data: All decisions collected, advantages normalised.
+            rows: Which of them to learn from, shape (B,), int64.
             variance: Of the returns: the value loss is measured in it.
 
         Returns:
@@ -588,35 +636,33 @@ class Trainer:
         """
         s = self.settings
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
-            output = self.network(observation)
-        by_logits, by_gates, sums = self._policy_gradient(output.logits.detach(), output.gates.detach(), decisions)
-        with torch.no_grad():
-            error = torch.nan_to_num(output.values - target)
-            by_values = error * (2 * s.value_weight / (variance * len(error)))
-        outputs, gradients = [output.logits, output.values], [by_logits, by_values]
-        if s.outlook:
-            outputs.append(output.gates)
-            gradients.append(by_gates)
+            said = self.network(data.observation.index_select(0, rows))
+        by = torch.zeros(said.shape, device=self.device)
+        output, gradient = self.network.split(said.detach().float()), self.network.split(by)
+        error = torch.nan_to_num(output.values - data.target.index_select(0, rows))
+        gradient.values[:] = error * (2 * s.value_weight / (variance * len(error)))
+        if self.device.type == "cpu":
+            bounds = shares(len(rows), self.threads)
+            sums = np.zeros((len(bounds) - 1, 3))
+            run_shares(
+                policy_gradient, policy_gradient_shares,
+                (
+                    output.logits.numpy(), output.gates.numpy(), rows.numpy(), data.legal.numpy().view(np.uint64),
+                    data.outlook.numpy(), data.action.numpy(), data.log_prob.numpy(), data.advantage.numpy(),
+                    s.clip, s.entropy, gradient.logits.numpy(), gradient.gates.numpy(), sums,
+                ),
+                bounds,
+            )  # fmt: skip
+            sums = sums.sum(axis=0)
+        else:
+            chosen = [part.index_select(0, rows) for part in data[1:6]]
+            gradient.logits[:], gradient.gates[:], parts = policy_gradient_torch(*output[:2], chosen, s.clip, s.entropy)
+            sums = parts.cpu().double().numpy()
         self.optimizer.zero_grad()
-        torch.autograd.backward(outputs, gradients)
+        said.backward(by.to(said.dtype))
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), s.max_grad_norm)
         self.optimizer.step()
         return sums, float(error[:, 0].square().sum())
-
-    def _policy_gradient(
-        self, logits: torch.Tensor, gates: torch.Tensor, decisions: Sequence[torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor, np.ndarray]:
-        s = self.settings
-        if self.device.type != "cpu":
-            by_logits, by_gates, sums = policy_gradient_torch(logits, gates, decisions, s.clip, s.entropy)
-            return by_logits, by_gates, sums.cpu().double().numpy()
-        legal, *others = (part.numpy() for part in decisions)
-        by_logits, by_gates, sums_here = torch.empty_like(logits), torch.empty_like(gates), np.zeros(3)
-        policy_gradient(
-            logits.numpy(), gates.numpy(), legal.view(np.uint64), *others, s.clip, s.entropy,
-            by_logits.numpy(), by_gates.numpy(), sums_here,
-        )  # fmt: skip
-        return by_logits, by_gates, sums_here
 
     def _carry_over(self) -> None:
         """Move the decisions whose outcome isn't known yet to the first rows."""
