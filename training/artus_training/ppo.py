@@ -866,6 +866,13 @@ def preset(rules: str, num_players: int, path: Path | None = None) -> Settings:
 # --- the command ---------------------------------------------------------------------------------------------------------
 
 
+def warm_up(settings: Settings) -> None:
+    """Play and learn for a moment, so that loops are compiled and threads started before the clock runs."""
+    trainer = Trainer(dataclasses.replace(settings, num_steps=8))
+    trainer.collect()
+    trainer.update()
+
+
 def train(settings: Settings) -> bool:
     """Train an agent and save it.
 
@@ -876,6 +883,7 @@ def train(settings: Settings) -> bool:
         ValueError: If a setting can't be.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
     """
+    warm_up(settings)
     trainer = Trainer(settings)
     if settings.resume:
         trainer.load(read_checkpoint(settings.checkpoint))
