@@ -2,11 +2,17 @@
 
 import dataclasses
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 import torch
 
+from artus_agents.neural import infer
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.saved import load_agent
 from artus_env.artus.components import MAX_PLAYERS as P
@@ -16,6 +22,7 @@ from artus_training.ppo import (
     Settings,
     Trainer,
     estimate,
+    fast_bfloat16,
     parse,
     policy_gradient,
     policy_gradient_torch,
@@ -202,6 +209,87 @@ def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
     assert train(dataclasses.replace(parted, resume=True))
     assert whole.agent.read_bytes() == parted.agent.read_bytes()
     assert load_agent(whole.agent)[1]["steps"] == whole.steps
+
+
+LONGER = {"steps": 60 * 64 * 16, "opponents": ("past=0.2",), "snapshot_every": 3}
+
+
+def start(settings, *more):
+    """`artus train` with these settings, in a process of its own, one thread."""
+    words = ["--runs", settings.runs, "--steps", settings.steps, "--num-games", settings.num_games, "--num-steps"]
+    words += [settings.num_steps, "--batch-size", settings.batch_size, "--hidden", *settings.hidden, "--threads", 1]
+    words += ["--final-games", 0, "--evaluate-every", 0, "--snapshot-every", settings.snapshot_every]
+    words += ["--final-reward", "None", "--opponents", *settings.opponents, *more]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    line = [sys.executable, "-m", "artus_training", "train", *map(str, words)]
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, process):
+    end = time.monotonic() + 120
+    while not condition():
+        assert process.poll() is None, f"the training ended by itself: {process.communicate()}"
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    settings = tiny(tmp_path_factory.mktemp("whole"), **LONGER)
+    assert train(settings)
+    return settings.agent.read_bytes()
+
+
+def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbed):
+    settings, moments = tiny(tmp_path, **LONGER), np.random.default_rng()
+    seen = 0
+    for _ in range(3):
+        process = start(settings, *["--resume"] * settings.checkpoint.exists())
+        before = seen
+        wait_for(lambda least=before: updates(settings) > least, process)
+        delay = moments.uniform(0, 0.3)
+        time.sleep(delay)
+        seen = updates(settings)  # so much is on the disk: the kill must not take it away
+        process.kill()
+        process.communicate()
+        assert seen <= updates(settings) <= seen + 2, f"killed after {delay} s"
+        assert not settings.agent.exists(), "killed too late to show anything"
+    assert train(dataclasses.replace(settings, resume=True))
+    assert settings.agent.read_bytes() == undisturbed
+
+
+def updates(settings):
+    return read_checkpoint(settings.checkpoint)["updates"] if settings.checkpoint.exists() else 0
+
+
+def test_interrupted_it_saves_says_so_and_goes_on(tmp_path, undisturbed):
+    settings = tiny(tmp_path, **LONGER)
+    process = start(settings)
+    wait_for(settings.checkpoint.exists, process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert f"--resume goes on from {settings.checkpoint}" in output
+    assert not settings.agent.exists()
+    process = start(settings, "--resume")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert settings.agent.read_bytes() == undisturbed
+
+
+@pytest.mark.skipif(not fast_bfloat16(), reason="this processor computes bfloat16 slowly")
+def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
+    trainers = [Trainer(tiny(tmp_path, precision=precision, hidden=(64,))) for precision in ("float32", "bfloat16")]
+    exact, short = (infer(trainer.network, trainer.tables[0].batch.observation, trainer.bfloat16) for trainer in trainers)
+    for one, other in zip(exact, short, strict=True):
+        assert one.dtype == other.dtype == torch.float32
+        torch.testing.assert_close(other, one, atol=0.02, rtol=0.05)
+    assert not all(torch.equal(one, other) for one, other in zip(exact, short, strict=True)), "it was bfloat16 indeed"
+    settings = tiny(
+        tmp_path, precision="bfloat16", outlook=False, steps=150_000, num_games=128, learning_rate=3e-3, hidden=(64,)
+    )
+    assert train(settings)
+    assert evaluate([f"ppo:{settings.agent}", "random"], games=400).win_rate > 0.8
 
 
 def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):

@@ -30,7 +30,7 @@ from rich.console import Console
 from rich.table import Table as TextTable
 from torch.utils.tensorboard import SummaryWriter
 
-from artus_agents.network import Network, Shape
+from artus_agents.network import Network, Shape, fast_bfloat16
 from artus_agents.neural import NeuralAgent, infer, write_outlook
 from artus_agents.outlook import OUTLOOKS, SCALE, choose, legal_logits, softmax
 from artus_agents.saved import read_card, save_agent, write_atomically
@@ -222,12 +222,6 @@ class Settings:
         for rules, num_players in self.variants:
             for agent in (*(name for name in self.shares() if name != PAST), *self.judges, *self.final_judges):
                 line_up([agent, agent], rules, num_players)
-
-
-def fast_bfloat16() -> bool:
-    """Whether this processor has instructions for bfloat16."""
-    capabilities = torch.cpu.get_capabilities()
-    return bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
 
 
 # --- how good each decision was ------------------------------------------------------------------------------------------
@@ -891,13 +885,14 @@ def train(settings: Settings) -> bool:
     log = SummaryWriter(str(settings.folder / "tensorboard"), purge_step=trainer.steps if settings.resume else None)
     with closing(log), interrupt_as_flag() as interrupted, progress_bar() as bar:
         task = bar.add_task(description, total=1.0, wins="")
+        saving = 0.0
         while trainer.part < 1 and not interrupted.is_set():
             start = time.monotonic()
             trainer.collect()
             rolled = time.monotonic()
             figures = trainer.update()
             end = time.monotonic()
-            trainer.seconds += end - start
+            trainer.seconds += end - start + saving
             figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
             figures |= {"rollout_part": (rolled - start) / (end - start)}
             for name, value in figures.items():
@@ -910,7 +905,9 @@ def train(settings: Settings) -> bool:
                     log.add_scalar(f"wins/{name}", value, trainer.steps)
                 shown = [f"{e.agents[1]} {e.win_rate:.0%}" for e in results]
                 bar.update(task, wins=", ".join(shown))
+            start = time.monotonic()
             trainer.save()
+            saving = time.monotonic() - start
             bar.update(task, completed=trainer.part)
     if trainer.part < 1:
         print(f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
