@@ -319,13 +319,25 @@ def test_every_variant_has_a_preset(rules, num_players):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("stepps = 3", "there is no setting 'stepps'"), ("steps = 0.5", "steps must be like"), ("steps =", "mine.toml")],
+    [
+        ("stepps = 3", "there is no setting 'stepps'"),
+        ("steps = 0.5", "steps must be like"),
+        ("steps =", "mine.toml"),
+        ("final_reward = 1", "final_reward must be like 'prestige', got 1"),
+        ("steps = true", "steps must be like"),
+    ],
 )
 def test_faulty_presets_are_named(tmp_path, text, message):
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(ValueError, match=message):
         preset("beginner", 2, path)
+
+
+@pytest.mark.parametrize("name", ["reward", "final_reward"])
+def test_an_unknown_reward_is_refused_before_the_training(name):
+    with pytest.raises(ValueError, match="reward must be one of win, margin, prestige, got 'fame'"):
+        Settings(**{name: "fame"}).check()
 
 
 def test_a_card_says_how_to_train_the_agent_again(tmp_path):

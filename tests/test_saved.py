@@ -106,6 +106,16 @@ def test_a_loaded_agent_plays_like_the_one_that_was_saved(agent):
         np.testing.assert_array_equal(find_agent(f"ppo:{given}").act(view), expected)
 
 
+def test_a_bare_path_may_hold_a_colon(agent):
+    folder = agent.parent / "C:"
+    folder.mkdir()
+    for path in (agent, agent.with_suffix(".json")):
+        path.rename(folder / path.name)
+    view = middle_of_games()
+    (played, _) = line_up([str(folder / agent.name), "random"], "beginner")
+    np.testing.assert_array_equal(played.act(view), NeuralAgent(network()).act(view))
+
+
 def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     weights = load(agent.read_bytes())
     assert {name: tuple(value.shape) for name, value in weights.items()} == {

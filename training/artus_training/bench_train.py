@@ -39,7 +39,7 @@ class Settings:
     """Rule set."""
     num_players: int = 4
     """Players at the table, 2..4."""
-    hidden: tuple[int, ...] = (512, 512)
+    hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, for both trainers."""
     batch_size: int = 4096
     """Minibatch, for both."""

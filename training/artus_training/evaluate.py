@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from artus_env import Batch
-from artus_env.engine.agents import Agent, View, find_agent
+from artus_env.engine.agents import Agent, View, agent_names, find_agent
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
@@ -85,7 +85,7 @@ def find_player(agent: Any) -> Agent:
         ValueError: If there is no such agent, or its file is damaged.
         TypeError: If it is no agent at all.
     """
-    if isinstance(agent, str) and agent.endswith(".safetensors") and ":" not in agent:
+    if isinstance(agent, str) and agent.endswith(".safetensors") and agent.partition(":")[0] not in agent_names():
         return find_agent(f"ppo:{agent}")
     return find_agent(agent)
 

@@ -40,6 +40,7 @@ from artus_env.artus.components import MAX_PLAYERS
 from artus_env.artus.observation import observation_scale, turns_after
 from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, shares
 from artus_training.cards import card, command, point
@@ -95,7 +96,7 @@ class Settings:
     snapshot_every: int = 20
     """Updates from one earlier self to the next."""
 
-    hidden: tuple[int, ...] = (512, 512)
+    hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     outlook: bool = True
     """Tell the policy what each legal action leads to."""
@@ -215,6 +216,10 @@ class Settings:
                 raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
         if not self.hidden or min(self.hidden) < 1:
             raise ValueError(f"hidden needs the widths of one or more layers, got {self.hidden}")
+        for mode in (self.reward, self.final_reward or self.reward):
+            mode_index(mode)
+        if self.precision not in ("auto", "float32", "bfloat16"):
+            raise ValueError(f"precision must be auto, float32 or bfloat16, got {self.precision!r}")
         if self.device not in ("cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, got {self.device!r}")
         if self.device == "cuda" and not torch.cuda.is_available():
@@ -829,13 +834,12 @@ def settings_from_dict(given: dict[str, Any], source: Any, default: Settings | N
             raise ValueError(f"{source}: there is no setting {name!r}; there are {', '.join(known)}")
         if name in ("runs", "preset"):
             value = Path(value)
-        expected = (
-            (int, float) if isinstance(known[name], float) else (list,) if isinstance(known[name], tuple) else type(known[name])
-        )
-        if known[name] is not None and name not in ("runs", "preset") and (
-            not isinstance(value, expected) or (isinstance(value, bool) and not isinstance(known[name], bool))
-        ):  # fmt: skip
-            raise ValueError(f"{source}: {name} must be like {known[name]!r}, got {value!r}")
+        like = settings.reward if name == "final_reward" else known[name]
+        expected = (int, float) if isinstance(like, float) else list if isinstance(like, tuple) else type(like)
+        if name not in ("runs", "preset") and (
+            not isinstance(value, expected) or (isinstance(value, bool) and not isinstance(like, bool))
+        ):
+            raise ValueError(f"{source}: {name} must be like {like!r}, got {value!r}")
         values[name] = tuple(value) if isinstance(value, list) else value
     return dataclasses.replace(settings, **values)
 
