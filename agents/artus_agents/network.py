@@ -36,7 +36,7 @@ class Shape:
 
     observation_size: int
     num_actions: int
-    hidden: tuple[int, ...] = (512, 512)
+    hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     outlook: bool = True
     """Whether the policy is told what each legal action leads to."""
@@ -97,6 +97,12 @@ def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
     return layer
+
+
+def fast_bfloat16() -> bool:
+    """Whether this processor has instructions for bfloat16."""
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
 
 
 def hidden_sizes(layers: Iterable[nn.Module]) -> tuple[int, ...]:
