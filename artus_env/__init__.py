@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from artus_env.artus.actions import NUM_ACTIONS
+from artus_env.artus import actions as _actions
+from artus_env.artus import observation as _observation
 from artus_env.artus.components import Card, Components
 from artus_env.artus.definition import ARTUS
-from artus_env.artus.observation import OBSERVATION_SIZE, observation_scale
 from artus_env.engine import batch as _batch
 from artus_env.engine import game as _game
 from artus_env.engine.game import IllegalMoveError
@@ -23,7 +23,11 @@ __all__ = [
     "warmup",
 ]
 
-OBSERVATION_SCALE = observation_scale()
+NUM_ACTIONS = _actions.NUM_ACTIONS
+"""How many actions there are with the standard box: ids are 0..NUM_ACTIONS - 1."""
+OBSERVATION_SIZE = _observation.OBSERVATION_SIZE
+"""How many features an observation has with the standard box."""
+OBSERVATION_SCALE = _observation.observation_scale()
 """Multiply an observation by it for floats of about -1..1: shape (OBSERVATION_SIZE,), float32."""
 
 

@@ -57,7 +57,7 @@ class ArtusAEC(GameAEC):
     * `num_players`: 2 to 4
     * `reward`: `"win"`, `"margin"` or `"prestige"`
     * `components`: a changed box, see `Components`
-    * `render_mode`: `None`, `"ansi"` or `"human"`
+    * `render_mode`: `None`, `"ansi"`, `"rgb_array"` or `"human"` (the last two need the extra `render`)
 
     ## Version History
 
@@ -65,7 +65,7 @@ class ArtusAEC(GameAEC):
     """
 
     game_class = Game
-    metadata = {"name": "artus_v0", "render_modes": ["human", "ansi"], "is_parallelizable": False, "render_fps": 2}
+    metadata = {"name": "artus_v0", "render_modes": ["human", "rgb_array", "ansi"], "is_parallelizable": False, "render_fps": 2}
 
 
 def env(

@@ -57,7 +57,7 @@ class ArtusEnv(GameEnv):
       `(observation, action_mask) -> action`: one for all other seats, or a list for those clockwise from the seat
     * `reward`: `"win"`, `"margin"` or `"prestige"`
     * `components`: a changed box, see `Components`
-    * `render_mode`: `None`, `"ansi"` or `"human"`
+    * `render_mode`: `None`, `"ansi"`, `"rgb_array"` or `"human"` (the last two need the extra `render`)
 
     ## Version History
 
@@ -65,7 +65,7 @@ class ArtusEnv(GameEnv):
     """
 
     batch_class = Batch
-    metadata = {"render_modes": ["human", "ansi"], "render_fps": 2}
+    metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 2}
 
 
 class ArtusVectorEnv(GameVectorEnv):
@@ -103,7 +103,7 @@ class ArtusVectorEnv(GameVectorEnv):
 
     * `num_envs`: how many games
     * `autoreset_mode`: `"NextStep"`, `"SameStep"` or `"Disabled"`
-    * `render_mode`: `None` or `"ansi"`
+    * `render_mode`: `None`, `"ansi"` or `"rgb_array"` (needs the extra `render`)
     * all others: as in `ArtusEnv`
 
     ## Version History
@@ -112,4 +112,4 @@ class ArtusVectorEnv(GameVectorEnv):
     """
 
     batch_class = Batch
-    metadata = {"render_modes": ["ansi"], "render_fps": 2}
+    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pettingzoo
 import pytest
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
@@ -63,19 +63,6 @@ def test_it_is_a_pettingzoo_environment(make, rules, num_players):
 
 def test_the_state_stays_in_its_space():
     check_state(artus_v0.env(rules="advanced", num_players=3), num_cycles=50)
-
-
-def test_it_renders(capsys):
-    render_test(artus_v0.env)
-
-
-def test_human_mode_prints_at_reset_and_each_step(capsys):
-    env = artus_v0.env(render_mode="human")
-    env.reset(seed=1)
-    tables = [env.game.render()]
-    env.step(any_legal(env, np.random.default_rng(0)))
-    tables.append(env.game.render())
-    assert capsys.readouterr().out == "".join(table + "\n\n" for table in tables)
 
 
 def test_it_is_registered():
@@ -370,7 +357,7 @@ def test_options_that_do_not_fit_are_named_and_change_nothing(options, message):
         ({"rules": "expert"}, "rules"),
         ({"num_players": 5}, "num_players"),
         ({"reward": "money"}, "reward"),
-        ({"render_mode": "rgb_array"}, "render_mode"),
+        ({"render_mode": "rgb"}, "render_mode"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(kwargs, message):

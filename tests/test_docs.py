@@ -35,9 +35,12 @@ def test_links_lead_to_files(page):
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("code", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
-def test_examples_of_the_readme_run(code):
-    exec(compile(code, "README.md", "exec"), {})
+EXAMPLES = [(page.name, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+
+
+@pytest.mark.parametrize(("page", "code"), EXAMPLES, ids=[page for page, _ in EXAMPLES])
+def test_examples_run(page, code):
+    exec(compile(code, page, "exec"), {})
 
 
 def test_commands_of_the_readme_exist():

@@ -230,7 +230,7 @@ def test_greedy_is_the_stronger_opponent():
         ({"opponents": 3}, TypeError, "an agent is"),
         ({"reward": "money"}, ValueError, "reward"),
         ({"components": "box"}, TypeError, "components"),
-        ({"render_mode": "rgb_array"}, ValueError, "render_mode"),
+        ({"render_mode": "rgb"}, ValueError, "render_mode"),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(kwargs, error, message):

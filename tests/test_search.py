@@ -49,6 +49,17 @@ def test_decisions_don_t_depend_on_company(agent):
     assert together.tolist() == alone
 
 
+@pytest.mark.parametrize("moves", [3, 16, 33])
+def test_what_ismcts_considers_most_is_what_it_plays(moves):
+    batch = somewhere("advanced", 3, moves)
+    agent = IsmctsAgent(40)
+    actions, visits = agent.consider(View(batch, None, KEYS))
+    assert actions.tolist() == decide(agent, batch).tolist()
+    assert (visits[np.arange(24), actions] == visits.max(axis=1)).all()
+    assert not visits[batch.mask == 0].any()
+    assert set(visits.sum(axis=1)) <= {1, 40}, "1: nothing to search for"
+
+
 def test_lookahead_takes_the_turn_with_the_best_table():
     """Advanced: the pair of cards whose table is judged best, found by trying all pairs with `Game`."""
     batch = somewhere("advanced", 2, 10)  # all knights are placed, two cards are due

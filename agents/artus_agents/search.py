@@ -71,21 +71,52 @@ class IsmctsAgent:
         run_shares(loops.search, loops.search_shares, arguments, bounds)
         return actions
 
+    def consider(self, view: View) -> tuple[np.ndarray, np.ndarray]:
+        """What `act` would play, and how sure it is.
+
+        Returns:
+            The actions, shape (n,), int64, and how often the search has tried each action, shape (n, A), int64. Where `act`
+            needs no search (one legal action, or drawing) that is a single 1.
+        """
+        states = view.redeal(view.keys)
+        actions = np.zeros(len(view), np.int64)
+        visits = np.zeros(view.mask.shape, np.int64)
+        for i, state in enumerate(states):
+            actions[i] = self._without_search(view, state, view.legal_bits[i], view.keys[i])
+            if actions[i] >= 0:
+                visits[i, actions[i]] = 1
+                continue
+            nodes, edges = self._tree(view, state, view.keys[i])
+            actions[i] = loops.most_visited(nodes, edges)
+            index = int(nodes[0]["first"])
+            while index >= 0:
+                visits[i, edges[index]["action"]] = edges[index]["visits"]
+                index = int(edges[index]["next"])
+        return actions, visits
+
     def _in_time(self, view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
         """Search one game until its time is up."""
-        only = loops.single(legal)
-        if only >= 0:
-            return int(only)
-        if state["phase"] == DRAW_PHASE:
+        action = self._without_search(view, state, legal, key)
+        return action if action >= 0 else int(loops.most_visited(*self._tree(view, state, key)))
+
+    @staticmethod
+    def _without_search(view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
+        """The action where none needs to be searched for, else -1."""
+        only = int(loops.single(legal))
+        if only < 0 and state["phase"] == DRAW_PHASE:
             return int(loops.fullest_pile(view.tables[0], state, key))
+        return only
+
+    def _tree(self, view: View, state: np.void, key: np.uint64) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes and edges of the tree that is grown for one game, by simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
-        most = min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
+        most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
         scratch = [part[0] for part in self._scratch(1, most, state.dtype)]
         for first in range(0, most, CHUNK):
-            loops.simulate(view.tables[0], state, *scratch, key, first, CHUNK, *self._settings)
-            if time.perf_counter() >= end:
+            loops.simulate(view.tables[0], state, *scratch, key, first, min(CHUNK, most - first), *self._settings)
+            if self.seconds and time.perf_counter() >= end:
                 break
-        return int(loops.most_visited(scratch[2], scratch[3]))
+        return scratch[2], scratch[3]
 
     @staticmethod
     def _scratch(count: int, simulations: int, state: np.dtype) -> tuple[np.ndarray, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from artus_env.artus import kernels, position, text
+from artus_env.artus import kernels, picture, position, text
 from artus_env.artus.actions import MASK_WORDS, action_table, build_tables
 from artus_env.artus.components import MAX_PLAYERS, RULES, RULES_VERSION, STANDARD, Components
 from artus_env.artus.observation import observation_bounds, observation_scale
@@ -29,6 +29,7 @@ ARTUS = Definition(
     action_meaning=text.action_meaning,
     actions_like=text.actions_like,
     render=text.render,
+    picture=picture.picture,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
 )

@@ -13,6 +13,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from artus_env.engine.game import Game, IllegalMoveError
 from artus_env.engine.options import read_options, read_position
+from artus_env.engine.render import FRAME_THEME, Window, require, rgb_array
 from artus_env.engine.rewards import PRESTIGE, final_reward, mode_index, move_reward
 from artus_env.engine.rng import check_seed, fresh_seed, next_seed
 
@@ -30,7 +31,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
     Args:
         rules, num_players, components: The variant, as for `Game`.
         reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
-        render_mode: None, "ansi" (`render` returns the table as text) or "human" (it is printed at each reset and step).
+        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window shows it
+            at each reset and step). Pixels and window need the extra `render`.
         raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
 
     Attributes:
@@ -60,7 +62,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self.num_players = num_players
         self.reward_mode = reward
         self.components = definition.box(components)
+        require(render_mode)
         self.render_mode = render_mode
+        self._window = Window(self.metadata["name"], self.metadata["render_fps"])
         self._mode = mode_index(reward)
         self._raise_illegal = raise_illegal
 
@@ -194,21 +198,26 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             EnvLogger.error_state_before_reset()
         return np.concatenate([self.game.observation(player) for player in range(self.num_players)])
 
-    def render(self) -> str | None:
-        """The table with all hands open: as text ("ansi") or printed ("human")."""
+    def render(self) -> str | np.ndarray | None:
+        """The table with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8), or
+        shown in a window ("human").
+        """
         if not self._was_reset:
             EnvLogger.error_render_before_reset()
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None
-        text = self.game.render()
         if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
+            return self.game.render()
+        frame = rgb_array(self.game.svg(theme=FRAME_THEME))
+        if self.render_mode == "rgb_array":
+            return frame
+        self._window.show(frame)
         return None
 
     def close(self) -> None:
-        """Nothing is held that must be released."""
+        """Close the window, if there is one."""
+        self._window.close()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, np.ndarray], int]:
         """Yield who is to act, until nobody is left; call `step` once in every round."""

@@ -32,7 +32,8 @@ class View:
         player: Who is to move, shape (n,), int8. Like all arrays here it is valid during the call only.
         keys: 64 random bits for each decision, shape (n,), uint64. They depend on the game and the number of the
             decision alone: an agent that takes all its randomness from them plays the same in any company.
-        rules, num_players: The variant.
+        rules: "beginner" or "advanced".
+        num_players: 2..4.
         components: The box.
         tables: The box as compiled code sees it, read-only; with the states of `redeal` all that the loops in
             `definition.kernels` need.

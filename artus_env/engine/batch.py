@@ -9,6 +9,7 @@ import numpy as np
 
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import illegal_move
+from artus_env.engine.render import GRID_GAMES, draw, grid
 from artus_env.engine.rewards import MODES, mode_index
 from artus_env.engine.rng import check_seed, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, shares
@@ -252,6 +253,14 @@ class Batch:
     def text(self, game: int) -> str:
         """The table of one game as text."""
         return self.definition.render(self.states[game : game + 1], self.components)
+
+    def svg(self, game: int, player: int | None = None, **options: Any) -> str:
+        """The table of one game as a picture (options as for `Game.svg`); with `player`, only his hand is open."""
+        return draw(self.definition, self.states[game : game + 1], self.components, player, **options)
+
+    def _repr_html_(self) -> str:
+        shown = min(self.num_games, GRID_GAMES)
+        return grid([self.svg(game, layout="table") for game in range(shown)], self.num_games - shown)
 
     def _illegal(self, game: int, action: int) -> str:
         return illegal_move(self.definition, self.states[game : game + 1], self.components, self.tables, action)

@@ -36,6 +36,7 @@ class Definition:
     action_meaning: Callable[[int, Any], str]
     actions_like: Callable[[str, Any], tuple[int, ...]]  # the actions whose text can be this one, legal or not
     render: Callable[..., str]
+    picture: Callable[..., str]  # a position as from `to_dict` as SVG
     to_dict: Callable[..., dict[str, Any]]
     from_dict: Callable[..., np.ndarray]
 

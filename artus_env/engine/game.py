@@ -9,6 +9,7 @@ import numpy as np
 
 from artus_env.engine import records
 from artus_env.engine.definition import Definition
+from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, fresh_seed
 
 
@@ -309,6 +310,25 @@ class Game:
         return self.definition.render(self._states, self.components, player)
 
     __str__ = render
+
+    def svg(self, player: int | None = None, **options: Any) -> str:
+        """The table as a picture, with the last move; with `player`, only his hand is open.
+
+        Args:
+            options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (who plays), `note`.
+
+        Returns:
+            One `<svg>` element, for a page or as a file.
+        """
+        viewer = None if player is None else self._check_player(player)
+        if not self._actions:
+            return draw(self.definition, self._states, self.components, viewer, **options)
+        before = self.first()
+        for action in self._actions[:-1]:
+            before.play(action)
+        return draw(self.definition, self._states, self.components, viewer, before._states, self._actions[-1], **options)
+
+    _repr_html_ = svg
 
     def __repr__(self) -> str:
         where = "over" if self.over else f"player {self.player} to move"

@@ -12,6 +12,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, Window, require, rgb_array
 from artus_env.engine.seats import SeatedGames
 
 GAME = np.zeros(1, np.int64)  # the only game of the batch
@@ -25,7 +26,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         seat: 0..num_players-1, or None: drawn anew for each episode.
         opponents: Name, agent or callable `(observation, action_mask) -> action`: one for all other seats, or a list for
             those clockwise from the seat.
-        render_mode: None, "ansi" (`render` returns the table as text) or "human" (it is printed at each reset and step).
+        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window shows it
+            at each reset and step). Pixels and window need the extra `render`.
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -42,11 +44,15 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+        require(render_mode)
         self.render_mode = render_mode
+        self._window = Window(type(self).__name__, self.metadata["render_fps"])
         batch = self.batch_class(
             1, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward, components=components
         )
         self._games = SeatedGames(batch, seat, opponents)
+        if render_mode in PIXEL_MODES:
+            self._games.watch()
         low, high = batch.definition.observation_bounds(batch.components)
         self.observation_space = Box(low, high, dtype=np.int8)
         self.action_space = Discrete(batch.num_actions)
@@ -98,16 +104,24 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """The legal actions, as sb3-contrib asks for them: shape (A,), bool; all false after the end."""
         return self._games.mask()[0].astype(np.bool_)
 
-    def render(self) -> str | None:
-        """The table as the seat sees it: as text ("ansi") or printed ("human")."""
+    def render(self) -> str | np.ndarray | None:
+        """The table as the seat sees it: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8), or
+        shown in a window ("human").
+        """
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None
-        text = self._games.text(0)
         if self.render_mode == "ansi":
-            return text
-        print(text, end="\n\n")
+            return self._games.text(0)
+        frame = rgb_array(self._games.svg(0, theme=FRAME_THEME))
+        if self.render_mode == "rgb_array":
+            return frame
+        self._window.show(frame)
         return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._window.close()
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self._games.mask()[0], "seat": int(self._games.seat[0])}

@@ -10,6 +10,7 @@ import numpy as np
 from artus_env.engine.agents import FORFEIT, Agent, choose_actions, find_agent
 from artus_env.engine.batch import Batch
 from artus_env.engine.options import read_options, read_position
+from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
 
 OPTIONS = ("start_player", "seat", "position")
@@ -52,6 +53,7 @@ class SeatedGames:
         self._sitting = np.full((len(batch), batch.num_players), -1)
         self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
+        self._last_action: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
 
     def deal(
         self, which: np.ndarray, seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
@@ -94,6 +96,8 @@ class SeatedGames:
         for k, agent in enumerate(self._order):
             self._sitting[which, (self.seat[which] + 1 + k) % batch.num_players] = agent
         self._owed[which] = 0
+        if self._last_action is not None:
+            self._last_action[which] = -1
         self._let_others_play(which)
         self.ended[which] = batch.done[which]
         if self.ended[which].any():
@@ -138,6 +142,19 @@ class SeatedGames:
         batch = self.batch
         return batch.definition.render(batch.states[game : game + 1], batch.components, int(self.seat[game]))
 
+    def watch(self) -> None:
+        """From now on remember each game's last move, so that pictures can show it."""
+        self._before = np.zeros_like(self.batch.states)
+        self._last_action = np.full(len(self.batch), -1)
+
+    def svg(self, game: int, **options: Any) -> str:
+        """The table as the seat sees it, as a picture; with the last move since `watch` was called."""
+        batch, seat, action = self.batch, int(self.seat[game]), -1
+        if self._last_action is not None:
+            action = int(self._last_action[game])
+        before = self._before[game : game + 1] if action >= 0 else None
+        return draw(batch.definition, batch.states[game : game + 1], batch.components, seat, before, action, **options)
+
     def _let_others_play(self, which: np.ndarray) -> None:
         batch = self.batch
         waiting = which
@@ -152,6 +169,9 @@ class SeatedGames:
             batch.observation[over] = batch.observe(self.seat[over], over)
 
     def _play(self, actions: np.ndarray, which: np.ndarray) -> None:
+        if self._last_action is not None:
+            self._before[which] = self.batch.states[which]
+            self._last_action[which] = actions
         reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
         self._owed[which] += reward[which, self.seat[which]]
 

@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, require, rgb_array
 from artus_env.engine.seats import SeatedGames
 
 
@@ -28,7 +29,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
             `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
             `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
-        render_mode: None or "ansi".
+        render_mode: None, "ansi" (`render` returns the tables as text) or "rgb_array" (as pixels: needs the extra `render`).
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -47,6 +48,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+        require(render_mode)
         self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
@@ -56,6 +58,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             components=components,
         )  # fmt: skip
         self._games = SeatedGames(batch, seat, opponents)
+        if render_mode in PIXEL_MODES:
+            self._games.watch()
         self.num_envs = num_envs
         low, high = batch.definition.observation_bounds(batch.components)
         self.single_observation_space = Box(low, high, dtype=np.int8)
@@ -147,12 +151,15 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """The legal actions: shape (N, A), bool; after an episode's end all true in NEXT_STEP, else all false."""
         return self._mask().astype(np.bool_)
 
-    def render(self) -> tuple[str, ...] | None:
-        """The table of each game as its seat sees it."""
+    def render(self) -> tuple[str, ...] | tuple[np.ndarray, ...] | None:
+        """The table of each game as its seat sees it: as text, or as pixels, shape (height, width, 3), uint8."""
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None
-        return tuple(self._games.text(game) for game in range(self.num_envs))
+        games = range(self.num_envs)
+        if self.render_mode == "ansi":
+            return tuple(self._games.text(game) for game in games)
+        return tuple(rgb_array(self._games.svg(game, theme=FRAME_THEME)) for game in games)
 
     def _mask(self) -> np.ndarray:
         mask = self._games.mask()

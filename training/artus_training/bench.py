@@ -19,9 +19,11 @@ from typing import Any
 import gymnasium
 import numba
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 
 import artus_env.artus_v0 as artus_v0
 from artus_env import Batch, Game, warmup
+from artus_env.engine.render import require, rgb_array
 from artus_env.engine.workers import available_cores
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
@@ -137,6 +139,22 @@ def vector_rate(num_envs: int, rules: str, num_players: int, seconds: float) -> 
     return median_rate(run, seconds)
 
 
+def picture_rate(frames: bool, seconds: float) -> float:
+    """Pictures a second of one table in the middle of a game: as SVG, or as frames of pixels."""
+    game = Game("advanced", 4, seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(80):
+        game.play(uniform(game.mask(), rng))
+
+    def run() -> int:
+        svg = game.svg(theme="light")
+        if frames:
+            rgb_array(svg)
+        return 1
+
+    return median_rate(run, seconds)
+
+
 def connect_four(raw: bool) -> Any | None:
     """PettingZoo's connect_four for comparison, or None where it isn't installed."""
     try:
@@ -168,6 +186,12 @@ def measure(seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[t
             yield f"AEC {name}, ratio", ours / rate
     yield "Gymnasium env, advanced, 4 players", gymnasium_rate("advanced", 4, seconds)
     yield "Gymnasium VectorEnv, 1024 envs, advanced, 4 players", vector_rate(1024, "advanced", 4, seconds)
+    yield "pictures of the table as SVG", picture_rate(False, seconds)
+    try:
+        require("rgb_array")
+    except DependencyNotInstalled:
+        return
+    yield "pictures of the table as pixels (rgb_array)", picture_rate(True, seconds)
 
 
 def main(arguments: list[str]) -> int:

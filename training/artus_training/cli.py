@@ -19,17 +19,20 @@ COMMANDS = {
     "train-sb3": Command("artus_training.train_sb3", "main", "train with Stable-Baselines3, for comparison"),
     "compare": Command("artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3"),
     "curves": Command("artus_training.curves", "main", "learning curves of trained agents as a picture"),
+    "play": Command("artus_training.play.command", "main", "play in the browser, with people and agents"),
     "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
     "tournament": Command("artus_training.tournament", "main", "ratings and win rates of many agents, with a report"),
     "baseline": Command("artus_training.tournament", "baseline", "tournaments of the untrained agents in every variant"),
-    "replay": Command("artus_training.show", "replay", "list recorded games, or step through one"),
+    "replay": Command("artus_training.show", "replay", "list recorded games, step through one, make a page or a GIF of it"),
     "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
     "bench-train": Command("artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3"),
     "show": Command("artus_training.show", "show", "a position, or the middle of a random game, as text"),
     "rules": Command("artus_training.show", "rules", "cards, wheel and action table"),
 }
-EXTRAS = dict.fromkeys(("openskill", "matplotlib", "rich"), "tournament") | dict.fromkeys(
-    ("torch", "safetensors", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "tyro"), "train"
+EXTRAS = (
+    dict.fromkeys(("openskill", "matplotlib", "rich"), "tournament")
+    | dict.fromkeys(("torch", "safetensors", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "tyro"), "train")
+    | dict.fromkeys(("starlette", "uvicorn"), "play")
 )
 """Which extra installs a package that some commands need."""
 

@@ -1,4 +1,6 @@
-"""`artus show`, `artus rules` and `artus replay`: the game as text. Needs nothing but `artus_env`."""
+"""`artus show`, `artus rules` and `artus replay`: the game as text, or as a film. Needs nothing but `artus_env`, films as GIF
+its extra `render`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 
 from artus_env import Batch, Game
 from artus_env.artus import tables
 from artus_env.artus.components import RULES
+from artus_env.artus.shapes import THEMES
 from artus_env.engine import records
+from artus_training import film
 from artus_training.cli import UsageError
 from artus_training.evaluate import game_length
 
@@ -80,17 +85,25 @@ def replay(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="artus replay",
         description="List the games of a file of records, or step through one of them: Enter for the next move, "
-        "b back, a number to jump there, q to leave.",
+        "b back, a number to jump there, q to leave. Or make a page or a film of it.",
     )
     parser.add_argument("file", type=Path, help="records, one line of JSON a game")
     parser.add_argument("game", type=int, nargs="?", help="which game, counted from 1")
     parser.add_argument("--at", type=int, default=None, help="only print the position after so many moves (-1: at the end)")
     parser.add_argument("--check", action="store_true", help="replay every game and compare the scores")
+    parser.add_argument("--html", type=Path, default=None, help="write the game (default: the first) as a page to step through")
+    parser.add_argument("--gif", type=Path, default=None, help="write the game (default: the first) as a film")
+    parser.add_argument("--player", type=int, default=None, help="of page and film: show only what this player saw")
+    parser.add_argument("--theme", choices=THEMES, default=None, help="of page and film (default: the reader's, light)")
+    parser.add_argument("--width", type=int, default=film.GIF_WIDTH, help="of the film, in pixels (default %(default)s)")
+    parser.add_argument("--fps", type=float, default=1.0, help="of the film: moves a second (default %(default)s)")
     chosen = parser.parse_args(arguments)
     try:
         if chosen.check:
             count = len([Game.replay(line) for line in lines_of(chosen.file)])
             print(f"{count} games replayed to the recorded scores")
+        elif chosen.html or chosen.gif:
+            make_films(pick(chosen.file, chosen.game or 1), chosen)
         elif chosen.game is None:
             for number, line in enumerate(lines_of(chosen.file), 1):
                 print(f"{number:>6}  {summary(line)}")
@@ -98,7 +111,20 @@ def replay(arguments: list[str]) -> int:
             step_through(pick(chosen.file, chosen.game), chosen.at)
     except (OSError, ValueError) as error:
         raise UsageError(f"{chosen.file}: {error}") from None
+    except DependencyNotInstalled as error:
+        raise UsageError(str(error)) from None
     return 0
+
+
+def make_films(line: str, chosen: argparse.Namespace) -> None:
+    """Write the page and the film that were asked for."""
+    if chosen.html:
+        count = film.write_html(chosen.html, line, chosen.player, chosen.theme or "auto")
+        print(f"{chosen.html}: {count} positions, {chosen.html.stat().st_size / 1000:.0f} kB")
+    if chosen.gif:
+        theme = "dark" if chosen.theme == "dark" else "light"  # a film can't follow its reader
+        count = film.write_gif(chosen.gif, line, chosen.player, theme, chosen.width, chosen.fps)
+        print(f"{chosen.gif}: {count} frames, {chosen.gif.stat().st_size / 1000:.0f} kB")
 
 
 def lines_of(path: Path) -> Iterator[str]:

@@ -1,0 +1,232 @@
+"""What the picture of the table is made of: colours, the style sheet, letters, figures and cards.
+
+Nothing here needs an id, so that any number of pictures can stand on one page: colours are classes, and all rules begin
+with the theme's class.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from html import escape
+
+from artus_env.artus.components import Card
+
+THEMES = ("auto", "light", "dark")
+
+GREEN, YELLOW, RED = "green", "yellow", "red"
+
+KNIGHT_COLOURS = ("#0a6cb0", "#e08c10", "#26221e", "#f0b6d4")
+"""Blue, orange, black and pink: apart for every kind of colour vision (a test computes it), in both themes the same."""
+LETTER_COLOURS = ("#ffffff", "#26221e", "#ffffff", "#26221e")
+
+COLOURS: dict[str, tuple[str, str]] = {
+    # class: fill in the light theme, in the dark theme
+    "page": ("#f5efe3", "#1b1917"),
+    "panel": ("#fffcf5", "#282522"),
+    "ink": ("#2a2520", "#f2ebdf"),
+    "mute": ("#665b4e", "#b3a797"),
+    "wood": ("#8b633c", "#6d4d30"),
+    "top": ("#e3d2b4", "#3a3229"),
+    "hub": ("#fbf6ea", "#24211e"),
+    "chair": ("#d9c7a7", "#4d453b"),
+    "cushion": ("#f1e7d3", "#5d5449"),
+    "gold": ("#e0b23c", "#e0b23c"),
+    "carpet": ("#6b4a9c", "#7d5cb0"),
+    "track": ("#eadfc9", "#322d28"),
+    "green": ("#83cda9", "#6fbd97"),
+    "yellow": ("#f7d75c", "#e9c84c"),
+    "red": ("#b03a28", "#b8402d"),
+    "plate": ("#2a2520", "#1b1917"),  # letters on green and yellow
+    "pale": ("#ffffff", "#ffffff"),  # letters on red and on card backs
+    "crown": ("#3a2d1d", "#14110e"),  # the plate in front of the King
+    "silver": ("#d3dae2", "#d3dae2"),
+    "bronze": ("#96562a", "#a8632f"),
+    "face": ("#fffdf8", "#efe7d8"),
+    "print": ("#2a2520", "#2a2520"),  # what is printed on a face
+    "knight": ("#4c6478", "#56718a"),
+    "king": ("#8a6a1f", "#8d6c22"),
+    "scoring": ("#7a4668", "#895276"),
+}
+STROKES: dict[str, tuple[str, str, float]] = {
+    # class: colour in the light theme, in the dark theme, width
+    "edge": ("#d8cab0", "#453f38", 1.5),
+    "cut": ("#cdbfa5", "#6b6156", 1),  # the edge of a card
+    "turn": ("#2a2520", "#f2ebdf", 3),
+    "spoke": ("#f5efe3", "#1b1917", 1.5),
+    "outline": ("#2a2520", "#f2ebdf", 1.8),
+    "rim": ("#3a2d1d", "#14110e", 1.5),
+    "ring": ("#e9b934", "#e9b934", 2.6),
+    "under": ("#3a2d1d", "#14110e", 5),  # makes rings stand out on silver and bronze
+    "move": ("#2a2520", "#f7f0e4", 4),
+    "push": ("#2a2520", "#f7f0e4", 3),
+    "left": ("#2a2520", "#f7f0e4", 1.8),
+    "tick": ("#b9a98b", "#5b5248", 1.2),
+    "trim": ("#e0b23c", "#e0b23c", 2),
+    "slot": ("#b9a98b", "#6b6156", 1.2),
+    "inlay": ("#ffffff", "#ffffff", 1),
+    "way": ("#2a2520", "#2a2520", 2),
+}
+
+CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
+"""24 x 16, about its middle."""
+SHIELD = "M-9-10H9V1C9 7 4 10 0 12C-4 10-9 7-9 1Z"
+STAR = "M0-10L2.6-3.2L9.8-3L4.1 1.4L6.1 8.4L0 4.4L-6.1 8.4L-4.1 1.4L-9.8-3L-2.6-3.2Z"
+BACK_ICONS = {"knight": SHIELD, "king": CROWN, "scoring": STAR}
+KNIGHTS = (
+    "M-18-19H18V3C18 13 9 19 0 23C-9 19-18 13-18 3Z",
+    "M-13-19H13Q19-19 19-13V13Q19 19 13 19H-13Q-19 19-19 13V-13Q-19-19-13-19Z",
+    "M0-24L22 0L0 24L-22 0Z",
+    "M-11-20H11L23 0L11 20H-11L-23 0Z",
+)
+"""Shields of players 0..3: each has its own outline, about 40 x 44."""
+LETTERS = "ABCD"
+
+CARD_WIDTH, CARD_HEIGHT = 44, 62
+MINUS, DASH = "\u2212", "\u2013"  # as wide as a plus sign; between the ends of a range
+
+
+def flat_colours(theme: str) -> list[str]:
+    """Every colour of "light" or "dark", as `#rrggbb`: for pictures that can't have many."""
+    column = THEMES.index(theme) - 1
+    fills = [both[column] for both in COLOURS.values()]
+    strokes = [(light, dark)[column] for light, dark, _ in STROKES.values()]
+    return list(dict.fromkeys([*fills, *strokes, *KNIGHT_COLOURS]))
+
+
+@cache
+def style(theme: str) -> str:
+    """The style sheet of a theme. "auto" follows the reader's: light, or dark where his system asks for it."""
+    head = f".artus-{theme}"
+    common = (
+        f"{head} text{{font-family:Inter,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
+        f"font-weight:700;text-anchor:middle;font-feature-settings:'tnum'}}"
+        f"{head} .thin{{font-weight:400}}{head} .start{{text-anchor:start}}{head} .end{{text-anchor:end}}"
+        f"{head} .none{{fill:none}}{head} .dash{{stroke-dasharray:5 4}}"
+        f"{head} .round{{stroke-linecap:round;stroke-linejoin:round}}"
+        + "".join(f"{head} .p{player}{{fill:{colour}}}" for player, colour in enumerate(KNIGHT_COLOURS))
+        + "".join(f"{head} .l{player}{{fill:{colour}}}" for player, colour in enumerate(LETTER_COLOURS))
+    )
+    if theme == "auto":
+        return f"{common}{_colours(head, 0)}@media (prefers-color-scheme:dark){{{_colours(head, 1)}}}"
+    return common + _colours(head, THEMES.index(theme) - 1)
+
+
+def _colours(head: str, column: int) -> str:
+    fills = "".join(f"{head} .{name}{{fill:{both[column]}}}" for name, both in COLOURS.items())
+    strokes = "".join(f"{head} .{name}{{stroke:{row[column]};stroke-width:{row[2]}}}" for name, row in STROKES.items())
+    return f"{fills}{strokes}{head} .none{{fill:none}}"
+
+
+# --- letters and figures ---------------------------------------------------------------------------------------------
+
+
+def signed(value: int) -> str:
+    """A number with a true minus sign."""
+    return f"{MINUS}{-value}" if value < 0 else f"{value}"
+
+
+def short(number: float) -> str:
+    """A coordinate with one decimal at most."""
+    return f"{round(number, 1):g}"
+
+
+def label(x: float, y: float, size: float, classes: str, text: str) -> str:
+    """Text with its capitals' middle at y."""
+    where = f'x="{short(x)}" y="{short(y + 0.36 * size)}"'
+    return f'<text class="{classes}" {where} font-size="{short(size)}">{xml_text(text)}</text>'
+
+
+def xml_text(text: str) -> str:
+    """Text for XML, which knows no control characters at all."""
+    return escape("".join(letter for letter in text if letter.isprintable()), quote=True)
+
+
+def badge(player: int, x: float, y: float, scale: float) -> str:
+    """A player's shield with his letter, about its middle."""
+    return (
+        f'<g transform="translate({short(x)} {short(y)}) scale({scale:g})"><path class="p{player} outline round" '
+        f'd="{KNIGHTS[player]}"/>{label(0, 0, 24, f"l{player}", LETTERS[player])}</g>'
+    )
+
+
+def ring_row(count: int, x: float = 0, y: float = 14) -> str:
+    """Rings side by side."""
+    places = [short(x + 10.5 * (nth - (count - 1) / 2)) for nth in range(count)]
+    return "".join(
+        f'<circle class="none {stroke}" cx="{place}" cy="{short(y)}" r="4.6"/>'
+        for stroke in ("under", "ring")
+        for place in places
+    )
+
+
+# --- cards -----------------------------------------------------------------------------------------------------------
+
+
+def card_back(pile: str) -> str:
+    """The back of a card, `CARD_WIDTH` x `CARD_HEIGHT`."""
+    return (
+        f'<rect class="{pile}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
+        f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" height="{CARD_HEIGHT - 7}" rx="3"/>'
+        f'<path class="pale" opacity=".85" transform="translate(22 31)" d="{BACK_ICONS[pile]}"/>'
+    )
+
+
+@cache
+def card_front(card: Card) -> str:
+    """The front of a card: its kind's colour and sign on top, what it does below."""
+    icon = BACK_ICONS[card.pile]
+    lines = [
+        f'<rect class="face cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
+        f'<path class="{card.pile}" d="M0 18V5Q0 0 5 0H39Q44 0 44 5V18Z"/>'
+        f'<path class="pale" transform="translate(22 9.5) scale(.62)" d="{icon}"/>'
+    ]
+    steps = f"{card.low}{DASH}{card.high}" if card.low != card.high else str(card.low)
+    if card.action == "knight":
+        lines += [label(22, 34, 16, "print", steps), _way(card.backward, 22, 50)]
+    elif card.action == "royal":
+        lines += [label(22, 28, 13.5, "print", steps), _way(card.backward, 22, 40), _crowned(card.colour, 53)]
+    elif card.action == "ring":
+        lines += [f'<g transform="translate(22 34) scale(1.35)">{ring_row(1, 0, 0)}</g>', _crowned(card.colour, 53)]
+    else:
+        lines += [_scoring(card), label(22, 54, 7.8, "print", card.name[:9])]
+    return "".join(lines)
+
+
+def _crowned(colour: str | None, y: float) -> str:
+    return f'<g transform="translate(22 {y:g}) scale(.85)">{_crown_colours(colour)}</g>'
+
+
+def _way(backward: bool, x: float, y: float) -> str:
+    """An arrow forward, or one in both directions."""
+    tail = "M-9 0L-5-4M-9 0L-5 4" if backward else ""
+    return f'<path class="way none round" transform="translate({x:g} {y:g})" d="M-9 0H9M9 0L5-4M9 0L5 4{tail}"/>'
+
+
+def _scoring(card: Card) -> str:
+    if card.action in ("all", "reversed"):
+        return label(22, 34, 24, "print", "+" if card.action == "all" else MINUS)
+    if card.action == "carpet":
+        return '<rect class="carpet" x="6" y="27" width="32" height="14" rx="2"/>' + "".join(
+            f'<circle class="pale" cx="{x}" cy="34" r="3.6"/>' for x in (15, 29)
+        )
+    if card.action == "choice":
+        return (
+            f'<g transform="translate(11 34) scale(.55)">{_way(False, 0, 0)}</g>'
+            '<circle class="ring none" cx="22.5" cy="34" r="4"/>'
+            f'<path class="print" transform="translate(34 34) scale(.5)" d="{STAR}"/>'
+        )
+    colours = ("green", "yellow", "red") if card.action == "colors" else ("red", "red", "red")
+    return "".join(
+        f'<rect class="{colour}" x="{x}" y="29" width="9.5" height="11" rx="2"/>'
+        for colour, x in zip(colours, (5, 17.2, 29.5), strict=True)
+    )
+
+
+def _crown_colours(colour: str | None) -> str:
+    """A crown in silver, in bronze, or in both halves for a card that is good for any royal: 24 x 16."""
+    if colour:
+        return f'<path class="{colour} rim" d="{CROWN}"/>'
+    return (
+        '<path class="silver" d="M0-9V7H-10L-12-6L-5.5-1Z"/><path class="bronze" d="M0-9V7H10L12-6L5.5-1Z"/>'
+        f'<path class="rim none" d="{CROWN}"/>'
+    )

@@ -1,0 +1,246 @@
+"""The documentation site: `make docs` builds it into docs/_build/html."""
+
+import ast
+import inspect
+import os
+import re
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # the rules as plain Python: nothing to compile, signatures and docstrings are there
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.nodes import make_refnode
+
+import artus_env
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = {"artus_env": ROOT, "artus_agents": ROOT / "agents", "artus_training": ROOT / "training"}
+
+project = "Artus"
+author = "The Artus maintainers"
+version = release = version_of("artus")
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+autodoc_typehints_format = "short"
+napoleon_use_rtype = False
+add_module_names = False
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
+
+html_theme = "furo"
+html_title = "Artus"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+html_theme_options = {"navigation_with_keys": True}
+pygments_style = "friendly"
+pygments_dark_style = "native"
+
+
+# --- links of Markdown files, which have to hold in the repository as well ----------------------------------------------
+
+
+def on_the_site(target: Path) -> Path | None:
+    """The page that shows a file of the repository, None if there is none."""
+    if target.parent == ROOT and target.suffix == ".md":
+        return Path(str(ROOT / "docs" / "repository" / target.name.lower()))
+    for package, folder in PACKAGES.items():
+        if target.suffix == ".py" and target.is_relative_to(folder / package):
+            return ROOT / "docs" / "reference" / (".".join(target.relative_to(folder).with_suffix("").parts) + ".rst")
+    return target if target.is_relative_to(ROOT / "docs") else None
+
+
+def with_site_links(text: str, folder: Path, page: Path) -> str:
+    """Markdown from a file in `folder` as part of `page`: links into the repository lead to pages that show the same.
+
+    A folder has no page: its path is written behind the text.
+    """
+
+    def link(match: re.Match[str]) -> str:
+        words, path, anchor = match[1], match[2], match[3] or ""
+        target = (folder / path).resolve()
+        if target.is_dir():
+            return f"{words} (`{target.relative_to(ROOT)}` in the repository)"
+        return f"[{words}]({os.path.relpath(on_the_site(target) or target, page.parent)}{anchor})"
+
+    return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)", link, text)
+
+
+def mend_page(app: Sphinx, docname: str, source: list[str]) -> None:
+    page = Path(app.env.doc2path(docname))
+    if page.suffix == ".md":
+        source[0] = with_site_links(source[0], page.parent, page)
+
+
+def mend_included(app: Sphinx, path: Path, parent: str, source: list[str]) -> None:
+    included = (app.srcdir / path).resolve()
+    source[0] = with_site_links(source[0], included.parent, Path(app.env.doc2path(app.env.docname)))
+
+
+# --- a page for each module ---------------------------------------------------------------------------------------------
+
+
+def modules() -> dict[str, str]:
+    """All modules of the packages, and their docstrings."""
+    found = {}
+    for package, folder in PACKAGES.items():
+        for path in sorted((folder / package).rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            if parts[-1] != "__main__":
+                name = ".".join(parts).removesuffix(".__init__")
+                found[name] = ast.get_docstring(ast.parse(path.read_text())) or ""
+    return found
+
+
+def write_module_pages(app: Sphinx) -> None:
+    """Write docs/reference anew, where something has changed."""
+    found = modules()
+    folder = Path(app.srcdir) / "reference"
+    folder.mkdir(exist_ok=True)
+    for old in set(folder.glob("*.rst")) - {folder / f"{name}.rst" for name in found}:
+        old.unlink()
+    for name in found:
+        lines = [name, "=" * len(name), "", f".. automodule:: {name}", "   :members:"]
+        if name == "artus_env":
+            lines.append("   :inherited-members: BaseException")
+        inside = [other for other in found if other.rpartition(".")[0] == name]
+        if inside:
+            lines += ["", "Modules", "-------", "", ".. list-table::", "   :class: modules", ""]
+            for other in inside:
+                about = found[other].partition("\n\n")[0].replace("\n", " ")
+                lines += [f"   * - :doc:`{other.rpartition('.')[2]} <{other}>`", f"     - {as_rst(about)}"]
+            lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {other.rpartition('.')[2]} <{other}>" for other in inside)]
+        text = "\n".join(lines) + "\n"
+        page = folder / f"{name}.rst"
+        if not page.exists() or page.read_text() != text:
+            page.write_text(text)
+
+
+# --- docstrings ---------------------------------------------------------------------------------------------------------
+
+
+def as_rst(text: str) -> str:
+    """A docstring as Sphinx reads it: code in single backticks, Markdown headings as Gymnasium's environments have them."""
+    text = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
+    text = re.sub(r"(?<!\S)([^\s`]*/\*[^\s`]*)(?!\S)", r"``\1``", text)  # a path with a star
+    text = re.sub(r": ([A-Z]\.)$", r": \\\1", text, flags=re.MULTILINE)  # a single letter is no number of a list
+    return re.sub(r"^## (.*)", r".. rubric:: \1", text, flags=re.MULTILINE)
+
+
+SAID_ELSEWHERE = {
+    r"Knights and princes sit .*?(?=\n\n)": "The game: :doc:`/rules`.",
+    r'``"win"``: at the end, w joint winners .*?(?=\n\n)': "What each mode pays: :doc:`/rewards`.",
+}
+"""Parts that the docstring of every environment needs in a terminal, and links to the pages of the site that say the same."""
+
+
+one_sentence: dict[str, list[str]] = {}
+
+
+def before_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    text = as_rst("\n".join(lines))
+    for part, link in SAID_ELSEWHERE.items():
+        text = re.sub(part, link, text, flags=re.DOTALL)
+    for base in bases(thing) if what == "class" else []:
+        text += f"\n\nIt has the methods of :py:class:`{base.__name__} <{base.__module__}.{base.__name__}>`."
+    lines[:] = text.split("\n")
+    one_sentence[name] = lines.copy()
+
+
+def after_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """In what is said of an attribute a colon is a colon; Napoleon takes what stands before it for a type."""
+    if what in ("attribute", "data", "property"):
+        lines[:] = one_sentence[name]
+
+
+def exported() -> set[Any]:
+    """What `artus_env` itself describes: its names, and the bases that they have their docstrings from."""
+    things = [getattr(artus_env, name) for name in artus_env.__all__]
+    classes = [thing for thing in things if inspect.isclass(thing)]
+    return {base for thing in classes for base in thing.__mro__ if base.__doc__ == thing.__doc__}
+
+
+def bases(thing: type) -> list[type]:
+    """Classes of ours whose methods a class has, and which are described on a page of their own."""
+    return [base for base in thing.__bases__ if base.__module__.partition(".")[0] in PACKAGES and base not in exported()]
+
+
+def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Nothing is described twice: what users import from `artus_env` is described there and not where it is written."""
+    if not inspect.isclass(thing):
+        return None
+    elsewhere = what == "module" and app.env.docname != "reference/artus_env" and thing in exported()
+    return True if elsewhere or thing.__name__ != name.rpartition(".")[2] else None  # other names are only aliases
+
+
+def hide_long_value(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
+    """Short values of constants are shown, tables are not."""
+    for value in list(content.parent.findall(addnodes.desc_annotation)):
+        if len(value.astext()) > 60 and value.astext().lstrip().startswith("="):
+            value.parent.remove(value)
+
+
+class LinkCode(SphinxPostTransform):
+    """Code in a text that names a thing of the reference links to it: `Game.redeal`, `View`, `artus_env.engine.agents`.
+
+    Short code is marked, so that it isn't broken at a hyphen.
+    """
+
+    default_priority = 5
+
+    def run(self, **kwargs: Any) -> None:
+        domain = self.env.get_domain("py")
+        for literal in list(self.document.findall(nodes.literal)):
+            if len(literal.astext()) < 30:
+                literal["classes"].append("short")
+            if isinstance(literal.parent, nodes.reference | addnodes.pending_xref | nodes.title):
+                continue
+            name = re.sub(r"\(.*\)$", "", literal.astext())
+            found = self.find(domain.objects, name)
+            if found:
+                entry = domain.objects[found]
+                node = make_refnode(self.app.builder, self.env.docname, entry.docname, entry.node_id, [], found)
+                literal.replace_self(node)
+                node += literal
+
+    @staticmethod
+    def find(objects: dict[str, Any], name: str) -> str | None:
+        """The full name of a thing, if it can only be one."""
+        if not re.fullmatch(r"[A-Za-z_][\w.]*", name):
+            return None
+        if name in objects:
+            return name
+        if "." not in name and not re.match(r"[A-Z]+[a-z]", name):  # words in small letters mean too many things
+            return None
+        found = [full for full in objects if full.endswith("." + name)]
+        return found[0] if len(found) == 1 else None
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", write_module_pages)
+    app.connect("source-read", mend_page)
+    app.connect("include-read", mend_included)
+    app.connect("autodoc-process-docstring", before_napoleon, priority=400)
+    app.connect("autodoc-process-docstring", after_napoleon, priority=600)
+    app.connect("autodoc-skip-member", skip_described)
+    app.connect("object-description-transform", hide_long_value)
+    app.add_post_transform(LinkCode)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

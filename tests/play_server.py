@@ -1,0 +1,102 @@
+"""A server of games for the tests: the real one, on a free port of this machine, in a thread."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import uvicorn
+
+from artus_training.play.command import seats
+from artus_training.play.server import Lobby, make_app
+from artus_training.play.store import Store
+from artus_training.play.table import Table
+
+
+class Serving:
+    """Games in a folder, served until `stop`.
+
+    Attributes:
+        base: Where, e.g. `http://127.0.0.1:40000`.
+        lobby: The games. To be read only.
+    """
+
+    def __init__(self, folder, port=0, tables=()):
+        self.lobby = Lobby(Store(folder))
+        for table in tables:
+            self.lobby.add(table)
+        self.listener = socket.create_server(("127.0.0.1", port))
+        self.port = self.listener.getsockname()[1]
+        self.base = f"http://127.0.0.1:{self.port}"
+        config = uvicorn.Config(
+            make_app(self.lobby), log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=2
+        )
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
+        self.thread.start()
+        wait_until(lambda: self.server.started)
+
+    def stop(self):
+        self.lobby.stopping.set()
+        self.server.should_exit = True
+        self.thread.join(20)
+        assert not self.thread.is_alive()
+        self.listener.close()
+
+    def ask(self, path, body=None, *, method=None, headers=(), raw=None):
+        """(status, answer) of a request; the answer is parsed if it is JSON. `raw`: bytes instead of a JSON body."""
+        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        heads = {"Content-Type": "application/json"} if data is not None else {}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method or ("GET" if data is None else "POST"), path, data, {**heads, **dict(headers)})
+            answer = connection.getresponse()
+            content = answer.read()
+            self.headers = answer.headers
+        finally:
+            connection.close()
+        if answer.headers.get_content_type() == "application/json":
+            return answer.status, json.loads(content)
+        return answer.status, content.decode()
+
+    def events(self, secret, count=None, after=None, until=None):
+        """The first `count` events of a seat's stream, or all up to one for which `until` holds."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            connection.request("GET", f"/api/{secret}/events" + ("" if after is None else f"?after={after}"))
+            answer = connection.getresponse()
+            found, end = [], time.monotonic() + 60
+            while len(found) != count and not (until and found and until(found[-1])):
+                line = answer.readline().decode()
+                assert line, "the stream has ended"
+                assert time.monotonic() < end, f"waited in vain, heard {[state['number'] for state in found]}"
+                if line.startswith("data: "):
+                    found.append(json.loads(line[6:]))
+            return found
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(folder, *arguments, **options):
+    """A server with one game, `deal(folder, *arguments, **options)`: (server, its table)."""
+    table = deal(folder, *arguments, **options)
+    server = Serving(folder)
+    try:
+        yield server, server.lobby.tables[table.name]
+    finally:
+        server.stop()
+
+
+def deal(folder, rules, names, agents=(), seed=5):
+    """A new game in a folder."""
+    return Table.deal(Store(folder), rules, seats(names, agents), seed)
+
+
+def wait_until(holds, seconds=30):
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)

@@ -1,0 +1,692 @@
+"""`artus play` without a browser: who may see and do what, what survives, what is refused."""
+
+import asyncio
+import json
+import random
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette", reason="the extra play isn't installed")
+pytest.importorskip("uvicorn", reason="the extra play isn't installed")
+
+from artus_env import Game
+from artus_training.cli import main as artus
+from artus_training.play import command, sight, thinking, words
+from artus_training.play.server import PAGE, Lobby
+from artus_training.play.store import Store
+from artus_training.play.table import RefusedError, Seat, Table
+from play_server import Serving, deal, serving, wait_until
+
+PEOPLE = ["Ann", "Ben", "Cleo"]
+
+
+def play_on(table, moves, seed=0):
+    """Let everybody play at random."""
+    rng = random.Random(seed)
+    for _ in range(moves):
+        if table.game.over:
+            break
+        table.play(table.game.player, table.number, rng.choice(table.game.moves()))
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def secret_of(table, player):
+    return table.seats[player].secret
+
+
+# --- links -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_person_has_a_link_of_his_own_that_nobody_can_guess(tmp_path):
+    tables = [deal(tmp_path, "advanced", PEOPLE, ["greedy"]) for _ in range(50)]
+    secrets = [seat.secret for table in tables for seat in table.seats if seat.secret] + [table.share for table in tables]
+    assert len(set(secrets)) == 50 * 4
+    assert all(len(secret) == 22 for secret in secrets), "128 bits in base 64"
+    assert all(table.seats[3].secret is None for table in tables), "an agent has none"
+
+
+@pytest.mark.parametrize("what", ["", "/events", "/next"])
+@pytest.mark.parametrize("secret", ["", "x", "A" * 22, "None", "..%2f", "0"])
+def test_without_a_secret_nothing_is_seen(tmp_path, secret, what):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
+        status, answer = server.ask(f"/api/{secret}{what}")
+        assert status == 404
+        assert "error" in answer
+        assert server.ask("/")[0] == 200
+        assert secret_of(table, 0) not in server.ask("/")[1]
+
+
+def test_a_wrong_link_leads_to_a_page_that_says_so(tmp_path):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
+        for path in ("/seat/wrong", "/host/wrong"):
+            status, page = server.ask(path, headers={"Accept": "text/html"})
+            assert status == 404
+            assert "without the right link" in page
+        assert server.ask(f"/host/{server.lobby.host_secret}")[0] == 200
+        _, games = server.ask(f"/api/host/{server.lobby.host_secret}")
+        assert games["games"][0]["seats"][0]["link"] == f"/seat/{secret_of(table, 0)}"
+
+
+def test_addresses_with_secrets_are_told_to_nobody_and_kept_nowhere(tmp_path):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
+        for path in (f"/seat/{secret_of(table, 0)}", f"/api/{secret_of(table, 0)}", "/static/seat.js", "/nowhere"):
+            server.ask(path)
+            assert server.headers["Referrer-Policy"] == "no-referrer"
+            assert server.headers["Cache-Control"] == "no-store"
+            assert "default-src 'self'" in server.headers["Content-Security-Policy"]
+            assert server.headers["Access-Control-Allow-Origin"] is None, "other sites' pages may read nothing"
+
+
+# --- what is hidden stays hidden ---------------------------------------------------------------------------------------
+
+
+def everything_said(table, player, number=None):
+    """All that the server ever tells a seat about the present position, but for the game's own secrets."""
+    said = [sight.setup(table, player), sight.seen(table, player)]
+    if table.game.player == player and not table.game.over:
+        said += [sight.preview(table.game, move, table.names) for move in table.game.moves()]
+        said.append(thinking.Mind(table).hint(table.game, 1))
+    return json.dumps(said)
+
+
+@pytest.mark.parametrize("rules", ["beginner", "advanced"])
+@pytest.mark.parametrize("moves", [3, 20, 33, 50])
+def test_all_that_a_seat_is_told_is_the_same_whatever_it_cannot_know(tmp_path, rules, moves):
+    """Deal all that a player doesn't know anew: what he sees, the previews and the hint don't change by a letter."""
+    table = deal(tmp_path, rules, PEOPLE)
+    play_on(table, moves)
+    for player in range(3):
+        told = set()
+        for seed in range(4):
+            position = table.game.redeal(player, seed).to_dict()
+            told.add(everything_said(Table("x", table.seats, Game.from_dict(position), table.store, 1, "s"), player))
+        assert len(told) == 1
+
+
+def test_every_step_shows_a_player_his_own_hand_and_backs_of_the_others(tmp_path):
+    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+        play_on(table, 45)
+        for player in range(3):
+            for state in server.events(secret_of(table, player), 46 - 10, after=9):
+                game = table.steps[state["number"]].game
+                assert state["position"] == game.to_dict(player)
+                others = [hand for owner, hand in enumerate(state["position"]["hands"]) if owner != player]
+                assert all(set(hand) == {"knight", "king", "scoring"} for hand in others)
+                assert bool(state["moves"]) == (state["number"] == 45 and game.player == player)
+
+
+def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    play_on(table, 24)
+    drawn = [step for step in table.steps if step.drawn]
+    assert len(drawn) > 3
+    for step in drawn:
+        card = next(card for card in step.game.components.cards if card.name == step.drawn)
+        own, other = (sight.log_entry(table, step, player)["text"] for player in (step.last.player, 1 - step.last.player))
+        assert own == f"{other} It is “{words.card_title(card)}”."
+        assert other == f"draws a {card.pile} card."
+        assert sight.seen(table, 1 - step.last.player, table.steps.index(step))["last"]["drawn"] is None
+
+
+def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    while not table.game.moves()[0].startswith("draw:"):
+        play_on(table, 1)
+    for move in table.game.moves():
+        seen = sight.preview(table.game, move, table.names)
+        assert seen["picture"] is None
+        assert {key: seen[key] for key in ("origin", "target", "points", "card")} == {
+            "origin": None, "target": None, "points": 0, "card": None,
+        }  # fmt: skip
+
+
+def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        play_on(table, 20)
+        path = f"/record/{table.share}.jsonl"
+        status, answer = server.ask(path)
+        assert status == 409
+        assert "when the game is over" in answer["error"]
+        assert table.share not in server.ask(f"/api/{secret_of(table, 0)}")[1]["state"].values()
+        play_on(table, 1000)
+        status, record = server.ask(path)
+        assert status == 200
+        assert "attachment" in server.headers["Content-Disposition"]
+        game = Game.replay(record)
+        assert game.over
+        assert json.loads(record)["players"] == ["Ann", "Ben"]
+        assert server.ask(f"/api/{secret_of(table, 1)}")[1]["state"]["over"]["share"] == table.share
+        assert server.ask("/record/guess.jsonl")[0] == 404
+
+
+# --- what is refused ---------------------------------------------------------------------------------------------------
+
+LONG = "9" * 20_000
+
+
+def test_nobody_moves_for_another_seat(tmp_path):
+    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+        before = files(tmp_path)
+        mover = table.game.player
+        for player in {0, 1, 2} - {mover}:
+            for what, more in (("move", {"move": table.game.moves()[0]}), ("preview", {"move": "@9"}), ("hint", {})):
+                status, answer = server.ask(f"/api/{secret_of(table, player)}/{what}", {"number": 0, **more})
+                assert status == 409
+                assert answer == {"error": f"it isn't your turn: {PEOPLE[mover]} is to move"}
+        assert files(tmp_path) == before
+        assert table.number == 0
+        assert server.ask(f"/api/{secret_of(table, mover)}/move", {"number": 0, "move": table.game.moves()[0]})[0] == 200
+        assert table.number == 1
+        assert files(tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "reason"),
+    [
+        (("move", {"number": 0, "move": "k3-6:1>5"}), 422, "is illegal for player"),
+        (("move", {"number": 0, "move": "@0"}), 422, "legal: "),
+        (("move", {"number": 0, "move": ""}), 422, "illegal"),
+        (("move", {"number": 0, "move": "\u0000\ud800"}), 400, "must be a text"),
+        (("move", {"number": 0, "move": 17}), 400, "must be a text"),
+        (("move", {"number": 0, "move": None}), 400, "must be a text"),
+        (("move", {"number": 0, "move": "@" * 101}), 400, "must be a text"),
+        (("move", {"number": 1, "move": "@9"}), 409, "0 moves are played, this was meant for 1"),
+        (("move", {"number": -1, "move": "@9"}), 409, "meant for -1"),
+        (("move", {"number": "0", "move": "@9"}), 400, "number must be"),
+        (("move", {"number": True, "move": "@9"}), 400, "number must be"),
+        (("move", {"number": 0.0, "move": "@9"}), 400, "number must be"),
+        (("move", {"move": "@9"}), 400, "an object with number, move"),
+        (("move", {"number": 0, "move": "@9", "player": 1}), 400, "an object with number, move"),
+        (("move", [0, "@9"]), 400, "an object"),
+        (("preview", {"number": 0, "move": "all"}), 422, "illegal"),
+        (("hint", {"number": 4}), 409, "meant for 4"),
+        (("hint", {}), 400, "an object with number"),
+        (("again", {}), 409, "isn't over yet"),
+        (("nonsense", {}), 404, "Not Found"),
+    ],
+)
+def test_bad_requests_get_a_reason_and_change_nothing(tmp_path, request_, status, reason):
+    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+        before, state = files(tmp_path), server.ask(f"/api/{secret_of(table, table.game.player)}")
+        what, body = request_
+        answered, answer = server.ask(f"/api/{secret_of(table, table.game.player)}/{what}", body)
+        assert (answered, list(answer)) == (status, ["error"])
+        assert reason in answer["error"]
+        assert files(tmp_path) == before
+        assert server.ask(f"/api/{secret_of(table, table.game.player)}") == state
+
+
+@pytest.mark.parametrize(
+    ("raw", "type_", "status"),
+    [
+        (b"", "application/json", 400),
+        (b"{", "application/json", 400),
+        (b"\xff\xfe", "application/json", 400),
+        (b"[" * 9000, "application/json", 400),
+        (f'{{"number":{LONG}}}'.encode(), "application/json", 413),
+        (f'{{"number":{LONG[:9000]},"move":"@9"}}'.encode(), "application/json", 400),
+        (b'{"number":0,"move":"@9"}', "text/plain", 415),
+        (b"number=0&move=@9", "application/x-www-form-urlencoded", 415),
+    ],
+)
+def test_bodies_that_are_no_json_are_refused(tmp_path, raw, type_, status):
+    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+        path = f"/api/{secret_of(table, table.game.player)}/move"
+        answered, answer = server.ask(path, raw=raw, headers={"Content-Type": type_})
+        assert (answered, list(answer)) == (status, ["error"])
+        assert table.number == 0
+
+
+def test_wrong_methods_and_files_outside_are_refused(tmp_path):
+    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+        secret = secret_of(table, 0)
+        assert server.ask(f"/api/{secret}/move")[0] == 405
+        assert server.ask(f"/api/{secret}", {})[0] == 405
+        assert server.ask(f"/api/{secret}/events", method="DELETE")[0] == 405
+        for path in ("/static/../command.py", "/static/%2e%2e/command.py", "/static//etc/passwd", "/static/"):
+            assert server.ask(path)[0] == 404
+
+
+def test_a_move_that_is_sent_twice_is_played_once(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        body = {"number": 0, "move": table.game.moves()[0]}
+        secret = secret_of(table, table.game.player)
+        assert [server.ask(f"/api/{secret}/move", body)[0] for _ in range(2)] == [200, 409]
+        assert table.number == 1
+
+
+# --- playing ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rules", "agents"), [("beginner", ["greedy"]), ("advanced", ["random", "lookahead", "ismcts:20"])])
+def test_a_whole_game_against_agents(tmp_path, rules, agents):
+    with serving(tmp_path, rules, ["Ann"], agents) as (server, table):
+        secret, rng = secret_of(table, 0), random.Random(1)
+        state = server.ask(f"/api/{secret}")[1]["state"]
+        while not state["over"]:
+            if not state["moves"]:
+                state = server.events(secret, after=state["number"], until=lambda each: each["moves"] or each["over"])[-1]
+                continue
+            chosen = rng.choice(state["moves"])
+            seen = server.ask(f"/api/{secret}/preview", {"number": state["number"], "move": chosen["move"]})[1]
+            assert server.ask(f"/api/{secret}/move", {"number": state["number"], "move": chosen["move"]})[0] == 200
+            states = server.events(secret, 1, after=state["number"])
+            assert states[0]["number"] == state["number"] + 1
+            last = states[0]["last"]
+            assert (last["text"], last["points"], last["refuge"]) == (chosen["move"], chosen["points"], chosen["refuge"])
+            assert seen["points"] == chosen["points"]
+            state = server.ask(f"/api/{secret}")[1]["state"]
+        rows = state["over"]["rows"]
+        assert [row["points"] for row in rows] == sorted(table.game.scores, reverse=True)
+        assert all(row["points"] == row["knight"] + row["king"] + row["scoring"] for row in rows)
+        assert server.ask(f"/api/{secret}/move", {"number": table.number, "move": "all"}) == (
+            409,
+            {"error": "the game is over"},
+        )
+
+
+def test_after_the_end_the_same_people_can_play_again_with_new_links(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        play_on(table, 1000)
+        assert server.ask(f"/api/{secret_of(table, 1)}/next")[0] == 404
+        _, mine = server.ask(f"/api/{secret_of(table, 0)}/again", {})
+        assert server.ask(f"/api/{secret_of(table, 0)}/again", {})[1] == mine, "asked twice, set up once"
+        assert server.ask(f"/api/{secret_of(table, 1)}")[1]["state"]["next"] is True
+        _, other = server.ask(f"/api/{secret_of(table, 1)}/next")
+        new = server.lobby.tables[table.next]
+        assert [mine["link"], other["link"]] == [f"/seat/{seat.secret}" for seat in new.seats]
+        assert new.names == table.names
+        assert not {seat.secret for seat in new.seats} & {seat.secret for seat in table.seats}
+
+
+def test_the_server_answers_while_an_agent_thinks(tmp_path, monkeypatch):
+    class Slow:
+        def act(self, view):
+            time.sleep(1.5)
+            return np.array([int(np.flatnonzero(view.mask[0])[0])])
+
+    monkeypatch.setattr(thinking, "find_player", lambda name: Slow())
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
+        if table.game.player == 0:
+            table_move(server, table)
+        assert table.game.player == 1
+        began = time.perf_counter()
+        for _ in range(5):
+            assert server.ask(f"/api/{secret_of(table, 0)}")[0] == 200
+        assert time.perf_counter() - began < 1
+        wait_until(lambda: table.game.player == 0)
+
+
+def table_move(server, table):
+    player = table.game.player
+    body = {"number": table.number, "move": table.game.moves()[0]}
+    assert server.ask(f"/api/{secret_of(table, player)}/move", body)[0] == 200
+
+
+@pytest.mark.parametrize("answer", [-1, 10_000, "x"])
+def test_an_agent_that_fails_is_named_and_the_server_goes_on(tmp_path, monkeypatch, answer):
+    class Broken:
+        failure = "no idea"
+
+        def act(self, view):
+            return np.array([int(answer)])
+
+    monkeypatch.setattr(thinking, "find_player", lambda name: Broken())
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
+        if table.game.player == 0:
+            table_move(server, table)
+        wait_until(lambda: table.trouble)
+        state = server.ask(f"/api/{secret_of(table, 0)}")[1]["state"]
+        assert state["trouble"].startswith("greedy can't move: ")
+        assert not state["moves"]
+
+
+def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
+    """What an agent draws depends on the table's key and the number of the move alone."""
+    played = []
+    for name, restart in (("a", False), ("b", True)):
+        folder = tmp_path / name
+        table = Table.deal(Store(folder), "beginner", [Seat("Ann", None, "s"), Seat("r", "random")], 3)
+        table.key = 77
+        table.save()
+        server = Serving(folder)
+        for _ in range(12):
+            table = server.lobby.tables[table.name]
+            wait_until(lambda: table.game.player == 0)  # noqa: B023
+            table_move(server, table)
+            if restart:
+                server.stop()
+                server = Serving(folder)
+        table = server.lobby.tables[table.name]
+        wait_until(lambda: table.game.player == 0)  # noqa: B023
+        server.stop()
+        played.append(table.game.actions_played)
+    assert played[0] == played[1]
+
+
+# --- hints -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_hint_says_what_ismcts_would_play_and_how_sure_it_is(tmp_path):
+    with serving(tmp_path, "advanced", ["Ann"], ["greedy"], seed=1) as (server, table):
+        wait_until(lambda: table.game.player == 0)
+        secret, number = secret_of(table, 0), table.number
+        status, hint = server.ask(f"/api/{secret}/hint", {"number": number})
+        assert status == 200
+        assert hint["searched"]
+        assert hint["tries"] == thinking.HINT_SIMULATIONS
+        assert len(hint["moves"]) == 3
+        assert {move["move"] for move in hint["moves"]} <= set(table.game.moves())
+        shares = [move["share"] for move in hint["moves"]]
+        assert shares == sorted(shares, reverse=True)
+        assert 0 < sum(shares) <= 1
+        assert server.ask(f"/api/{secret}/hint", {"number": number})[1] == hint, "asking again tells nothing more"
+        assert table.number == number
+
+
+def test_where_ismcts_does_not_search_the_hint_says_so(tmp_path):
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    while not table.game.moves()[0].startswith("draw:"):
+        play_on(table, 1)
+    [(move, share)], searched = thinking.Mind(table).hint(table.game, 1)
+    assert move in table.game.moves()
+    assert (share, searched) == (1.0, False)
+
+
+# --- on disk ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moves", [0, 7, 31, 1000])
+def test_games_go_on_after_a_restart(tmp_path, moves):
+    table = deal(tmp_path, "advanced", PEOPLE, ["greedy"])
+    play_on(table, moves)
+    (again,) = Lobby(Store(tmp_path)).tables.values()
+    assert again.game == table.game
+    assert again.game.actions_played == table.game.actions_played
+    assert again.seats == table.seats
+    for player in range(3):
+        assert sight.setup(again, player) == sight.setup(table, player)
+        assert sight.seen(again, player) == sight.seen(table, player)
+    if table.game.over:
+        assert again.record() == table.record()
+
+
+def test_files_are_readable_by_their_owner_alone(tmp_path):
+    deal(tmp_path / "new", "beginner", PEOPLE[:2])
+    (path,) = (tmp_path / "new").iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_move_that_cannot_be_kept_is_not_played(tmp_path, monkeypatch):
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    before = files(tmp_path)
+
+    def full(handle):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(RefusedError, match="No space left on device") as refused:
+        table.play(table.game.player, 0, table.game.moves()[0])
+    assert refused.value.status == 503
+    assert table.number == 0
+    assert files(tmp_path) == before, "no half-written file either"
+    monkeypatch.undo()
+    play_on(table, 1)
+    assert table.number == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:-9],
+        lambda data: b"[]",
+        lambda data: data.replace(b'"version":1', b'"version":9'),
+        lambda data: data.replace(b'"key":', b'"kez":'),
+        lambda data: data.replace(b'"moves":["', b'"moves":["@0","'),
+        lambda data: data.replace(b'"name":', b'"nome":', 1),
+    ],
+)
+def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_path, damage, capsys):
+    table, other = (deal(tmp_path, "beginner", PEOPLE[:2]) for _ in range(2))
+    play_on(table, 5)
+    path = tmp_path / f"{table.name}.json"
+    path.write_bytes(damage(path.read_bytes()))
+    damaged = path.read_bytes()
+    assert list(Lobby(Store(tmp_path)).tables) == [other.name]
+    assert str(path) in capsys.readouterr().err
+    assert path.read_bytes() == damaged
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_log_is_in_plain_language(tmp_path):
+    """One game of every kind of move, as its log tells it."""
+    table = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=11)
+    play_on(table, 1000, seed=4)
+    log = " ".join(f"{table.names[step.last.player]} {step.text}" for step in table.steps[1:])
+    for sentence in (
+        r"(Ann|Ben) places a knight on seat \d+, worth \W?\d+\.",
+        r"(Ann|Ben) moves a knight from seat \d+ to seat \d+ with “Knight \d.\d( ±)?”: \W?\d+\.",
+        r"(Ann|Ben)'s knight there has to go to seat \d+\.",
+        r"The (silver|bronze) prince there has to go to seat \d+\.",
+        r"moves the King from seat \d+ to seat \d+ with “[^”]+”: 0\.",
+        r"The table turns with the King\.",
+        r"gives a ring to the (silver|bronze) prince on seat \d+ with “Ring: any”: \W?\d+\.",
+        r"scores with “Carpet”: \W?\d+\.",
+        r"draws a scoring card\.",
+    ):
+        assert re.search(sentence, log), sentence
+
+
+def test_a_coronation_is_told(tmp_path):
+    for seed in range(20):
+        table = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=seed)
+        play_on(table, 1000, seed=seed)
+        for before, step in zip(table.steps, table.steps[1:], strict=False):
+            crowned = "ring" in step.last.text and before.game.state["king"] != step.game.state["king"]
+            assert crowned == ("he is crowned King" in step.text)
+            if crowned:
+                return
+    pytest.fail("no coronation in 20 games")
+
+
+def test_options_say_what_a_move_brings_and_whom_it_displaces(tmp_path):
+    table = deal(tmp_path, "advanced", PEOPLE)
+    play_on(table, 30)
+    for option in sight.moves(table.game, table.names):
+        after = table.game.clone()
+        assert after.play(option["move"]) == option["points"] or option["kind"] == "draw"
+        if option["refuge"] is not None:
+            assert f"has to go to seat {option['refuge']}" in option["label"]
+            sitting = table.game.to_dict()["seats"][option["target"]]
+            assert after.to_dict()["seats"][option["refuge"]] == sitting
+
+
+def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
+    cards = sight.setup(deal(tmp_path, "advanced", PEOPLE), 0)["cards"]
+    assert len(cards) == 21
+    assert len({card["title"] for card in cards.values()}) == 21
+    assert len({card["text"] for card in cards.values()}) == 21
+    assert all("<path" in card["face"] for card in cards.values())
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_load_is_under_200_kb_and_nothing_comes_from_outside(tmp_path):
+    with serving(tmp_path, "advanced", ["Ann"], ["greedy"] * 3) as (server, table):
+        size = 0
+        for path in PAGE.iterdir():
+            text = path.read_text()
+            outside = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text)) - {"http://www.w3.org/2000/svg"}
+            assert not outside, path.name
+            size += len(text.encode())
+        play_on_by_api(server, table, 60)
+        secret = secret_of(table, 0)
+        with urllib.request.urlopen(f"{server.base}/api/{secret}") as answer:
+            size += len(answer.read())
+        print(f"first load, all files and a log of 60 moves: {size} bytes")
+        assert size < 200_000
+
+
+def play_on_by_api(server, table, moves):
+    while table.number < moves:
+        wait_until(lambda: table.game.player == 0)
+        table_move(server, table)
+
+
+def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        play_on(table, 9)
+        secret = secret_of(table, 0)
+        assert [state["number"] for state in server.events(secret, 6, after=3)] == [4, 5, 6, 7, 8, 9]
+        assert [state["number"] for state in server.events(secret, 1)] == [9], "who knows nothing sees the table as it is"
+        assert [state["number"] for state in server.events(secret, 1, after=99)] == [9]
+        threading.Timer(0.3, table_move, (server, table)).start()
+        assert [state["number"] for state in server.events(secret, 1, after=9)] == [10], "who is up to date hears what is new"
+        assert [state["number"] for state in server.events(secret, 1, after="x")] == [10]
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--against", "greedi"], "there is no agent 'greedi'"),
+        (["--against", "greedy", "greedy", "greedy", "greedy"], "2 to 4 play"),
+        (["--people", "0", "--against", "greedy", "greedy"], "2 to 4 play"),
+        (["--people", "5"], "2 to 4 play"),
+        (["--people", "1", "--against"], "2 to 4 play"),
+        (["--people", "3", "--names", "Ann", "Ben"], "--names names 2 people, --people says 3"),
+        (["--names", "x" * 25], "names have 1 to 24 printable letters"),
+        (["--names", "a\nb"], "names have 1 to 24 printable letters"),
+        (["--port", "99999"], "--port must be in 0..65535"),
+        (["--seed", "-1"], "seed must be"),
+        (["--games", "/proc/nowhere"], "--games /proc/nowhere"),
+        (["--host", "203.0.113.1", "--port", "0"], "can't listen on 203.0.113.1"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert artus(["play", "--no-browser", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_without_the_play_extra_it_says_what_to_install():
+    code = "import sys; sys.modules['starlette'] = None; sys.modules['uvicorn'] = None; "
+    code += "from artus_training.cli import main; sys.exit(main(['play', '--no-browser']))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.returncode == 2
+    assert "pip install 'artus[play]'" in result.stderr
+
+
+def test_a_port_that_is_taken_is_named(capsys, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert artus(["play", "--no-browser", "--port", port, "--games", str(tmp_path)]) == 2
+    assert f"can't listen on 127.0.0.1, port {port}" in capsys.readouterr().err
+    assert files(tmp_path) == {}, "no game was dealt for nothing"
+
+
+def test_it_binds_to_loopback_unless_told_otherwise():
+    given = command.read(["--rules", "advanced", "--against", "lookahead", "ismcts:500"])
+    assert given.host == "127.0.0.1"
+    assert command.loopback(given.host)
+    assert (given.rules, given.against, given.names) == ("advanced", ["lookahead", "ismcts:500"], ["Player A"])
+    assert command.read(["--host", "0.0.0.0"]).host == "0.0.0.0"
+    assert [command.loopback(host) for host in ("::1", "localhost", "0.0.0.0", "::", "10.0.0.1")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert command.address("::1") == "[::1]"
+
+
+def test_seats_are_named(tmp_path):
+    people = command.seats(["Ann", "Ben"], ["greedy", "greedy"])
+    assert [seat.name for seat in people] == ["Ann", "Ben", "greedy 1", "greedy 2"]
+    assert [seat.agent for seat in people] == [None, None, "greedy", "greedy"]
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
+    def start(*arguments):
+        line = [sys.executable, "-m", "artus_training", "play", "--no-browser", "--port", "0", "--games", str(tmp_path)]
+        process = subprocess.Popen([*line, *arguments], stdout=subprocess.PIPE, text=True)
+        text = ""
+        while "Games are kept in" not in text:
+            line = process.stdout.readline()
+            assert line, text
+            text += line
+        return process, text
+
+    process, text = start("--rules", "advanced", "--against", "greedy", "random", "--names", "Ann")
+    try:
+        (link,) = re.findall(r"http://127\.0\.0\.1:\d+/seat/\S+", text)
+        assert "Artus, advanced, Ann, greedy, random (new)" in text
+        api = link.replace("/seat/", "/api/")
+        state = answered_when_mine(api)
+        move = {"number": state["number"], "move": state["moves"][0]["move"]}
+        request = urllib.request.Request(f"{api}/move", json.dumps(move).encode(), {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request):
+            pass
+        state = answered_when_mine(api)
+    finally:
+        process.send_signal(end)
+        process.wait(20)
+        process.stdout.close()
+    process, text = start("--resume")
+    try:
+        (again,) = re.findall(r"http://127\.0\.0\.1:\d+/seat/\S+", text)
+        assert again.rpartition("/")[2] == link.rpartition("/")[2], "the link is still the same"
+        assert answered_when_mine(again.replace("/seat/", "/api/")) == state
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stdout.close()
+
+
+def answered_when_mine(api):
+    """What the seat sees when it is to move."""
+    for _ in range(200):
+        with urllib.request.urlopen(api) as answer:
+            state = json.load(answer)["state"]
+        if state["moves"]:
+            return state
+        time.sleep(0.05)
+    raise AssertionError("it never was this seat's turn")
+
+
+def test_tables_need_no_running_loop(tmp_path):
+    """They are made before the server runs, and used in its loop."""
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+
+    async def wait_and_play():
+        waiting = asyncio.ensure_future(table.changed.wait())
+        await asyncio.sleep(0)
+        play_on(table, 1)
+        return await asyncio.wait_for(waiting, 5)
+
+    assert asyncio.run(wait_and_play())

@@ -1,0 +1,470 @@
+"""`artus play` in a real browser: whole games by clicks, two people, reload, restart, phone, keyboard.
+
+Screenshots are left in `screenshots/`.
+"""
+
+import json
+import math
+import random
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra play isn't installed")
+pytest.importorskip("uvicorn", reason="the extra play isn't installed")
+pytest.importorskip("playwright", reason="playwright isn't installed")
+
+from playwright.sync_api import sync_playwright
+
+from artus_env import Game
+from artus_training.play import sight
+from play_server import Serving, deal, serving, wait_until
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SHOTS = Path(__file__).parents[1] / "screenshots"
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with sync_playwright() as tools:
+        browser = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium):
+    """Opens a page as a person of its own; in the end nothing may have gone wrong in any of them."""
+    contexts, faults = [], []
+
+    def open_(url, pace=0, ask=True, **options):
+        options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
+        context = chromium.new_context(**options)
+        contexts.append(context)
+        context.set_default_timeout(30_000)
+        settings = {"artus-pace": str(pace), "artus-ask": ask}
+        context.add_init_script(
+            f"const settings = {json.dumps(settings)};"
+            """
+            for (const [key, value] of Object.entries(settings)) localStorage.setItem(key, JSON.stringify(value));
+            window.heard = []; // all that the stream tells
+            const Real = EventSource;
+            window.EventSource = class extends Real {
+                set onmessage(hear) { super.onmessage = (message) => { window.heard.push(message.data); hear(message); }; }
+            };"""
+        )
+        page = context.new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.outside = []
+        page.on("request", lambda request: page.outside.append(request.url))
+        page.goto(url)
+        page.wait_for_selector("#picture svg")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert not faults
+
+
+def link(server, table, player=0):
+    return f"{server.base}/seat/{table.seats[player].secret}"
+
+
+def step_of(page):
+    return page.get_attribute("body", "data-step")
+
+
+def shoot(page, name):
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}.png")
+
+
+def wait_for_step(page, *steps):
+    page.wait_for_function("steps => steps.includes(document.body.dataset.step)", arg=list(steps))
+    return step_of(page)
+
+
+def click_seat(page, seat, tap=False):
+    """A click on the table, where that seat is."""
+    box = page.locator("#picture svg").bounding_box()
+    angle = math.tau * seat / 28
+    radius = 242 / 616 * box["width"]
+    x, y = box["x"] + box["width"] / 2 + radius * math.sin(angle), box["y"] + box["height"] / 2 - radius * math.cos(angle)
+    page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
+
+
+def marked_seats(page):
+    return [int(halo) for halo in page.eval_on_selector_all(".halo:not(.chosen)", "all => all.map(each => each.dataset.seat)")]
+
+
+def play_one(page, table, rng):
+    """One decision by clicks: card, figure, seat, `Play it`."""
+    number = table.number
+    step = wait_for_step(page, "seat", "card", "pile")
+    while step != "confirm":
+        if step == "card":
+            cards = page.locator('#hand .card[aria-disabled="false"]')
+            cards.nth(rng.randrange(cards.count())).click()
+        elif step in ("seat", "figure"):
+            click_seat(page, rng.choice(marked_seats(page)))
+        else:
+            options = page.locator("#options button")
+            options.nth(rng.randrange(options.count())).click()
+        step = step_of(page)
+    page.click("#confirm")
+    wait_until(lambda: table.number > number)
+
+
+# --- whole games -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rules", "agents"), [("beginner", ["greedy"]), ("advanced", ["greedy", "random"])])
+def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
+    with serving(tmp_path / "games", rules, ["Ann"], agents) as (server, table):
+        page, rng = open_page(link(server, table)), random.Random(3)
+        decisions = 0
+        while wait_for_step(page, "seat", "card", "pile", "over") != "over":
+            play_one(page, table, rng)
+            page.wait_for_function("() => document.body.dataset.step !== 'confirm'")
+            decisions += 1
+            if decisions in (3, 12, 25):
+                shoot(page, f"{rules}-decision-{decisions}")
+        assert table.game.over
+        page.wait_for_selector("#end table")
+        shoot(page, f"{rules}-end")
+        rows = page.locator("#end tbody tr")
+        assert rows.count() == len(table.seats)
+        shown = {row.locator("th").inner_text().split("\n")[-1]: row.locator("td").nth(1).inner_text() for row in rows.all()}
+        assert {name: int(points.replace("\N{MINUS SIGN}", "-")) for name, points in shown.items()} == dict(
+            zip(table.names, table.game.scores, strict=True)
+        )
+        assert page.locator("#log li").count() == table.number
+        with page.expect_download() as download:
+            page.click("#save")
+        assert Game.replay(Path(download.value.path()).read_text()) == table.game
+        page.click("#again")
+        page.wait_for_url(lambda url: url != link(server, table))
+        assert wait_for_step(page, "seat", "wait")
+        assert all(url.startswith(server.base) or url.startswith("data:") for url in page.outside), "nothing comes from outside"
+
+
+# --- choosing ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def at_a_card(tmp_path, agents=("greedy",), **options):
+    """A game whose first decision about a card is Ann's: (server, table)."""
+    table = deal(tmp_path, "advanced", ["Ann", "Ben"], agents, **options)
+    rng = random.Random(2)
+    while table.game.to_dict()["phase"] != "play" or table.game.player != 0:
+        table.play(table.game.player, table.number, rng.choice(table.game.moves()))
+    server = Serving(tmp_path)
+    try:
+        yield server, server.lobby.tables[table.name]
+    finally:
+        server.stop()
+
+
+def test_a_choice_can_be_taken_back_until_it_is_confirmed(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page, number = open_page(link(server, table)), table.number
+        assert step_of(page) == "card"
+        figures = page.locator("#picture [data-figure]").evaluate_all("all => all.map(each => each.dataset.seat).join()")
+        card = page.locator('#hand .card[data-card^="k"]').first
+        card.click()
+        assert card.get_attribute("aria-pressed") == "true"
+        assert step_of(page) == "figure"
+        own = [seat for seat, figure in enumerate(table.game.to_dict()["seats"]) if figure == {"knight": 0}]
+        assert sorted(marked_seats(page)) == own, "a knight card allows the own knights"
+        shoot(page, "choosing-a-figure")
+        click_seat(page, own[0])
+        assert step_of(page) == "seat"
+        moves = [move for move in table.game.moves() if move.startswith(f"{card.get_attribute('data-card')}:{own[0]}>")]
+        assert sorted(marked_seats(page)) == sorted(int(move.partition(">")[2]) for move in moves)
+        shoot(page, "choosing-a-seat")
+        click_seat(page, int(moves[0].partition(">")[2]))
+        page.wait_for_selector("#picture.preview [data-move]")
+        assert page.locator("[data-move]").get_attribute("data-move") == moves[0]
+        shoot(page, "preview")
+        for step in ("seat", "figure", "card"):
+            page.click("#back") if step != "figure" else page.keyboard.press("Escape")
+            assert step_of(page) == step
+        assert page.locator("#back").is_hidden()
+        seats = page.locator("#picture [data-figure]").evaluate_all("all => all.map(each => each.dataset.seat).join()")
+        assert seats == figures, "the table is as it was"
+        assert table.number == number
+
+
+def test_what_cannot_be_is_said_and_changes_nothing(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page, number = open_page(link(server, table)), table.number
+        click_seat(page, 3)
+        assert page.inner_text("#detail") == "Choose a card first."
+        page.locator('#hand .card[data-card^="k"]').first.click()
+        wrong = next(seat for seat in range(28) if seat not in marked_seats(page))
+        click_seat(page, wrong)
+        assert f"seat {wrong} isn\N{RIGHT SINGLE QUOTATION MARK}t among the marked ones" in page.inner_text("#detail")
+        assert "marked ones" in page.inner_text("#announce"), "told to who can't see it, too"
+        for player, move, status in ((0, "k3-6:1>2", 422), (0, 5, 400), (1, table.game.moves()[0], 409)):
+            answer = page.evaluate(
+                """async ([secret, body]) => {
+                const answer = await fetch(`/api/${secret}/move`,
+                    {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)});
+                return [answer.status, (await answer.json()).error];
+                }""",
+                [table.seats[player].secret, {"number": number, "move": move}],
+            )
+            assert answer[0] == status
+            assert answer[1]
+        assert table.number == number
+        assert step_of(page) == "figure"
+
+
+def test_a_hint_can_be_asked_for_and_taken(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table))
+        page.click("#hint")
+        page.wait_for_selector("#advice button", timeout=120_000)
+        best = page.locator("#advice button").first
+        assert best.locator("b").inner_text().endswith("%")
+        move = best.get_attribute("data-move")
+        assert move in table.game.moves()
+        shoot(page, "hint")
+        best.click()
+        page.wait_for_selector("#picture.preview")
+        number = table.number
+        page.click("#confirm")
+        wait_until(lambda: table.number > number)
+        assert table.steps[number + 1].last.text == move
+
+
+def test_moves_are_animated_with_points_and_displacements(tmp_path, open_page):
+    """A move that displaces a figure and brings points: both figures move, points rise and the count jumps."""
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table), pace=1000, reduced_motion="no-preference")
+        page.evaluate(
+            """() => {
+            window.animated = [];
+            const real = Element.prototype.animate;
+            Element.prototype.animate = function (...all) {
+                window.animated.push(this.dataset.figure ? `figure ${this.dataset.seat}` : "other");
+                return real.apply(this, all);
+            };
+            }"""
+        )
+        chosen = next(
+            each for each in sight.moves(table.game, table.names) if each["refuge"] is not None and each["points"] > 0
+        )
+        page.click(f'#hand [data-card="{chosen["card"]}"]')
+        click_seat(page, chosen["origin"])
+        click_seat(page, chosen["target"])
+        page.click("#confirm")
+        page.wait_for_selector("#floats .gain")
+        assert page.inner_text("#floats .gain") == f"+{chosen['points']}"
+        page.wait_for_timeout(200)
+        shoot(page, "animation")
+        animated = page.evaluate("window.animated")
+        assert {f"figure {chosen['target']}", f"figure {chosen['refuge']}"} <= set(animated)
+        assert int(page.inner_text(".player.you .points")) == chosen["points"]
+
+
+def test_who_wants_less_motion_gets_none(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table), pace=450)
+        page.evaluate("() => { window.animated = 0; Element.prototype.animate = () => { window.animated += 1; }; }")
+        play_one(page, table, random.Random(0))
+        wait_for_step(page, "card", "pile", "wait")
+        assert page.evaluate("window.animated") == 0
+
+
+# --- several people ------------------------------------------------------------------------------------------------------
+
+
+def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
+    with serving(tmp_path, "advanced", ["Ann", "Ben"]) as (server, table):
+        pages = [open_page(link(server, table, player)) for player in (0, 1)]
+        answers = [[], []]
+        for player, page in enumerate(pages):
+            page.on("response", lambda answer, player=player: answers[player].append(answer))
+        rng = random.Random(4)
+        for _ in range(24):
+            mover = table.game.player
+            play_one(pages[mover], table, rng)
+            for page in pages:
+                page.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=table.number)
+        for player, page in enumerate(pages):
+            position = table.game.to_dict()
+            shown = page.locator("#hand .card").evaluate_all("all => all.map(each => each.dataset.card)")
+            assert shown == position["hands"][player]
+            other = page.locator(f'.player[data-player="{1 - player}"]')
+            backs = table.game.to_dict(player)["hands"][1 - player]
+            assert other.locator(".backs .back").count() == sum(backs.values())
+            assert not other.locator("[data-card]").count()
+            heard = [json.loads(text) for text in page.evaluate("window.heard")]
+            assert len(heard) >= 24
+            for answer in answers[player]:
+                if "/events" not in answer.url and answer.ok and "json" in answer.headers.get("content-type", ""):
+                    heard.append(answer.json())
+            known = [state.get("state", state) for state in heard]
+            for state in known:
+                if "position" in state:
+                    assert isinstance(state["position"]["hands"][1 - player], dict)
+                    assert all(isinstance(count, int) for pile in state["position"]["piles"] for count in pile.values())
+            text = json.dumps(heard) + page.content()
+            assert table.seats[1 - player].secret not in text
+            assert table.share not in text
+            shoot(page, f"two-people-{'AB'[player]}")
+        drawn = {step.last.player for step in table.steps if step.drawn}
+        for player in drawn:
+            assert "It is “" in pages[player].inner_text("#log")
+
+
+# --- interruptions -------------------------------------------------------------------------------------------------------
+
+
+def test_a_page_can_be_reloaded_in_mid_game(tmp_path, open_page):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
+        page, rng = open_page(link(server, table)), random.Random(5)
+        for _ in range(8):
+            play_one(page, table, rng)
+        step = wait_for_step(page, "card", "pile")
+        before = [page.inner_text(part) for part in ("#players", "#hand", "#log", "#prompt")]
+        if step == "card":
+            page.locator("#hand .card").first.click()  # a choice that isn't confirmed is given up
+        page.reload()
+        assert wait_for_step(page, "card", "pile") == step
+        assert [page.inner_text(part) for part in ("#players", "#hand", "#log", "#prompt")] == before
+        play_one(page, table, rng)
+
+
+def test_the_server_can_be_restarted_in_mid_game(tmp_path, open_page):
+    table = deal(tmp_path, "advanced", ["Ann"], ["greedy"])
+    server = Serving(tmp_path)
+    try:
+        table = server.lobby.tables[table.name]
+        page, rng = open_page(link(server, table)), random.Random(6)
+        for _ in range(7):
+            play_one(page, table, rng)
+        wait_for_step(page, "card", "pile")
+        hand, played = page.inner_text("#hand"), table.game.actions_played
+        server.stop()
+        page.wait_for_function("() => document.querySelector('#connection').textContent")
+        shoot(page, "server-gone")
+        page.evaluate("document.querySelector('#hand .card, #options button').click()")
+        server = Serving(tmp_path, port=server.port)
+        table = server.lobby.tables[table.name]
+        page.wait_for_function("() => !document.querySelector('#connection').textContent", timeout=60_000)
+        assert table.game.actions_played[: len(played)] == played
+        assert page.inner_text("#hand") == hand
+        if page.locator("#back").is_visible():
+            page.click("#back")
+        for _ in range(3):
+            play_one(page, table, rng)
+    finally:
+        server.stop()
+
+
+# --- every kind of reader ------------------------------------------------------------------------------------------------
+
+
+def test_a_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table), viewport=PHONE, has_touch=True, is_mobile=True, device_scale_factor=2)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        shoot(page, "phone")
+        for each in page.locator("#hand .card, #actions button:visible").all():
+            box = each.bounding_box()
+            assert box["width"] >= 40
+            assert box["height"] >= 40
+            assert box["y"] + box["height"] <= PHONE["height"], "without scrolling"
+        number = table.number
+        page.locator('#hand .card[data-card^="k"]').first.tap()
+        click_seat(page, marked_seats(page)[0], tap=True)
+        shoot(page, "phone-choosing")
+        click_seat(page, marked_seats(page)[0], tap=True)
+        page.wait_for_selector("#picture.preview")
+        shoot(page, "phone-preview")
+        assert page.locator("#confirm").bounding_box()["y"] < PHONE["height"] - 40
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        page.tap("#confirm")
+        wait_until(lambda: table.number > number)
+
+
+def test_it_can_be_played_with_the_keyboard_alone(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table))
+        number = table.number
+        for _ in range(5):
+            if wait_for_step(page, "card", "pile", "figure", "seat", "branch", "confirm") == "confirm":
+                break
+            page.keyboard.press("1")
+        page.wait_for_selector("#picture.preview")
+        page.wait_for_function("() => document.activeElement.id === 'confirm'")
+        page.keyboard.press("Enter")
+        wait_until(lambda: table.number > number)
+        # By Tab, as with a screen reader: everything that can be pressed can be reached.
+        wait_for_step(page, "card", "pile")
+        page.focus("body")
+        reached = set()
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            reached.add(
+                page.evaluate(
+                    "document.activeElement.dataset.card || document.activeElement.id || document.activeElement.tagName"
+                )
+            )
+        assert {*table.game.to_dict()["hands"][0], "hint", "log"} <= reached
+
+
+def test_everything_has_a_name_for_screen_readers(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table))
+        assert page.get_by_role("button", name="Hint").count() == 1
+        for card in table.game.to_dict()["hands"][0]:
+            label = page.locator(f'#hand [data-card="{card}"]').first.get_attribute("aria-label")
+            assert len(label.split()) > 5, "title and what it does"
+        page.locator('#hand .card[data-card^="k"]').first.click()
+        assert page.get_by_role("button", name="Your knight on seat").count() >= 4
+        unnamed = page.evaluate(
+            """() => [...document.querySelectorAll("button, a, select, input, summary, [role=img], svg[role=img]")]
+            .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]"))
+            .filter(each => !(each.ariaLabel || each.labels?.length || each.textContent.trim()))
+            .map(each => each.outerHTML.slice(0, 100))"""
+        )
+        assert unnamed == []
+        tree = page.locator("#board").aria_snapshot()
+        assert "King on seat" in page.locator("#picture svg desc").text_content()
+        assert "img" in tree
+        assert page.locator("[aria-live=polite]").count() == 1
+
+
+def test_dark_and_light_screens(tmp_path, open_page):
+    with at_a_card(tmp_path) as (server, table):
+        for scheme in ("light", "dark"):
+            page = open_page(link(server, table), color_scheme=scheme)
+            shoot(page, scheme)
+            colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            assert (sum(map(int, colour[4:-1].split(","))) > 384) == (scheme == "light")
+
+
+def test_the_host_sees_all_games_and_links(tmp_path, open_page, chromium):
+    with serving(tmp_path, "beginner", ["Ann", "Ben"], ["greedy"]) as (server, table):
+        context = chromium.new_context(viewport=DESKTOP)
+        try:
+            page = context.new_page()
+            page.goto(f"{server.base}/host/{server.lobby.host_secret}")
+            page.wait_for_selector(".game")
+            links = page.locator(".game a").evaluate_all("all => all.map(each => each.href)")
+            assert links == [link(server, table, 0), link(server, table, 1)]
+            shoot(page, "host")
+            page.goto(f"{server.base}/seat/wrong")
+            assert "without the right link" in page.inner_text("body")
+        finally:
+            context.close()

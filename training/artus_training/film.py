@@ -1,0 +1,120 @@
+"""A recorded game as a film: a GIF, or one HTML page to step through. The pictures are those of `Game.svg`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from artus_env import Game
+from artus_env.artus.shapes import LETTERS, flat_colours, signed
+from artus_env.engine import records
+from artus_env.engine.render import image
+
+GIF_WIDTH = 800
+LAST_FRAME_SECONDS = 4.0
+COLOURS = 160
+"""Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
+PALETTE_FRAMES = 8
+NEAR = 10
+
+
+def pictures(line: str, player: int | None = None, theme: str = "auto") -> Iterator[str]:
+    """The SVGs of a recorded game, from its first position on; with `player`, as he saw it."""
+    record = records.read(line)
+    whole = Game.replay(line)
+    game, last = whole.first(), len(whole.actions_played)
+    for count in range(last + 1):
+        if count:
+            game.play(whole.actions_played[count - 1])
+        yield game.svg(player, names=record["players"], note=f"move {count} of {last}", theme=theme)
+
+
+def write_gif(
+    path: Path, line: str, player: int | None = None, theme: str = "light", width: int = GIF_WIDTH, fps: float = 1.0
+) -> int:
+    """Write a recorded game as an endless GIF. Returns the number of frames.
+
+    Raises:
+        DependencyNotInstalled: Without the extra `render`.
+        ValueError: If `width` or `fps` is too small.
+    """
+    if width < 100 or not 0.05 <= fps <= 50:
+        raise ValueError(f"width must be at least 100 and fps in 0.05..50, got {width} and {fps}")
+    svgs = list(pictures(line, player, theme))
+    palette = _palette(svgs, width, theme)
+    from PIL.Image import Dither  # there, now that an image could be made
+
+    frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
+    times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
+    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    return len(frames)
+
+
+def _palette(svgs: list[str], width: int, theme: str) -> Any:
+    """An image whose colours fit all frames: those of the theme as they are, and those of edges and letters."""
+    some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
+    sheet = some[0].resize((width, some[0].height * len(some)))
+    for nth, frame in enumerate(some):
+        sheet.paste(frame, (0, nth * frame.height))
+    flat = [tuple(bytes.fromhex(colour[1:])) for colour in flat_colours(theme)]
+    palette = sheet.quantize(COLOURS - len(flat))
+    channels = palette.getpalette() or []
+    others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
+    # None that is nearly a flat one: it would be taken instead, because the search for the nearest is a rough one.
+    rest = [other for other in others if all(max(abs(a - b) for a, b in zip(other, one, strict=True)) > NEAR for one in flat)]
+    palette.putpalette([channel for colour in (*flat, *rest) for channel in colour])
+    return palette
+
+
+def write_html(path: Path, line: str, player: int | None = None, theme: str = "auto") -> int:
+    """Write a recorded game as a page that needs nothing else: steps, plays, jumps, by mouse and keyboard.
+
+    Returns:
+        The number of positions.
+    """
+    svgs = list(pictures(line, player, theme))
+    record = records.read(line)
+    names = record["players"] or [f"player {number}" for number in range(len(record["scores"]))]
+    result = ", ".join(f"{name} {signed(score)}" for name, score in zip(names, record["scores"], strict=True))
+    data = {**packed(svgs), "moves": _moves(line)}
+    page = files("artus_training").joinpath("replay.html").read_text(encoding="utf-8")
+    page = page.replace("{{title}}", escape(f"Artus, {record['position']['rules']}: {result}"))
+    page = page.replace("{{data}}", embedded(data))
+    path.write_text(page, encoding="utf-8")
+    return len(svgs)
+
+
+def embedded(data: Any) -> str:
+    """Data as JSON for a script element, with escapes so that nothing in it can end the element or begin a comment."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
+
+
+def packed(svgs: list[str]) -> dict[str, Any]:
+    """Pictures with few differences, in little room.
+
+    Returns:
+        `lines`: each different line once; `frames`: for each picture its lines as runs, `[first, count, first, count, ...]`.
+    """
+    numbers: dict[str, int] = {}
+    frames = []
+    for svg in svgs:
+        indices = [numbers.setdefault(line, len(numbers)) for line in svg.split("\n")]
+        starts = [0, *(n for n, (one, other) in enumerate(pairwise(indices), 1) if other != one + 1), len(indices)]
+        frames.append([number for start, end in pairwise(starts) for number in (indices[start], end - start)])
+    return {"lines": list(numbers), "frames": frames}
+
+
+def _moves(line: str) -> list[str]:
+    """Each move in words for the list beside the pictures."""
+    whole, texts = Game.replay(line), records.read(line)["moves"]
+    game, moves = whole.first(), []
+    for action, text in zip(whole.actions_played, texts, strict=True):
+        player, points = game.player, game.play(action)
+        moves.append(f"{LETTERS[player]} {text}" + (f" {'+' if points > 0 else ''}{signed(points)}" if points else ""))
+    return moves

@@ -1,0 +1,188 @@
+"""The command `artus play`."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import socket
+import sys
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+import artus_env
+from artus_env.artus.components import MAX_PLAYERS, RULES
+from artus_env.engine.rng import check_seed
+from artus_training.cli import UsageError
+from artus_training.evaluate import line_up
+from artus_training.play.server import Lobby, make_app
+from artus_training.play.store import Store, default_folder
+from artus_training.play.table import Seat, Table, new_secret
+
+PORT = 8128
+LONGEST_NAME = 24
+
+
+def main(arguments: list[str]) -> int:
+    """Serve games in the browser until Ctrl-C."""
+    given = read(arguments)
+    try:
+        lobby = Lobby(Store(given.games))
+    except OSError as error:
+        raise UsageError(f"--games {given.games}: {error.strerror or error}") from None
+    try:
+        listener = socket.create_server((given.host, given.port), family=family(given.host))
+    except OSError as error:
+        raise UsageError(f"can't listen on {given.host}, port {given.port}: {error.strerror or error}") from None
+    with listener:
+        if not given.resume:
+            lobby.add(Table.deal(lobby.store, given.rules, seats(given.names, given.against), given.seed))
+        artus_env.warmup()
+        base = f"http://{address(given.host)}:{listener.getsockname()[1]}"
+        print(announcement(lobby, base, given), flush=True)
+        if not given.no_browser:
+            webbrowser.open(f"{base}{first_page(lobby, given)}")
+        serve(lobby, listener)
+    return 0
+
+
+def serve(lobby: Lobby, listener: socket.socket) -> None:
+    """Serve until the process is told to stop. Streams that are open are closed then."""
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            lobby.stopping.set()
+            super().handle_exit(sig, frame)
+
+    config = uvicorn.Config(
+        make_app(lobby), log_level="warning", access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=2,
+        server_header=False,
+    )  # fmt: skip
+    with suppress(KeyboardInterrupt):  # how a server is ended
+        Server(config).run(sockets=[listener])
+
+
+def read(arguments: Sequence[str]) -> argparse.Namespace:
+    """The command line.
+
+    Raises:
+        UsageError: If something doesn't fit together.
+    """
+    parser = argparse.ArgumentParser(
+        "artus play",
+        description="Play in the browser, 1 to 4 people with or without agents. Each person gets a link of his own; keep "
+        "yours to yourself, who has it sees your hand and plays for you. Games are kept on disk: when the server is started "
+        "again, all links go on working.",
+    )
+    parser.add_argument("--rules", choices=RULES, default="beginner", help="default: %(default)s")
+    parser.add_argument(
+        "--against", nargs="*", metavar="AGENT", help="agents to play against (default: lookahead if you are alone)"
+    )
+    parser.add_argument("--people", type=int, help="how many people play (default: as many as --names, or 1)")
+    parser.add_argument("--names", nargs="+", metavar="NAME", help="what they are called")
+    parser.add_argument("--seed", type=int, help="the deal (default: a random one)")
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="address to listen on; 0.0.0.0 lets in the network (default: %(default)s)"
+    )
+    parser.add_argument("--port", type=int, default=PORT, help="0: any that is free (default: %(default)s)")
+    parser.add_argument(
+        "--games", type=Path, default=None, help=f"folder in which games are kept (default: {default_folder()})"
+    )
+    parser.add_argument("--resume", action="store_true", help="only go on with the games in the folder, deal no new one")
+    parser.add_argument("--no-browser", action="store_true", help="only print the links")
+    given = parser.parse_args(arguments)
+    given.games = given.games or default_folder()
+    people = len(given.names or ()) or 1 if given.people is None else given.people
+    if given.names and len(given.names) != people:
+        raise UsageError(f"--names names {len(given.names)} people, --people says {people}")
+    given.names = given.names or [f"Player {letter}" for letter in "ABCD"[: max(people, 0)]]
+    if any(not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME for name in given.names):
+        raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters")
+    if given.against is None:
+        given.against = ["lookahead"] if people == 1 else []
+    if people < 1 or not 2 <= people + len(given.against) <= MAX_PLAYERS:
+        raise UsageError(
+            f"2 to {MAX_PLAYERS} play, at least one of them a person: {people} and {len(given.against)} agents don't fit"
+        )
+    if not 0 <= given.port < 1 << 16:
+        raise UsageError(f"--port must be in 0..65535, got {given.port}")
+    try:
+        if given.seed is not None:
+            check_seed(given.seed)
+        if given.against:  # does each of them exist, and play this variant?
+            everybody = [*given.against, *["random"] * people]
+            line_up(everybody, given.rules, len(everybody))
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from None
+    return given
+
+
+def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
+    """People first, then agents; equal names are numbered."""
+    told = [*names, *agents]
+    final = [f"{name} {told[:i].count(name) + 1}" if told.count(name) > 1 else name for i, name in enumerate(told)]
+    return [
+        Seat(name, None, new_secret()) if player < len(names) else Seat(name, agents[player - len(names)])
+        for player, name in enumerate(final)
+    ]
+
+
+def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
+    """What is served, and all links."""
+    lines = []
+    for table in lobby.tables.values():
+        if table.game.over:
+            continue
+        state = "new" if not table.number else f"after {table.number} moves"
+        lines.append(f"Artus, {table.game.rules}, {', '.join(table.names)} ({state})")
+        width = max(len(table.names[player]) for player in table.people)
+        lines += [f"  {table.names[player]:<{width}}  {base}/seat/{table.seats[player].secret}" for player in table.people]
+    if not lines:
+        lines.append(f"There is no running game in {given.games}.")
+    lines.append(f"All games: {base}/host/{lobby.host_secret}")
+    if not loopback(given.host):
+        lines.append("Others in your network can reach this server; without a link they can see and do nothing.")
+    lines.append(
+        f"Games are kept in {given.games}. Ctrl-C stops; started again, with --resume or a new game, all links go on working."
+    )
+    return "\n".join(lines)
+
+
+def first_page(lobby: Lobby, given: argparse.Namespace) -> str:
+    """The page to open: the only person's seat, or the list of all games."""
+    table = next(reversed(lobby.tables.values()), None)
+    if given.resume or table is None or len(table.people) > 1:
+        return f"/host/{lobby.host_secret}"
+    return f"/seat/{table.seats[table.people[0]].secret}"
+
+
+def family(host: str) -> Any:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def address(host: str) -> str:
+    """How other machines call this one, in a link."""
+    if host in ("", "0.0.0.0", "::"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing: only asks which of our addresses would be used
+                return str(probe.getsockname()[0])
+            except OSError:
+                return socket.gethostname()
+    return f"[{host}]" if ":" in host else host
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,315 @@
+"""The web server: pages for seats, and the few questions that they ask.
+
+A seat's secret is a part of every address that concerns it, so that nothing can be seen or done without it. Answers other
+than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and changes nothing.
+
+    GET  /seat/SECRET                page of a seat
+    GET  /api/SECRET                 who plays, the cards, the log, what the seat sees now
+    GET  /api/SECRET/events          what the seat sees after each further move, as server-sent events
+    POST /api/SECRET/preview         {"number": .., "move": ..}: what a move would do
+    POST /api/SECRET/move            the same: play it
+    POST /api/SECRET/hint            {"number": ..}: what ismcts would play, and how sure it is
+    POST /api/SECRET/again           another game with the same players, once this one is over
+    GET  /api/SECRET/next            the seat's link in that game
+    GET  /record/SHARE.jsonl         the record of a finished game
+    GET  /host/SECRET                page with all games, for who runs the server
+    GET  /api/host/SECRET            all games and their links
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from artus_training.play import sight
+from artus_training.play.store import Store, warn
+from artus_training.play.table import RefusedError, Seat, Table, new_secret
+from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
+
+PAGE = Path(__file__).parent / "page"
+LARGEST_BODY = 10_000
+MOST_STEPS = 60
+"""Moves that a page is shown one after the other if it was away; beyond that it just sees the table as it is."""
+HEARTBEAT = 15.0
+"""Seconds after which a silent stream says that it is alive."""
+HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",  # addresses hold secrets
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+}
+
+
+class Lobby:
+    """All tables of a folder, found by their secrets."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.host_secret = new_secret()
+        self.tables: dict[str, Table] = {}
+        self._seats: dict[str, tuple[Table, int]] = {}
+        self._shares: dict[str, Table] = {}
+        self.thinking = Thinking()
+        self.stopping = asyncio.Event()
+        for path, data in store.read_all():
+            try:
+                self.add(Table.load(store, path.stem, data))
+            except ValueError as error:
+                warn(path, error)
+
+    def add(self, table: Table) -> None:
+        """Let a table be found. `start` lets its agents move, once the server runs."""
+        self.tables[table.name] = table
+        self._shares[table.share] = table
+        for player, seat in enumerate(table.seats):
+            if seat.secret is not None:
+                self._seats[seat.secret] = table, player
+
+    def seat(self, secret: str) -> tuple[Table, int]:
+        """Whose secret it is.
+
+        Raises:
+            RefusedError: If it is nobody's.
+        """
+        if secret not in self._seats:
+            raise RefusedError(404, "there is no such seat: the link is wrong, or its game is kept in another folder")
+        return self._seats[secret]
+
+    def shared(self, share: str) -> Table:
+        """The table whose record may be read with this.
+
+        Raises:
+            RefusedError: If there is none.
+        """
+        if share not in self._shares:
+            raise RefusedError(404, "there is no such game")
+        return self._shares[share]
+
+    def again(self, table: Table) -> Table:
+        """Another game with the same players; they get new links.
+
+        Raises:
+            RefusedError: If the game isn't over, or the new one can't be kept.
+        """
+        if not table.game.over:
+            raise RefusedError(409, "the game isn't over yet")
+        if table.next in self.tables:
+            return self.tables[table.next]
+        seats = [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in table.seats]
+        try:
+            new = Table.deal(self.store, table.game.rules, seats)
+            table.next = new.name
+            table.save()
+        except OSError as error:
+            table.next = ""
+            raise RefusedError(503, f"the game can't be kept on disk: {error.strerror or error}") from None
+        self.add(new)
+        self.thinking.start(new)
+        table.notify()
+        return new
+
+
+def make_app(lobby: Lobby) -> Starlette:
+    """The ASGI application."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        for table in lobby.tables.values():
+            lobby.thinking.start(table)
+        yield
+        await lobby.thinking.close()
+
+    def seated(answer: Callable[[Request, Table, int], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """An endpoint for who has a seat's secret."""
+
+        async def endpoint(request: Request) -> Response:
+            return await answer(request, *lobby.seat(request.path_params["secret"]))
+
+        return endpoint
+
+    async def page(request: Request, table: Table, player: int) -> Response:
+        return FileResponse(PAGE / "seat.html")
+
+    async def state(request: Request, table: Table, player: int) -> Response:
+        return JSONResponse({**sight.setup(table, player), "state": sight.seen(table, player)})
+
+    async def events(request: Request, table: Table, player: int) -> Response:
+        given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
+        after = int(given) if given.isdecimal() and len(given) < 10 else -1
+        return StreamingResponse(stream(table, player, after), media_type="text/event-stream")
+
+    async def stream(table: Table, player: int, after: int) -> AsyncIterator[str]:
+        yield "retry: 1000\n\n"
+        told: Any = (after, "", "") if after == table.number else None
+        while not lobby.stopping.is_set():
+            changed, now = table.changed, table.number
+            fits = 0 <= after <= now <= after + MOST_STEPS
+            for number in range(after + 1, now) if fits else ():
+                yield event(number, sight.seen(table, player, number))
+            after = now
+            if told != (now, table.trouble, table.next):
+                told = (now, table.trouble, table.next)
+                yield event(now, sight.seen(table, player, now))
+            else:
+                waiting = [asyncio.ensure_future(changed.wait()), asyncio.ensure_future(lobby.stopping.wait())]
+                done, pending = await asyncio.wait(waiting, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
+                for task in pending:
+                    task.cancel()
+                if not done:
+                    yield ": still here\n\n"
+
+    async def preview(request: Request, table: Table, player: int) -> Response:
+        asked = await body(request, "number", "move")
+        table.check_turn(player, asked["number"])
+        return JSONResponse(sight.preview(table.game, table.check_move(asked["move"]), table.names))
+
+    async def move(request: Request, table: Table, player: int) -> Response:
+        asked = await body(request, "number", "move")
+        table.play(player, asked["number"], asked["move"])
+        return JSONResponse({"number": table.number})
+
+    async def hint(request: Request, table: Table, player: int) -> Response:
+        asked = await body(request, "number")
+        table.check_turn(player, asked["number"])
+        game = table.game
+        best, searched = await lobby.thinking.hint(table)
+        tried = [{**sight.described(game, game.action(move), table.names), "share": share} for move, share in best]
+        return JSONResponse({"number": asked["number"], "searched": searched, "tries": HINT_SIMULATIONS, "moves": tried})
+
+    async def again(request: Request, table: Table, player: int) -> Response:
+        await body(request)
+        new = lobby.again(table)
+        return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
+
+    async def following(request: Request, table: Table, player: int) -> Response:
+        if table.next not in lobby.tables:
+            raise RefusedError(404, "no other game was set up")
+        return JSONResponse({"link": f"/seat/{lobby.tables[table.next].seats[player].secret}"})
+
+    async def record(request: Request) -> Response:
+        table = lobby.shared(request.path_params["share"])
+        headers = {"Content-Disposition": f'attachment; filename="artus-{table.name}.jsonl"'}
+        return Response(table.record() + "\n", media_type="application/jsonl", headers=headers)
+
+    def check_host(request: Request) -> None:
+        if request.path_params["secret"] != lobby.host_secret:
+            raise RefusedError(404, "there is no such page")
+
+    async def host_page(request: Request) -> Response:
+        check_host(request)
+        return FileResponse(PAGE / "host.html")
+
+    async def host(request: Request) -> Response:
+        check_host(request)
+        return JSONResponse({"games": [listed(table) for table in reversed(lobby.tables.values())]})
+
+    async def front(request: Request) -> Response:
+        return FileResponse(PAGE / "front.html")
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RefusedError)
+        return failed(request, error.status, str(error))
+
+    async def http_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return failed(request, error.status_code, error.detail, error.headers)
+
+    get, post = ["GET"], ["POST"]
+    routes = [
+        Route("/", front, methods=get),
+        Route("/seat/{secret}", seated(page), methods=get),
+        Route("/host/{secret}", host_page, methods=get),
+        Route("/api/host/{secret}", host, methods=get),
+        Route("/api/{secret}", seated(state), methods=get),
+        Route("/api/{secret}/events", seated(events), methods=get),
+        Route("/api/{secret}/preview", seated(preview), methods=post),
+        Route("/api/{secret}/move", seated(move), methods=post),
+        Route("/api/{secret}/hint", seated(hint), methods=post),
+        Route("/api/{secret}/again", seated(again), methods=post),
+        Route("/api/{secret}/next", seated(following), methods=get),
+        Route("/record/{share}.jsonl", record, methods=get),
+        Mount("/static", StaticFiles(directory=PAGE)),
+    ]
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={RefusedError: refused, HTTPException: http_error})
+    app.router.redirect_slashes = False
+    app.add_middleware(SafeHeaders)
+    return app
+
+
+class SafeHeaders:
+    """Adds `HEADERS` to every answer."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        async def send_more(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message["headers"], *((k.lower().encode(), v.encode()) for k, v in HEADERS.items())]
+            await send(message)
+
+        await self.app(scope, receive, send_more if scope["type"] == "http" else send)
+
+
+async def body(request: Request, *keys: str) -> dict[str, Any]:
+    """The JSON object that was sent, with just these keys.
+
+    Raises:
+        RefusedError: If it isn't that.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise RefusedError(415, "the body must be application/json")
+    data = b""
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > LARGEST_BODY:
+            raise RefusedError(413, f"the body has more than {LARGEST_BODY} bytes")
+    try:
+        asked = json.loads(data)
+    except (ValueError, RecursionError):
+        raise RefusedError(400, "the body isn't JSON") from None
+    if not isinstance(asked, dict) or set(asked) != set(keys):
+        raise RefusedError(400, f"the body must be an object with {', '.join(keys) or 'no keys'}")
+    return asked
+
+
+def event(number: int, data: dict[str, Any]) -> str:
+    return f"id: {number}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
+
+
+def listed(table: Table) -> dict[str, Any]:
+    """A game in the host's list."""
+    game = table.game
+    return {
+        "name": table.name,
+        "rules": game.rules,
+        "over": game.over,
+        "moves": table.number,
+        "scores": game.scores,
+        "turn": game.player,
+        "trouble": table.trouble,
+        "seats": [
+            {"name": seat.name, "agent": seat.agent, "link": f"/seat/{seat.secret}" if seat.secret else None}
+            for seat in table.seats
+        ],
+    }
+
+
+def failed(request: Request, status: int, reason: str, headers: Any = None) -> Response:
+    """Why something is refused: JSON for programs, a page for who follows a link."""
+    if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
+        text = (PAGE / "front.html").read_text(encoding="utf-8")
+        return Response(text, status, headers, media_type="text/html")
+    return JSONResponse({"error": reason}, status, headers)

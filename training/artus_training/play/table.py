@@ -1,0 +1,206 @@
+"""A game between people and agents: who sits where, what has happened, what may happen next."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from artus_env import Game
+from artus_env.artus.picture import LastMove, last_move
+from artus_env.engine.game import IllegalMoveError
+from artus_env.engine.rng import fresh_seed
+from artus_training.play import words
+from artus_training.play.store import Store
+
+
+class RefusedError(Exception):
+    """Something that can't be done. Nothing has changed; `status` is the HTTP status that says so."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def new_secret() -> str:
+    """128 random bits for a link that nobody can guess."""
+    return secrets.token_urlsafe(16)
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Who plays. A person has a secret, which is his link; an agent has its name as `find_agent` takes it."""
+
+    name: str
+    agent: str | None = None
+    secret: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move that was played, and the game after it."""
+
+    game: Game
+    last: LastMove | None = None  # None: nothing was played yet
+    text: str = ""
+    drawn: str | None = None  # the drawn card: for the eyes of its player only
+
+
+class Table:
+    """One game and its seats. Only the event loop's thread may call its methods.
+
+    Attributes:
+        steps: The game before the first move, and after each one.
+        key: All that its agents and its hints draw derives from it.
+        share: The secret of the link to the finished game's record.
+        next: Name of the game that was set up to follow this one.
+        trouble: Why no agent can move, empty if all is well. Not kept on disk: a restart tries again.
+        changed: Set, and replaced, whenever something is new.
+    """
+
+    def __init__(
+        self, name: str, seats: Sequence[Seat], game: Game, store: Store, key: int, share: str, next_name: str = ""
+    ) -> None:
+        self.name = name
+        self.seats = tuple(seats)
+        self.store = store
+        self.key = key
+        self.share = share
+        self.next = next_name
+        self.trouble = ""
+        self.changed = asyncio.Event()
+        self.steps = [Step(game.first())]
+        for action in game.actions_played:
+            self.steps.append(self._after(self.game.move(action)))
+
+    @classmethod
+    def deal(cls, store: Store, rules: str, seats: Sequence[Seat], seed: int | None = None) -> Table:
+        """A new game, kept on disk from now on.
+
+        Raises:
+            ValueError: If there is no such variant.
+        """
+        game = Game(rules=rules, num_players=len(seats), seed=seed)
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
+        table = cls(name, seats, game, store, fresh_seed(), new_secret())
+        table.save(table.game)
+        return table
+
+    @classmethod
+    def load(cls, store: Store, name: str, data: dict[str, Any]) -> Table:
+        """A game from disk.
+
+        Raises:
+            ValueError: If its file isn't what `save` has written.
+        """
+        try:
+            seats = [Seat(**seat) for seat in data["seats"]]
+            game = Game.replay(json.dumps(data["record"]))
+            if len(seats) != game.num_players:
+                raise ValueError(f"it has {len(seats)} seats for {game.num_players} players")
+            return cls(name, seats, game, store, int(data["key"]), str(data["share"]), str(data["next"]))
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"it is damaged: {type(error).__name__} {error}") from None
+
+    # --- looking ---
+
+    @property
+    def game(self) -> Game:
+        """The game as it is now. Not to be played on: see `play`."""
+        return self.steps[-1].game
+
+    @property
+    def number(self) -> int:
+        """How many moves have been played."""
+        return len(self.steps) - 1
+
+    @property
+    def names(self) -> list[str]:
+        return [seat.name for seat in self.seats]
+
+    @property
+    def people(self) -> list[int]:
+        """Players who are people."""
+        return [player for player, seat in enumerate(self.seats) if seat.agent is None]
+
+    def record(self) -> str:
+        """The whole game as one line of JSON, hidden cards included.
+
+        Raises:
+            RefusedError: As long as it isn't over.
+        """
+        if not self.game.over:
+            raise RefusedError(409, "the record shows all hands: it is there when the game is over")
+        return self.game.record(self.names)
+
+    # --- changing ---
+
+    def play(self, player: int, number: Any, move: Any) -> None:
+        """Play a move for a seat, and keep it on disk before anybody sees it.
+
+        Args:
+            player: Whose seat.
+            number: How many moves he has seen: the move is meant for that position and no other.
+            move: As text.
+
+        Raises:
+            RefusedError: If it can't be played; nothing has changed.
+        """
+        self.check_turn(player, number)
+        step = self._after(self.check_move(move))
+        try:
+            self.save(step.game)
+        except OSError as error:
+            raise RefusedError(503, f"the game can't be kept on disk: {error.strerror or error}") from None
+        self.steps.append(step)
+        self.notify()
+
+    def check_turn(self, player: int, number: Any) -> None:
+        """Refuse what isn't meant for this position, or comes from who isn't to move."""
+        if type(number) is not int:
+            raise RefusedError(400, f"number must be the number of moves that you have seen, got {number!r:.40}")
+        if self.game.over:
+            raise RefusedError(409, "the game is over")
+        if number != self.number:
+            raise RefusedError(409, f"the game has gone on: {self.number} moves are played, this was meant for {number}")
+        if self.game.player != player:
+            raise RefusedError(409, f"it isn't your turn: {self.names[self.game.player]} is to move")
+
+    def check_move(self, move: Any) -> str:
+        """Refuse what isn't a legal move now."""
+        if not isinstance(move, str) or len(move) > 100 or not move.isprintable():
+            raise RefusedError(400, f"move must be a text such as k3-6:12>17, got {move!r:.40}")
+        try:
+            self.game.action(move)
+        except IllegalMoveError as error:
+            raise RefusedError(422, str(error)) from None
+        return move
+
+    def save(self, game: Game | None = None) -> None:
+        """Write the table to disk, with `game` instead of the present one.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        record = json.loads((game or self.game).record(self.names))
+        data = {"seats": [asdict(seat) for seat in self.seats], "key": self.key, "share": self.share, "next": self.next}
+        self.store.write(self.name, {**data, "record": record})
+
+    def notify(self) -> None:
+        """Wake up all who wait for something new."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def _after(self, move: str) -> Step:
+        game = self.game.clone()
+        game.play(move)
+        before, after = self.game.to_dict(), game.to_dict()
+        last = last_move(before, move, after, game.components)
+        drawn = None
+        if move.startswith("draw:"):
+            drawn = before["piles"][last.player][move.partition(":")[2]][0]
+        return Step(game, last, words.log_words(before, last, after, self.names, game.components), drawn)
