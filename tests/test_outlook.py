@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from artus_agents.neural import view_outlook, write_outlook
+from artus_agents.network import Output
+from artus_agents.neural import draw_actions, view_outlook, write_outlook
 from artus_agents.outlook import OUTLOOKS, choose
 from artus_env import NUM_ACTIONS, Batch, Game
 from artus_env.artus.actions import MASK_WORDS
@@ -177,7 +178,7 @@ def chosen(logits, legal, random_bits, sample=True, gates=None, out=None):
     out = np.zeros((count, 1, 0), np.int8) if out is None else np.tile(out, (count, 1, 1))
     actions, log_probs = np.full(count, -7), np.full(count, np.nan, np.float32)
     words = np.tile(bits(legal), (count, 1))
-    choose(rows, gates, words, out, np.array(random_bits, np.uint64), sample, actions, log_probs)
+    choose(rows, gates, words, out, np.array(random_bits, np.uint64), sample, actions, log_probs, 0, count)
     return actions, log_probs
 
 
@@ -250,9 +251,22 @@ def test_log_probabilities_are_those_of_torch_and_all_actions_legal(with_outlook
     gates = random.normal(size=(500, out.shape[2])).astype(np.float32) * 2
     logits = random.normal(size=(500, NUM_ACTIONS)).astype(np.float32) * 3
     actions, log_probs = np.empty(500, np.int64), np.empty(500, np.float32)
-    choose(logits, gates, batch.legal_bits, out, seed_stream(2, 500), True, actions, log_probs)
+    choose(logits, gates, batch.legal_bits, out, seed_stream(2, 500), True, actions, log_probs, 0, 500)
     assert batch.mask[np.arange(500), actions].all()
     dense = torch.from_numpy(logits + (out / 10 * gates[:, None, :]).sum(axis=2).astype(np.float32))
     dense[torch.from_numpy(batch.mask) == 0] = -torch.inf
     expected = torch.log_softmax(dense, dim=1)[torch.arange(500), torch.from_numpy(actions)]
     np.testing.assert_allclose(log_probs, expected.numpy(), atol=1e-5, rtol=1e-5)
+
+
+def test_two_threads_draw_what_one_draws():
+    batch = Batch(600, rules="advanced", num_players=2, seed=3)
+    random = torch.Generator().manual_seed(1)
+    output = Output(
+        torch.randn(600, NUM_ACTIONS, generator=random), torch.randn(600, OUTLOOKS, generator=random), torch.zeros(600, 4)
+    )
+    arguments = (output, batch.legal_bits, outlook_of(batch), seed_stream(4, 600), True)
+    one, two = draw_actions(*arguments, threads=1), draw_actions(*arguments, threads=2)
+    for part, other in zip(one, two, strict=True):
+        np.testing.assert_array_equal(part, other)
+    assert batch.mask[np.arange(600), one[0]].all()

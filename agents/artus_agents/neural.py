@@ -11,7 +11,7 @@ import torch
 
 from artus_agents import saved
 from artus_agents.network import Network, Output
-from artus_agents.outlook import OUTLOOKS, choose, outlook, outlook_shares
+from artus_agents.outlook import OUTLOOKS, choose, choose_shares, outlook, outlook_shares
 from artus_env.engine.agents import View
 from artus_env.engine.workers import available_cores, run_shares, shares
 
@@ -47,10 +47,7 @@ class NeuralAgent:
         self.check_variant(view.rules, view.num_players, view.components)
         output = infer(self.network, view.observation, self.bfloat16)
         out = view_outlook(view) if self.network.shape.outlook else np.zeros((len(view), 1, 0), np.int8)
-        actions, log_probs = np.empty(len(view), np.int64), np.empty(len(view), np.float32)
-        choose(
-            output.logits.numpy(), output.gates.numpy(), view.legal_bits, out, view.keys, self.sample, actions, log_probs
-        )  # fmt: skip
+        actions, _ = draw_actions(output, view.legal_bits, out, view.keys, self.sample)
         return actions
 
     def check_variant(self, rules: str, num_players: int, components: Any) -> None:
@@ -133,3 +130,15 @@ def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out
     bounds = shares(len(states), max(1, min(threads or available_cores(), len(states) // GAMES_PER_THREAD)))
     scratch = np.empty(len(bounds) - 1, states.dtype)
     run_shares(outlook, outlook_shares, (tables, states, legal, scratch, out), bounds)
+
+
+def draw_actions(
+    output: Output, legal: np.ndarray, out: np.ndarray, bits: np.ndarray, sample: bool, threads: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """`choose` for n games, by several threads (0: one a core) where that pays: actions and log-probabilities, shapes (n,)."""
+    count = len(legal)
+    actions, log_probs = np.empty(count, np.int64), np.empty(count, np.float32)
+    bounds = shares(count, max(1, min(threads or available_cores(), count // GAMES_PER_THREAD)))
+    arguments = (output.logits.numpy(), output.gates.numpy(), legal, out, bits, sample, actions, log_probs)
+    run_shares(choose, choose_shares, arguments, bounds)
+    return actions, log_probs

@@ -114,8 +114,8 @@ def softmax(values, count):
 
 
 @jit
-def choose(logits, gates, legal, out, bits, sample, actions, log_probs):
-    """An action for each game, drawn with the network's probabilities or the likeliest one, and its log-probability.
+def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, high):
+    """Actions for games low..high-1, drawn with the network's probabilities or the likeliest ones, and their log-probabilities.
 
     Args:
         logits: shape (n, A), float32.
@@ -129,7 +129,7 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs):
     logits, gates, legal, out = borrow(logits), borrow(gates), borrow(legal), borrow(out)
     ids = np.empty(logits.shape[1], np.int64)
     values = np.empty(logits.shape[1], np.float32)
-    for i in range(len(logits)):
+    for i in range(low, high):
         count = legal_logits(logits[i], gates[i], legal[i], out[i], ids, values)
         if count == 0:  # the game is over
             actions[i], log_probs[i] = -1, 0
@@ -152,3 +152,9 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs):
                     best = j
         actions[i] = ids[best]
         log_probs[i] = math.log(values[best])
+
+
+@jit_parallel
+def choose_shares(logits, gates, legal, out, bits, sample, actions, log_probs, bounds):
+    for share in numba.prange(len(bounds) - 1):
+        choose(logits, gates, legal, out, bits, sample, actions, log_probs, bounds[share], bounds[share + 1])

@@ -24,8 +24,7 @@ import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from artus_agents.neural import infer
-from artus_agents.outlook import choose
+from artus_agents.neural import draw_actions, infer
 from artus_env.artus.components import MAX_PLAYERS
 from artus_training import ppo, train_sb3
 from artus_training.cli import UsageError
@@ -58,14 +57,11 @@ def ceiling(trainer: ppo.Trainer) -> float:
     s = trainer.settings
     row = MAX_PLAYERS
     bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
-    actions, log_probs = np.empty(s.num_games, np.int64), np.empty(s.num_games, np.float32)
     start = time.perf_counter()
-    for _ in range(s.num_steps):
-        output = infer(trainer.network, trainer.observation[row], trainer.bfloat16)
-        choose(
-            output.logits.numpy(), output.gates.numpy(), trainer.legal[row], trainer.outlook[row], bits, True,
-            actions, log_probs,
-        )  # fmt: skip
+    with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.bfloat16):  # as the trainer does
+        for _ in range(s.num_steps):
+            output = infer(trainer.network, trainer.observation[row], trainer.bfloat16)
+            draw_actions(output, trainer.legal[row], trainer.outlook[row], bits, True, trainer.threads)
     forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
     rows = torch.from_numpy(np.flatnonzero(trainer.ready.reshape(-1))[: s.batch_size])

@@ -31,8 +31,8 @@ from rich.table import Table as TextTable
 from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.network import Network, Shape, fast_bfloat16
-from artus_agents.neural import NeuralAgent, infer, write_outlook
-from artus_agents.outlook import OUTLOOKS, SCALE, choose, legal_logits, softmax
+from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
+from artus_agents.outlook import OUTLOOKS, SCALE, legal_logits, softmax
 from artus_agents.saved import read_card, save_agent, write_atomically
 from artus_env import Batch
 from artus_env.artus.actions import MASK_WORDS
@@ -563,10 +563,9 @@ class Trainer:
                 write_outlook(batch.tables, batch.states, batch.legal_bits, self.outlook[row, games], batch.threads)
         output = infer(self.network, self.observation[row], self.bfloat16)
         self.value[row] = output.values.numpy()
-        choose(
-            output.logits.numpy(), output.gates.numpy(), self.legal[row], self.outlook[row], key_bits(self.draws), True,
-            self.action[row], self.log_prob[row],
-        )  # fmt: skip
+        self.action[row], self.log_prob[row] = draw_actions(
+            output, self.legal[row], self.outlook[row], key_bits(self.draws), True, self.threads
+        )
         self.draws = following_keys(self.draws)
         self.learns[t] = np.take_along_axis(self.seats, self.mover[t, :, None].astype(np.int64), axis=1)[:, 0] == LEARNER
         for table in self.tables:
