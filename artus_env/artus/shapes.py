@@ -172,6 +172,11 @@ def card_back(pile: str) -> str:
 
 
 @cache
+def reach(card: Card) -> str:
+    """How far a card moves: from - to."""
+    return f"{card.low}{DASH}{card.high}" if card.low != card.high else str(card.low)
+
+
 def card_front(card: Card) -> str:
     """The front of a card: its kind's colour and sign on top, what it does below."""
     icon = BACK_ICONS[card.pile]
@@ -180,7 +185,7 @@ def card_front(card: Card) -> str:
         f'<path class="{card.pile}" d="M0 18V5Q0 0 5 0H39Q44 0 44 5V18Z"/>'
         f'<path class="pale" transform="translate(22 9.5) scale(.62)" d="{icon}"/>'
     ]
-    steps = f"{card.low}{DASH}{card.high}" if card.low != card.high else str(card.low)
+    steps = reach(card)
     if card.action == "knight":
         lines += [label(22, 34, 16, "print", steps), _way(card.backward, 22, 50)]
     elif card.action == "royal":

@@ -47,6 +47,7 @@ from artus_training.cards import card, command, point
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
 from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.settings import PpoSettings
 
 PROGRAM = "artus train"
 PAST = "past"
@@ -59,13 +60,9 @@ _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes o
 
 
 @dataclass
-class Settings:
+class Settings(PpoSettings):
     """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
 
-    rules: Literal["beginner", "advanced"] = "beginner"
-    """Rule set."""
-    num_players: int = 2
-    """Players at the table, 2..4."""
     also: tuple[str, ...] = ()
     """More variants for the same network, e.g. `advanced-2 advanced-4`; the games are shared among all of them."""
     steps: int = 16_000_000
@@ -73,17 +70,11 @@ class Settings:
     minutes: float = 0.0
     """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. How far the learning rate has
     fallen then depends on the machine; for results that can be repeated give `steps` alone."""
-    resume: bool = False
-    """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     preset: Path | None = None
     """A TOML file with settings, instead of the variant's own preset."""
-    runs: Path = Path("runs")
-    """Where runs are kept; this one in a folder named after its variant. What an earlier run left there is replaced."""
     seed: int = 0
     """Of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
 
-    reward: Literal["win", "margin", "prestige"] = "prestige"
-    """What the learner is paid for. `prestige` tells good from bad moves at once."""
     final_reward: Literal["win", "margin", "prestige"] | None = None
     """What it is paid for from `final_part` of the training on; None: the same."""
     final_part: float = 0.5
@@ -91,13 +82,7 @@ class Settings:
     opponents: tuple[str, ...] = ("past=0.1",)
     """Agents and their share of the games, in which one seat learns against copies of them; `past` is the pool of earlier
     selves. In all other games every seat learns."""
-    pool_size: int = 4
-    """Earlier selves kept."""
-    snapshot_every: int = 20
-    """Updates from one earlier self to the next."""
 
-    hidden: tuple[int, ...] = (256, 256)
-    """Width of the hidden layers, which policy and values share."""
     outlook: bool = True
     """Tell the policy what each legal action leads to."""
 
@@ -107,22 +92,8 @@ class Settings:
     """Decisions in each game between two updates."""
     batch_size: int = 4096
     """Decisions in one gradient step."""
-    epochs: int = 2
-    """How often an update goes over its decisions."""
-    learning_rate: float = 1e-3
-    """At the start; it falls linearly to a fiftieth."""
-    gamma: float = 1.0
-    """Discount of rewards to come. A point counts alike whenever it is made."""
-    gae_lambda: float = 0.9
-    """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
-    entropy: float = 0.005
-    """Bonus for staying undecided."""
     value_weight: float = 0.5
     """Weight of the value loss, measured in variances of the returns."""
-    clip: float = 0.2
-    """How far an update may change the probability of a decision."""
-    max_grad_norm: float = 0.5
-    """Longest gradient."""
 
     device: str = "cpu"
     """Where the network computes: `cpu` or `cuda`."""
@@ -184,10 +155,7 @@ class Settings:
         Raises:
             ValueError: If one isn't NAME=SHARE, or the shares are more than all games.
         """
-        try:
-            shares = {name: float(share) for name, _, share in (text.rpartition("=") for text in self.opponents)}
-        except ValueError:
-            raise ValueError(f"opponents are NAME=SHARE, got {' '.join(self.opponents)}") from None
+        shares = super().shares()
         if any(not 0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1:
             raise ValueError(f"the shares of opponents must be 0..1, in all at most 1, got {' '.join(self.opponents)}")
         return shares
@@ -200,22 +168,19 @@ class Settings:
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants):
             raise ValueError(f"num_games must be at least one for each variant, got {self.num_games}")
-        for name in ("steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs", "games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs", "games")
         if self.num_steps < 8:  # fewer might bring no decision whose seat moves again
             raise ValueError(f"num_steps must be at least 8, got {self.num_steps}")
-        for name in ("seed", "minutes", "learning_rate", "entropy", "threads", "evaluate_every", "final_games", "value_weight"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
+        self.check_at_least(
+            0, "seed", "minutes", "learning_rate", "entropy", "threads", "evaluate_every", "final_games", "value_weight"
+        )
         for name in ("gamma", "gae_lambda", "final_part"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
         for name in ("clip", "max_grad_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden needs the widths of one or more layers, got {self.hidden}")
+        self.check_hidden()
         for mode in (self.reward, self.final_reward or self.reward):
             mode_index(mode)
         if self.precision not in ("auto", "float32", "bfloat16"):

@@ -10,12 +10,11 @@ The reference that `artus train` is compared with. Ctrl-C saves and stops; `--re
 from __future__ import annotations
 
 import dataclasses
-import math
 import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -43,39 +42,26 @@ from artus_training.policy import (
 )
 from artus_training.ppo import CheckpointError, settings_from_dict, settings_to_dict
 from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.settings import PpoSettings
 from artus_training.vec_env import SELF, SelfPlayVecEnv
 
 PROGRAM = "artus train-sb3"
 
 
 @dataclass
-class Settings:
+class Settings(PpoSettings):
     """What to train, and how."""
 
-    rules: Literal["beginner", "advanced"] = "beginner"
-    """Rule set."""
-    num_players: int = 2
-    """Players at the table, 2..4."""
     steps: int = 2_500_000
     """Decisions of the learner in all."""
     minutes: float = 0.0
     """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls with
     whichever of the two is nearer to its end."""
-    resume: bool = False
-    """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
-    runs: Path = Path("runs")
-    """Where runs are kept; this one in a folder named after its variant. What an earlier run left there is replaced."""
     seed: int = 0
     """Of weights, deals, opponents and exploration."""
 
-    reward: Literal["win", "margin", "prestige"] = "prestige"
-    """What the learner is paid for. `prestige` tells good from bad moves at once and learns faster than `win`."""
     opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
     """Agents and their share of the games; `self` is the pool of earlier versions."""
-    pool_size: int = 4
-    """Earlier versions kept as opponents."""
-    snapshot_every: int = 20
-    """Updates from one new version in the pool to the next."""
 
     num_envs: int = 512
     """Games at a time."""
@@ -83,24 +69,6 @@ class Settings:
     """Decisions in each game between two updates."""
     batch_size: int = 512
     """Decisions in one gradient step."""
-    epochs: int = 2
-    """How often an update goes over its decisions."""
-    learning_rate: float = 1e-3
-    """At the start; it falls linearly to a fiftieth."""
-    gamma: float = 1.0
-    """Discount of rewards to come. A point counts alike whenever it is made."""
-    gae_lambda: float = 0.9
-    """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
-    entropy: float = 0.005
-    """Bonus for staying undecided."""
-    hidden: tuple[int, ...] = (256, 256)
-    """Width of the hidden layers, which policy and value share."""
-    value_weight: float = 0.5
-    """Weight of the value loss."""
-    clip: float = 0.2
-    """How far an update may change the probability of a decision."""
-    max_grad_norm: float = 0.5
-    """Longest gradient."""
 
     threads: int = 1
     """Torch threads. Two pay a little where nobody else wants the cores; where somebody does, they wait for each other and
@@ -133,29 +101,15 @@ class Settings:
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
         Batch.definition.check_variant(self.rules, self.num_players)
-        counts = ("steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs", "threads")
-        for name in (*counts, "evaluation_games"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
-        for name in ("seed", "games", "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be at least 0, got {getattr(self, name)}")
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden needs the widths of one or more layers, got {self.hidden}")
+        self.check_at_least(
+            1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs", "threads"
+        )
+        self.check_at_least(1, "evaluation_games")
+        self.check_at_least(0, "seed", "games", "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
+        self.check_hidden()
         for agent in (*self.shares(), *self.judges):
             if agent != SELF:
                 line_up([agent, agent], self.rules, self.num_players)
-
-    def shares(self) -> dict[str, float]:
-        """`opponents` as a table.
-
-        Raises:
-            ValueError: If one isn't NAME=SHARE.
-        """
-        try:
-            return {name: float(share) for name, _, share in (text.rpartition("=") for text in self.opponents)}
-        except ValueError:
-            raise ValueError(f"opponents are NAME=SHARE, got {' '.join(self.opponents)}") from None
 
 
 @dataclass

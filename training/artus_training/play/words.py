@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from artus_env.artus.components import STANDARD, Card, Components
 from artus_env.artus.picture import LastMove, signed, value_of
+from artus_env.artus.shapes import reach
 
 SCORING_TITLES = {
     "all": "All knights",
@@ -25,8 +26,7 @@ def plus(points: int) -> str:
 
 def steps(card: Card) -> str:
     """How far a card moves: from - to, and ± where backward is allowed, too."""
-    reach = f"{card.low}\N{EN DASH}{card.high}" if card.low != card.high else str(card.low)
-    return f"{reach} ±" if card.backward else reach
+    return f"{reach(card)} ±" if card.backward else reach(card)
 
 
 def card_title(card: Card) -> str:
@@ -43,12 +43,12 @@ def card_title(card: Card) -> str:
 def card_text(card: Card) -> str:
     """What a card does, in a sentence or two."""
     way = "forward or backward" if card.backward else "forward"
-    reach = f"{card.low} to {card.high} seats {way}"
+    far = f"{card.low} to {card.high} seats {way}"
     colour = f"{card.colour} " if card.colour else ""
     text = {
-        "knight": f"Move one of your knights {reach}. You gain what the seat that it leaves is worth.",
-        "royal": f"Move a {colour}prince or the King, if he is {card.colour}, {reach}." if card.colour
-        else f"Move a prince or the King {reach}.",
+        "knight": f"Move one of your knights {far}. You gain what the seat that it leaves is worth.",
+        "royal": f"Move a {colour}prince or the King, if he is {card.colour}, {far}." if card.colour
+        else f"Move a prince or the King {far}.",
         "ring": f"Give a {colour}prince a ring. You gain what his seat is worth. With three rings he is King.",
         "all": "Gain what all your knights are worth together.",
         "reversed": "Gain what all your knights are worth together, plus and minus swapped.",
