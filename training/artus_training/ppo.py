@@ -449,14 +449,18 @@ class Trainer:
         self.draws = seed_stream(s.seed, games, _DRAWS)
         self.opponent_keys = seed_stream(s.seed, games, _OPPONENTS)
 
-        # Who sits where: LEARNER, or an index into `agents()`. Games against opponents come first at each table.
+        # Who sits where: LEARNER, or an index into `self.opponents`. Games against opponents come first at each table.
         self.fixed = [(name, share) for name, share in s.shares().items() if share and name != PAST]
         self.past_share = s.shares().get(PAST, 0.0)
-        self.fixed_agents = [line_up([name, name], *variants[0])[0] for name, _ in self.fixed]
+        self.opponents: list[Agent] = [line_up([name, name], *variants[0])[0] for name, _ in self.fixed]
         self.pool: list[dict[str, torch.Tensor]] = []
         self.seats = np.full((games, MAX_PLAYERS), LEARNER)
-        self._pool_agents: list[NeuralAgent] = []
         if self.past_share:
+            past = Network(shape)
+            if self.bfloat16:
+                past.bfloat16()  # so that no call has to convert weights
+            self.past = NeuralAgent(past, sample=True, bfloat16=self.bfloat16)
+            self.opponents.append(self.past)
             self._remember()
         for table in self.tables:
             self._seat_opponents(table, np.arange(len(table.batch)), first_time=True)
@@ -503,6 +507,8 @@ class Trainer:
         if s.final_reward and self.part >= s.final_part:
             for table in self.tables:
                 table.batch.reward_mode = s.final_reward
+        if self.past_share:  # one earlier self a round: one call of a network serves all its games
+            self.past.network.load_state_dict(self.pool[self.updates % len(self.pool)])
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):  # converts the weights once for all
             for t in range(s.num_steps):
                 self._play(t)
@@ -517,7 +523,6 @@ class Trainer:
     def _play(self, t: int) -> None:
         """Step t of a rollout."""
         s = self.settings
-        agents: Sequence[Agent] = [*self.fixed_agents, *self._pool_agents]
         row = MAX_PLAYERS + t
         for table in self.tables:
             batch, games = table.batch, table.games
@@ -538,7 +543,9 @@ class Trainer:
             others = np.flatnonzero(~self.learns[t, games])
             if len(others):
                 seats = self.seats[games]
-                self.action[row, games][others] = choose_actions(batch, agents, seats, self.opponent_keys[games], others)
+                self.action[row, games][others] = choose_actions(
+                    batch, self.opponents, seats, self.opponent_keys[games], others
+                )
             reward, done = batch.step(self.action[row, games])
             self.reward[t, games, : batch.num_players] = reward
             self.done[t, games] = done
@@ -572,7 +579,8 @@ class Trainer:
             for chosen in order.split(s.batch_size):
                 if len(chosen) < s.batch_size / 2 < len(rows) / 2:
                     continue  # the rest of an epoch, too few for a step of this size
-                part_sums, square_error = self.learn(data, chosen.to(self.device), variance)
+                in_order = chosen.sort().values  # memory is read faster so
+                part_sums, square_error = self.learn(data, in_order.to(self.device), variance)
                 sums += part_sums
                 learnt += len(chosen)
                 value_loss += square_error
@@ -641,17 +649,6 @@ class Trainer:
         """Put the network as it is into the pool, in the place of the oldest."""
         self.pool.append({name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()})
         del self.pool[: -self.settings.pool_size]
-        self._fill_pool()
-
-    def _fill_pool(self) -> None:
-        """Give the earlier selves' agents their weights."""
-        del self._pool_agents[len(self.pool) :]
-        while len(self._pool_agents) < len(self.pool):
-            self._pool_agents.append(
-                NeuralAgent(Network(self.network.shape), sample=True, bfloat16=fast_bfloat16() and self.bfloat16)
-            )
-        for agent, weights in zip(self._pool_agents, self.pool, strict=True):
-            agent.network.load_state_dict(weights)
 
     def _seat_opponents(self, table: Table, which: np.ndarray, first_time: bool = False) -> None:
         """Put opponents into games that have just been dealt. The learner moves on by a seat each time."""
@@ -663,8 +660,7 @@ class Trainer:
             low += share
             for game in which[(which >= first) & (which < last)]:
                 learner = game % players if first_time else (int(np.argmax(seats[game, :players] == LEARNER)) + 1) % players
-                agent = index if index < len(self.fixed) else index + game % len(self.pool)
-                seats[game, :players] = agent
+                seats[game, :players] = index
                 seats[game, learner] = LEARNER
 
     # --- evaluation ---
@@ -708,7 +704,6 @@ class Trainer:
             self.network.load_state_dict(state["network"])
             self.optimizer.load_state_dict(state["optimizer"])
             self.pool = state["pool"] or self.pool
-            self._fill_pool()
             self.order.set_state(state["order"])
             self.steps, self.updates, self.seconds = int(state["steps"]), int(state["updates"]), float(state["seconds"])
             self.curve = list(state["curve"])
