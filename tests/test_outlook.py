@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from artus_agents.network import Output
-from artus_agents.neural import draw_actions, view_outlook, write_outlook
+from artus_agents.network import Network, Output, Shape
+from artus_agents.neural import FEW, NeuralAgent, draw_actions, infer, view_outlook, write_outlook
 from artus_agents.outlook import OUTLOOKS, choose
 from artus_env import NUM_ACTIONS, Batch, Game
 from artus_env.artus.actions import MASK_WORDS
@@ -270,3 +270,40 @@ def test_two_threads_draw_what_one_draws():
     for part, other in zip(one, two, strict=True):
         np.testing.assert_array_equal(part, other)
     assert batch.mask[np.arange(600), one[0]].all()
+
+
+@pytest.mark.parametrize("with_outlook", [True, False])
+def test_an_agent_says_what_it_draws_with(with_outlook):
+    """Probabilities are 0 for what is illegal, and those of the drawn actions are the ones that `draw_actions` reports."""
+    torch.manual_seed(3)
+    batch = Batch(200, rules="advanced", num_players=3, seed=8)
+    for _ in range(70):
+        batch.step(batch.sample())
+    network = Network(Shape(batch.observation_size, NUM_ACTIONS, (16,), with_outlook))
+    torch.nn.init.normal_(network.head.weight, std=0.3)
+    view = View(batch, None, seed_stream(1, len(batch)))
+    probabilities, values = NeuralAgent(network).judge(view)
+    assert probabilities.shape == (len(batch), NUM_ACTIONS)
+    assert (probabilities[view.mask == 0] == 0).all()
+    assert probabilities.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert (probabilities.argmax(axis=1) == NeuralAgent(network).act(view)).all()
+    output = infer(network, view.observation)
+    out = view_outlook(view) if with_outlook else np.zeros((len(view), 1, 0), np.int8)
+    actions, log_probs = draw_actions(output, view.legal_bits, out, view.keys, True)
+    assert np.log(probabilities[np.arange(len(view)), actions]) == pytest.approx(log_probs, abs=1e-4)
+    assert (values == output.values.numpy()[:, :3]).all()
+
+
+def test_few_positions_are_judged_by_one_thread_and_the_setting_stays(monkeypatch):
+    threads = torch.get_num_threads()
+    network = Network(Shape(8, 4, (16,), False))
+    seen = []
+    monkeypatch.setattr(network, "forward", lambda rows: seen.append(torch.get_num_threads()) or torch.zeros(len(rows), 64))
+    try:
+        torch.set_num_threads(2)
+        infer(network, np.zeros((3, 8), np.int8))
+        infer(network, np.zeros((FEW, 8), np.int8))
+        assert seen == [1, 2]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(threads)

@@ -18,6 +18,7 @@ from artus_agents.saved import load_agent
 from artus_env.artus.components import MAX_PLAYERS as P
 from artus_training.evaluate import evaluate
 from artus_training.ppo import (
+    LEARNER,
     CheckpointError,
     Settings,
     Trainer,
@@ -119,6 +120,23 @@ def test_a_seat_that_does_not_learn_is_left_out():
     rollout.estimate(np.zeros((P, 1)), np.zeros((P, 1), bool), 1.0, 1.0)
     assert rollout.ready[P:, 0].tolist() == [True, False, True]
     np.testing.assert_allclose(rollout.advantage[[P, P + 2], 0], [1 + 2 + 3 - 1, 3 - 1])
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_players):
+    """Over as many deals as there are seats each of them is theirs equally often."""
+    shares = ("past=0.5", "greedy=0.25")
+    trainer = Trainer(tiny(tmp_path, num_players=num_players, num_games=48, opponents=shares))
+    counts = (trainer.seats != LEARNER).sum(axis=1)
+    assert sorted(set(counts[:36])) == list(range(1, num_players))
+    assert not counts[36:].any()
+    held = np.zeros((48, num_players), int)
+    for _ in range(num_players):
+        theirs = trainer.seats[:, :num_players] != LEARNER
+        assert (theirs.sum(axis=1) == counts).all()
+        held += theirs
+        trainer._seat_opponents(trainer.tables[0], np.arange(48))
+    assert (held == counts[:, None]).all()
 
 
 @pytest.mark.parametrize("num_players", [2, 3, 4])

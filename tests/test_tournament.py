@@ -124,7 +124,7 @@ class Quitter:
 
 def test_who_gives_up_has_lost_and_the_report_says_why(tmp_path):
     settings = Settings(("greedy", "quitter"), games=20)
-    results = run(settings, tmp_path / "t", agents=[find_agent("greedy"), Quitter()])
+    results = run(settings, tmp_path / "t", agents={"quitter": Quitter()})
     whole = standings(results)
     assert [(line.agent, line.wins) for line in whole.table] == [("greedy", 1.0), ("quitter", 0.0)]
     assert whole.duels[0, 1] == 1
@@ -132,6 +132,23 @@ def test_who_gives_up_has_lost_and_the_report_says_why(tmp_path):
     report = (tmp_path / "t" / "report.md").read_text()
     assert report.count("quitter gave up deal") == 20
     assert "as player 1: had enough" in report
+
+
+def test_agents_that_are_given_need_a_name_that_plays(tmp_path):
+    with pytest.raises(ValueError, match="agents are given that don't play: quiter"):
+        run(Settings(("greedy", "quitter"), games=2), tmp_path / "t", agents={"quiter": Quitter()})
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_tournament_does_not_go_on_with_other_code(tmp_path):
+    settings = Settings(("greedy", "mine"), games=2)
+    run(settings, tmp_path / "t", agents={"mine": Quitter()})
+
+    class Other(Quitter):
+        failure = "another reason"
+
+    with pytest.raises(ValueError, match="holds another tournament"):
+        run(settings, tmp_path / "t", agents={"mine": Other()})
 
 
 def test_standings_of_known_results():

@@ -11,13 +11,15 @@ import torch
 
 from artus_agents import saved
 from artus_agents.network import Network, Output
-from artus_agents.outlook import OUTLOOKS, choose, choose_shares, outlook, outlook_shares
+from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook, outlook_shares
 from artus_env.engine.agents import View
 from artus_env.engine.workers import available_cores, run_shares, shares
 
 TRAINED = Path(__file__).parent / "trained"
 """The agents that come with the package, `RULES-PLAYERS.safetensors` each."""
 GAMES_PER_THREAD = 128
+FEW = 256
+"""So many positions are judged faster by one thread than by several that wait for each other."""
 
 
 class NeuralAgent:
@@ -44,11 +46,32 @@ class NeuralAgent:
         Raises:
             ValueError: If the network was trained for other variants.
         """
-        self.check_variant(view.rules, view.num_players, view.components)
-        output = infer(self.network, view.observation, self.bfloat16)
-        out = view_outlook(view) if self.network.shape.outlook else np.zeros((len(view), 1, 0), np.int8)
+        output, out = self._consider(view)
         actions, _ = draw_actions(output, view.legal_bits, out, view.keys, self.sample)
         return actions
+
+    def judge(self, view: View) -> tuple[np.ndarray, np.ndarray]:
+        """What the network makes of positions.
+
+        Returns:
+            The probability of every action, shape (n, A), float32; and the reward still to come that it expects, for the player
+            to move and the players after him in turn: shape (n, num_players), float32, in units of 100 points.
+
+        Raises:
+            ValueError: If the network was trained for other variants.
+        """
+        output, out = self._consider(view)
+        logits = output.logits
+        if output.gates.shape[1]:
+            logits = logits + float(SCALE) * (torch.from_numpy(out).float() @ output.gates[:, :, None])[:, :, 0]
+        logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
+        return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
+
+    def _consider(self, view: View) -> tuple[Output, np.ndarray]:
+        """What the network says, and the outlook."""
+        self.check_variant(view.rules, view.num_players, view.components)
+        out = view_outlook(view) if self.network.shape.outlook else np.zeros((len(view), 1, 0), np.int8)
+        return infer(self.network, view.observation, self.bfloat16), out
 
     def check_variant(self, rules: str, num_players: int, components: Any) -> None:
         """Raise a ValueError if the network was trained for other variants."""
@@ -114,13 +137,21 @@ def check_card(card: dict[str, Any], rules: str, num_players: int, components: A
 def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> Output:
     """What a network says about observations (n, F), int8; on the CPU, wherever it computes."""
     device = next(network.parameters()).device
-    with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
-        return network.split(network(torch.from_numpy(observation).to(device)).float().cpu())
+    threads = torch.get_num_threads()
+    alone = len(observation) < FEW and threads > 1
+    if alone:
+        torch.set_num_threads(1)
+    try:
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
+            return network.split(network(torch.from_numpy(observation).to(device)).float().cpu())
+    finally:
+        if alone:
+            torch.set_num_threads(threads)
 
 
 def view_outlook(view: View) -> np.ndarray:
-    """The outlook of every legal action of a view, from what its players know: shape (n, A, OUTLOOKS), int8."""
-    out = np.empty((len(view), view.mask.shape[1], OUTLOOKS), np.int8)
+    """The outlook of every legal action of a view, from what its players know: shape (n, A, OUTLOOKS), int8; else 0."""
+    out = np.zeros((len(view), view.mask.shape[1], OUTLOOKS), np.int8)
     write_outlook(view.tables, view.known(), view.legal_bits, out)
     return out
 

@@ -444,11 +444,11 @@ def _small_hub(position: dict[str, Any]) -> Iterator[str]:
     for player, score in enumerate(position["scores"]):
         y = CENTRE + 58 * (player - (n - 1) / 2)
         if player == marked and not over:
-            yield f'<path class="ink" d="M{CENTRE - 96:g} {short(y - 12)}l15 12l-15 12z"/>'
+            yield f'<path class="ink" d="M{CENTRE - 100:g} {short(y - 12)}l15 12l-15 12z"/>'
         elif over and score == max(position["scores"]):
-            yield f'<path class="gold" transform="translate({CENTRE - 90:g} {short(y)}) scale(1.4)" d="{shapes.CROWN}"/>'
-        yield badge(player, CENTRE - 48, y, 1.1)
-        yield label(CENTRE + 90, y, 40, "ink end", signed(score))
+            yield f'<path class="gold" transform="translate({CENTRE - 97:g} {short(y)}) scale(1.4)" d="{shapes.CROWN}"/>'
+        yield badge(player, CENTRE - 54, y, 1.1)
+        yield label(CENTRE + 92, y, 38, "ink end", signed(score))
 
 
 # --- the players ---------------------------------------------------------------------------------------------------

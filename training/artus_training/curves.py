@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import tyro
+from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from artus_agents.saved import read_card
@@ -56,9 +53,8 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(1 + 3.6 * columns, 0.6 + 2.7 * rows), squeeze=False, layout="constrained"
-    )
+    figure = Figure((1 + 3.6 * columns, 0.6 + 2.7 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
     for axis, (variant, lines) in zip(axes.flat, sorted(panels.items(), key=_beginner_first), strict=False):
@@ -79,7 +75,6 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
         axis.set_ylabel("games won")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def _beginner_first(panel: tuple[str, Any]) -> tuple[bool, str]:

@@ -80,8 +80,8 @@ class Settings(PpoSettings):
     final_part: float = 0.5
     """When `final_reward` begins: 0..1."""
     opponents: tuple[str, ...] = ("past=0.1",)
-    """Agents and their share of the games, in which one seat learns against copies of them; `past` is the pool of earlier
-    selves. In all other games every seat learns."""
+    """Agents and their share of the games, in which they hold one or more seats; `past` is the pool of earlier selves. All
+    other seats learn."""
 
     outlook: bool = True
     """Tell the policy what each legal action leads to."""
@@ -651,7 +651,7 @@ class Trainer:
         del self.pool[: -self.settings.pool_size]
 
     def _seat_opponents(self, table: Table, which: np.ndarray, first_time: bool = False) -> None:
-        """Put opponents into games that have just been dealt. The learner moves on by a seat each time."""
+        """Put opponents into games that have just been dealt: from one to all seats but one. Each time they move on by one."""
         batch, seats = table.batch, self.seats[table.games]
         players = batch.num_players
         low = 0.0
@@ -659,9 +659,10 @@ class Trainer:
             first, last = round(low * len(batch)), round((low + share) * len(batch))
             low += share
             for game in which[(which >= first) & (which < last)]:
-                learner = game % players if first_time else (int(np.argmax(seats[game, :players] == LEARNER)) + 1) % players
-                seats[game, :players] = index
-                seats[game, learner] = LEARNER
+                theirs = seats[game, :players] != LEARNER
+                start = game if first_time else int(np.argmax(theirs & ~np.roll(theirs, 1))) + 1
+                seats[game, :players] = LEARNER
+                seats[game, (start + np.arange(1 + game // players % (players - 1))) % players] = index
 
     # --- evaluation ---
 

@@ -12,6 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
+terminal = Console(stderr=True, force_jupyter=False)
+"""Where progress is shown. In a notebook nothing would be left of it but empty output."""
+
 
 def progress_bar() -> Progress:
     """A bar with the time left and a field `wins`: how often the learner has beaten whom; nothing where nobody watches."""
@@ -22,7 +25,7 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         TextColumn("left  {task.fields[wins]}", table_column=Column(no_wrap=True)),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=terminal, transient=True)
 
 
 @contextmanager

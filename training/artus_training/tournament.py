@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import json
 import os
 import shlex
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,16 +35,17 @@ from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
+from artus_training.progress import terminal
 
 try:
     import fcntl
 except ImportError:  # Windows: then nothing keeps two processes apart
     fcntl = None  # type: ignore[assignment]
 
-console = Console(stderr=True)
 BLOCK_SECONDS = 2.0
 """How much work lies between two saves."""
 MAX_BLOCK_GAMES = 4096
+NO_AGENTS: Mapping[str, Agent] = MappingProxyType({})
 _DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
 
 
@@ -116,12 +119,12 @@ class Store:
     A block is there when its whole line is; what a killed process wrote of another is cut off.
     """
 
-    def __init__(self, folder: Path, settings: Settings, records: Path | None) -> None:
+    def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: Mapping[str, Agent] = NO_AGENTS) -> None:
         self.folder, self.settings, self.records = folder, settings, records
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
         about = folder / "settings.json"
-        settled = {**asdict(settings), "made_of": made_of(settings), "records": records and str(records)}
+        settled = {**asdict(settings), "made_of": made_of(settings, agents), "records": records and str(records)}
         whole = json.loads(json.dumps(settled))
         if not about.exists() and records is not None and records.exists() and records.stat().st_size:
             raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
@@ -201,13 +204,16 @@ class Store:
         )
 
 
-def made_of(settings: Settings) -> str:
-    """Hash of all that the agents are made of: our sources, and the files that their names mention (16 hex digits)."""
+def made_of(settings: Settings, agents: Mapping[str, Agent]) -> str:
+    """Hash of all that the agents are made of: our sources, the files that names mention, code of `agents` (16 hex digits)."""
     digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, Path(artus_agents.__path__[0]))}".encode())
     for name in settings.agents:
         for word in name.partition(":")[2].split():
             if Path(word).is_file():
                 digest.update(Path(word).read_bytes())
+    for name, agent in sorted(agents.items()):
+        with suppress(OSError, TypeError):  # compiled, or typed at a prompt
+            digest.update(f"{name} {inspect.getsource(type(agent))}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -235,24 +241,30 @@ def write_atomically(path: Path, text: str) -> None:
     new.replace(path)
 
 
-def run(settings: Settings, folder: Path, records: Path | None = None, agents: list[Agent] | None = None) -> Results:
+def run(settings: Settings, folder: Path, records: Path | None = None, agents: Mapping[str, Agent] = NO_AGENTS) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
     Args:
         settings: What is played.
         folder: Where results are kept; a tournament that lies there with the same settings goes on.
         records: Keep every game as a line in this file.
-        agents: The agents behind the names, where they can't be found by name.
+        agents: The agents behind some names; all others are found by name. Their code is part of the tournament, so that one
+            that was interrupted doesn't go on with other code. What was set in an object isn't seen: let its name say it.
 
     Raises:
         ValueError: If an agent is unknown, or the folder holds another tournament.
     """
-    players = agents or [find_agent(name) for name in settings.agents]
+    unknown = set(agents) - set(settings.agents)
+    if unknown:
+        raise ValueError(
+            f"agents are given that don't play: {' '.join(sorted(unknown))}; those who do: {' '.join(settings.agents)}"
+        )
+    players = [agents[name] if name in agents else find_agent(name) for name in settings.agents]
     for agent in players:
         if hasattr(agent, "check_variant"):
             agent.check_variant(settings.rules, settings.num_players, STANDARD)
     with alone_in(folder):
-        return _play(settings, players, Store(folder, settings, records))
+        return _play(settings, players, Store(folder, settings, records, agents))
 
 
 def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
@@ -262,7 +274,7 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
     seconds_per_game = [0.0] * len(lineups)
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("games"),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console,
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=terminal, transient=True,
     ) as progress:  # fmt: skip
         done = store.done()
         task = progress.add_task("playing", total=total, completed=sum(done) * settings.num_players)
@@ -380,7 +392,7 @@ def main(arguments: list[str]) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        console.print("interrupted; the same command goes on from here")
+        terminal.print("interrupted; the same command goes on from here")
         return 130
     whole = standings(results)
     Console().print(terminal_table(results, whole))
