@@ -15,7 +15,17 @@ from artus_env import Game
 from artus_env.engine.agents import find_agent
 from artus_training.cli import main
 from artus_training.standings import standings, write_report
-from artus_training.tournament import Results, Settings, Store, alone_in, in_lineup_order, places_of, play_block, run
+from artus_training.tournament import (
+    Results,
+    Settings,
+    Store,
+    alone_in,
+    baseline,
+    in_lineup_order,
+    places_of,
+    play_block,
+    run,
+)
 
 
 def test_every_lineup_of_different_agents_while_there_are_enough():
@@ -216,3 +226,12 @@ def test_replay_steps_through(tmp_path, capsys, monkeypatch):
     assert main(["replay", str(tmp_path / "games.jsonl"), "1"]) == 0
     shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("move ")]
     assert [line.split(",")[0] for line in shown] == [f"move {n} of 66" for n in (0, 1, 0, 66, 66)]
+
+
+def test_the_tables_of_the_readme_have_every_variant(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert baseline(["--games", "4", "--agents", "greedy", "random"]) == 0
+    printed = capsys.readouterr().out
+    variants = [f"**{rules}, {players} players**" for rules in ("beginner", "advanced") for players in (2, 3, 4)]
+    assert [line.partition(" (")[0] for line in printed.splitlines() if line.startswith("**")] == variants
+    assert printed.count("| greedy |") == printed.count("| random |") == 6

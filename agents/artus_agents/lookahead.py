@@ -7,7 +7,7 @@ import numpy as np
 from artus_agents import loops
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.engine.agents import View
-from artus_env.engine.workers import available_cores, run_shares, shares
+from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 GAMES_PER_THREAD = 16
 
@@ -32,8 +32,8 @@ class LookaheadAgent:
         states = view.redeal(view.keys)  # what it can't know plays no part; this only makes sure
         actions = np.empty(count, np.int64)
         arguments = (
-            view.tables, states, view.legal_bits, np.empty((len(bounds) - 1, 3), states.dtype),
-            np.empty((len(bounds) - 1, MASK_WORDS), np.uint64), self.weight, view.keys, actions,
+            view.tables, states, view.legal_bits, scratch(len(bounds) - 1, 3, states.dtype),
+            scratch(len(bounds) - 1, MASK_WORDS, np.uint64), self.weight, view.keys, actions,
         )  # fmt: skip
         run_shares(loops.lookahead, loops.lookahead_shares, arguments, bounds)
         return actions

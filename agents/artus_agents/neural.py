@@ -13,7 +13,7 @@ from artus_agents import saved
 from artus_agents.network import Network, Output
 from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook, outlook_shares
 from artus_env.engine.agents import View
-from artus_env.engine.workers import available_cores, run_shares, shares
+from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 TRAINED = Path(__file__).parent / "trained"
 """The agents that come with the package, `RULES-PLAYERS.safetensors` each."""
@@ -159,8 +159,8 @@ def view_outlook(view: View) -> np.ndarray:
 def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0) -> None:
     """`outlook` of n games, by several threads (0: one a core) where that pays."""
     bounds = shares(len(states), max(1, min(threads or available_cores(), len(states) // GAMES_PER_THREAD)))
-    scratch = np.empty(len(bounds) - 1, states.dtype)
-    run_shares(outlook, outlook_shares, (tables, states, legal, scratch, out), bounds)
+    after = scratch(len(bounds) - 1, 1, states.dtype)
+    run_shares(outlook, outlook_shares, (tables, states, legal, after, out), bounds)
 
 
 def draw_actions(

@@ -46,11 +46,11 @@ def others_worth(t, g, player):
 def outlook(tables, states, legal, scratch, out, low, high, share=0):
     """Write the outlook of every legal action: shape (n, A, OUTLOOKS), int8. Other actions' entries stay as they were.
 
-    `scratch` has one state a share and is overwritten. States may be concealed: nothing hidden is looked at.
+    `scratch` (shares, 1) is overwritten. States may be concealed: nothing hidden is looked at.
     """
     tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
     t = tables[0]
-    after = scratch[share]
+    after = scratch[share, 0]
     for i in range(low, high):
         g = states[i]
         player = int(g["player"])
@@ -67,7 +67,7 @@ def outlook(tables, states, legal, scratch, out, low, high, share=0):
                     for k in range(OUTLOOKS):
                         out[i, action, k] = 0
                     continue
-                scratch[share] = g
+                scratch[share, 0] = g
                 play(t, after, action)
                 out[i, action, POINTS] = clipped(int(after["scores"][player]) - score)
                 out[i, action, OWN_SEATS] = clipped(worth(t, after, player) - own)

@@ -11,7 +11,7 @@ from artus_agents import loops
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.artus.state import DRAW_PHASE
 from artus_env.engine.agents import View
-from artus_env.engine.workers import available_cores, run_shares, shares
+from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
@@ -65,9 +65,9 @@ class IsmctsAgent:
         if self.seconds:
             return np.array([self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64)
         bounds = shares(count, min(available_cores(), count))
-        scratch = self._scratch(len(bounds) - 1, self.simulations, states.dtype)
+        memory = self._memory(len(bounds) - 1, self.simulations, states.dtype)
         actions = np.empty(count, np.int64)
-        arguments = (view.tables, states, view.legal_bits, *scratch, view.keys, actions, self.simulations, *self._settings)
+        arguments = (view.tables, states, view.legal_bits, *memory, view.keys, actions, self.simulations, *self._settings)
         run_shares(loops.search, loops.search_shares, arguments, bounds)
         return actions
 
@@ -111,21 +111,21 @@ class IsmctsAgent:
         """Nodes and edges of the tree that is grown for one game, by simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
         most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
-        scratch = [part[0] for part in self._scratch(1, most, state.dtype)]
+        memory = [part[0] for part in self._memory(1, most, state.dtype)]
         for first in range(0, most, CHUNK):
-            loops.simulate(view.tables[0], state, *scratch, key, first, min(CHUNK, most - first), *self._settings)
+            loops.simulate(view.tables[0], state, *memory, key, first, min(CHUNK, most - first), *self._settings)
             if self.seconds and time.perf_counter() >= end:
                 break
-        return scratch[2], scratch[3]
+        return memory[2], memory[3]
 
     @staticmethod
-    def _scratch(count: int, simulations: int, state: np.dtype) -> tuple[np.ndarray, ...]:
+    def _memory(count: int, simulations: int, state: np.dtype) -> tuple[np.ndarray, ...]:
         """What the search writes to, a row for each thread: games, legal actions, nodes, edges, path, used."""
         return (
-            np.empty((count, 2), state),
-            np.empty((count, MASK_WORDS), np.uint64),
+            scratch(count, 2, state),
+            scratch(count, MASK_WORDS, np.uint64),
             np.empty((count, simulations + 1), loops.NODE),
             np.empty((count, (simulations + 10) * EDGES_PER_SIMULATION), loops.EDGE),
             np.empty((count, 3, MAX_DEPTH)),
-            np.empty((count, 2), np.int64),
+            scratch(count, 2, np.int64),
         )

@@ -19,6 +19,9 @@ from numba.core import config as numba_config
 
 config: Any = numba_config  # its attributes are made at run time
 
+CACHE_LINE = 64
+"""Bytes that a processor's cores hand to each other as one."""
+
 _lock = threading.Lock()
 _forked = False
 
@@ -41,6 +44,15 @@ def available_cores() -> int:
 def shares(count: int, threads: int) -> np.ndarray:
     """Bounds of equal shares of `count` games: shape (threads + 1,), int64."""
     return np.linspace(0, count, threads + 1).astype(np.int64)
+
+
+def scratch(count: int, items: int, dtype: Any) -> np.ndarray:
+    """Memory for `count` shares to write to, with any content: shape (count, `items` or some more).
+
+    The rows that threads use lie a cache line apart: two that write to one line take turns, and are slower than one alone.
+    """
+    apart = -(-CACHE_LINE // np.dtype(dtype).itemsize)
+    return np.empty((count, items + apart), dtype)
 
 
 def run_shares(

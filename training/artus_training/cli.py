@@ -22,7 +22,7 @@ COMMANDS = {
     "play": Command("artus_training.play.command", "main", "play in the browser, with people and agents"),
     "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
     "tournament": Command("artus_training.tournament", "main", "ratings and win rates of many agents, with a report"),
-    "baseline": Command("artus_training.tournament", "baseline", "tournaments of the untrained agents in every variant"),
+    "baseline": Command("artus_training.tournament", "baseline", "tournaments of the agents here in every variant"),
     "replay": Command("artus_training.show", "replay", "list recorded games, step through one, make a page or a GIF of it"),
     "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
     "bench-train": Command("artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3"),

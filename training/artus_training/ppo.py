@@ -42,7 +42,7 @@ from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
-from artus_env.engine.workers import available_cores, run_shares, shares
+from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 from artus_training.cards import card, command, point
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
@@ -305,7 +305,7 @@ def policy_gradient(
         rows: shape (B,), int64.
         legal, out, actions, old_log_probs, advantages: Of all decisions collected.
         by_logits, by_gates: Results for decisions low..high-1.
-        sums: shape (shares, 3), float64; row `share` is added to.
+        sums: shape (shares, 3 or more), float64; row `share` is added to.
     """
     logits, gates, legal, out = borrow(logits), borrow(gates), borrow(legal), borrow(out)
     by_logits, by_gates = borrow(by_logits), borrow(by_gates)
@@ -449,18 +449,17 @@ class Trainer:
         self.draws = seed_stream(s.seed, games, _DRAWS)
         self.opponent_keys = seed_stream(s.seed, games, _OPPONENTS)
 
-        # Who sits where: LEARNER, or an index into `self.opponents`. Games against opponents come first at each table.
+        # Who sits where: LEARNER, an index into `self.fixed_agents`, or one more than those: an earlier self. Games against
+        # opponents come first at each table.
         self.fixed = [(name, share) for name, share in s.shares().items() if share and name != PAST]
         self.past_share = s.shares().get(PAST, 0.0)
-        self.opponents: list[Agent] = [line_up([name, name], *variants[0])[0] for name, _ in self.fixed]
+        self.fixed_agents: list[Agent] = [line_up([name, name], *variants[0])[0] for name, _ in self.fixed]
         self.pool: list[dict[str, torch.Tensor]] = []
         self.seats = np.full((games, MAX_PLAYERS), LEARNER)
         if self.past_share:
-            past = Network(shape)
+            self.past = Network(shape)
             if self.bfloat16:
-                past.bfloat16()  # so that no call has to convert weights
-            self.past = NeuralAgent(past, sample=True, bfloat16=self.bfloat16)
-            self.opponents.append(self.past)
+                self.past.bfloat16()  # so that no call has to convert weights
             self._remember()
         for table in self.tables:
             self._seat_opponents(table, np.arange(len(table.batch)), first_time=True)
@@ -508,7 +507,7 @@ class Trainer:
             for table in self.tables:
                 table.batch.reward_mode = s.final_reward
         if self.past_share:  # one earlier self a round: one call of a network serves all its games
-            self.past.network.load_state_dict(self.pool[self.updates % len(self.pool)])
+            self.past.load_state_dict(self.pool[self.updates % len(self.pool)])
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):  # converts the weights once for all
             for t in range(s.num_steps):
                 self._play(t)
@@ -533,18 +532,24 @@ class Trainer:
                 write_outlook(batch.tables, batch.states, batch.legal_bits, self.outlook[row, games], batch.threads)
         output = infer(self.network, self.observation[row], self.bfloat16)
         self.value[row] = output.values.numpy()
-        self.action[row], self.log_prob[row] = draw_actions(
-            output, self.legal[row], self.outlook[row], key_bits(self.draws), True, self.threads
-        )
+        bits = key_bits(self.draws)
         self.draws = following_keys(self.draws)
-        self.learns[t] = np.take_along_axis(self.seats, self.mover[t, :, None].astype(np.int64), axis=1)[:, 0] == LEARNER
+        self.action[row], self.log_prob[row] = draw_actions(
+            output, self.legal[row], self.outlook[row], bits, True, self.threads
+        )
+        sitting = np.take_along_axis(self.seats, self.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
+        self.learns[t] = sitting == LEARNER
+        past = np.flatnonzero(sitting == len(self.fixed))
+        if len(past):  # they see what has been written down for the learner
+            output = infer(self.past, self.observation[row, past], self.bfloat16)
+            self.action[row, past], _ = draw_actions(output, self.legal[row, past], self.outlook[row, past], bits[past], True)
         for table in self.tables:
             batch, games = table.batch, table.games
-            others = np.flatnonzero(~self.learns[t, games])
+            others = np.flatnonzero((sitting[games] != LEARNER) & (sitting[games] < len(self.fixed)))
             if len(others):
                 seats = self.seats[games]
                 self.action[row, games][others] = choose_actions(
-                    batch, self.opponents, seats, self.opponent_keys[games], others
+                    batch, self.fixed_agents, seats, self.opponent_keys[games], others
                 )
             reward, done = batch.step(self.action[row, games])
             self.reward[t, games, : batch.num_players] = reward
@@ -614,7 +619,8 @@ class Trainer:
         gradient.values[:] = error * (2 * s.value_weight / (variance * len(error)))
         if self.device.type == "cpu":
             bounds = shares(len(rows), self.threads)
-            sums = np.zeros((len(bounds) - 1, 3))
+            sums = scratch(len(bounds) - 1, 3, np.float64)
+            sums[:] = 0
             run_shares(
                 policy_gradient, policy_gradient_shares,
                 (
@@ -624,7 +630,7 @@ class Trainer:
                 ),
                 bounds,
             )  # fmt: skip
-            sums = sums.sum(axis=0)
+            sums = sums.sum(axis=0)[:3]
         else:
             chosen = [part.index_select(0, rows) for part in data[1:6]]
             gradient.logits[:], gradient.gates[:], parts = policy_gradient_torch(*output[:2], chosen, s.clip, s.entropy)

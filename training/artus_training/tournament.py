@@ -411,11 +411,11 @@ def baseline(arguments: list[str]) -> int:
 
     parser = argparse.ArgumentParser(
         prog="artus baseline",
-        description="Tournaments of the agents that need no training, for each variant; prints the tables as Markdown. "
+        description="Tournaments of the agents that come along, for each variant; prints the tables as Markdown. "
         "Goes on where it stopped.",
     )
     parser.add_argument("--games", type=int, default=1000, help="of each line-up (default %(default)s)")
-    parser.add_argument("--agents", nargs="+", default=["random", "greedy", "lookahead", "ismcts:1000"])
+    parser.add_argument("--agents", nargs="+", default=["greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64"])
     parser.add_argument("--out", type=Path, default=Path("runs/baseline"))
     chosen = parser.parse_args(arguments)
     parts = []
