@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install test train bench check format coverage docs clean
+.PHONY: install test train bench check format coverage notebooks docs clean
 
 install: $(STAMP)
 
@@ -40,6 +40,10 @@ coverage: install
 		tests/test_engine_*.py tests/test_rules.py tests/test_positions.py tests/test_rulebook_examples.py tests/test_picture.py
 	$(BIN)/python -m coverage report --skip-covered --show-missing --fail-under=90
 
+# Run anew, with what they print and draw kept in them.
+notebooks: install
+	$(BIN)/python -m jupyter execute --inplace --timeout=120 notebooks/*.ipynb
+
 # The generated tables, then the site; every warning fails.
 docs: install
 	$(BIN)/python -m artus_env.artus.tables README.md docs/*.md
@@ -47,4 +51,4 @@ docs: install
 	@echo open docs/_build/html/index.html
 
 clean:
-	rm -rf $(VENV) runs dist screenshots docs/_build docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) runs dist screenshots docs/_build docs/notebooks docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import os
 import re
 from importlib.metadata import version as version_of
@@ -26,13 +27,14 @@ author = "The Artus maintainers"
 version = release = version_of("artus")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
 ]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # they hold what came out; `make notebooks` and the tests run them
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
@@ -65,6 +67,8 @@ def on_the_site(target: Path) -> Path | None:
     for package, folder in PACKAGES.items():
         if target.suffix == ".py" and target.is_relative_to(folder / package):
             return ROOT / "docs" / "reference" / (".".join(target.relative_to(folder).with_suffix("").parts) + ".rst")
+    if target.parent == ROOT / "notebooks":
+        return ROOT / "docs" / "notebooks" / target.name
     return target if target.is_relative_to(ROOT / "docs") else None
 
 
@@ -93,6 +97,27 @@ def mend_page(app: Sphinx, docname: str, source: list[str]) -> None:
 def mend_included(app: Sphinx, path: Path, parent: str, source: list[str]) -> None:
     included = (app.srcdir / path).resolve()
     source[0] = with_site_links(source[0], included.parent, Path(app.env.doc2path(app.env.docname)))
+
+
+def write_notebook_pages(app: Sphinx) -> None:
+    """Copy the notebooks to docs/notebooks, where something has changed."""
+    folder = Path(app.srcdir) / "notebooks"
+    folder.mkdir(exist_ok=True)
+    sources = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    for old in set(folder.iterdir()) - {folder / source.name for source in sources}:
+        old.unlink()
+    for source in sources:
+        page = folder / source.name
+        notebook = json.loads(source.read_text())
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "markdown":
+                cell["source"] = with_site_links("".join(cell["source"]), source.parent, page)
+        write_if_changed(page, json.dumps(notebook))
+
+
+def write_if_changed(page: Path, text: str) -> None:
+    if not page.exists() or page.read_text() != text:
+        page.write_text(text)
 
 
 # --- a page for each module ---------------------------------------------------------------------------------------------
@@ -128,10 +153,7 @@ def write_module_pages(app: Sphinx) -> None:
                 about = found[other].partition("\n\n")[0].replace("\n", " ")
                 lines += [f"   * - :doc:`{other.rpartition('.')[2]} <{other}>`", f"     - {as_rst(about)}"]
             lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {other.rpartition('.')[2]} <{other}>" for other in inside)]
-        text = "\n".join(lines) + "\n"
-        page = folder / f"{name}.rst"
-        if not page.exists() or page.read_text() != text:
-            page.write_text(text)
+        write_if_changed(folder / f"{name}.rst", "\n".join(lines) + "\n")
 
 
 # --- docstrings ---------------------------------------------------------------------------------------------------------
@@ -236,6 +258,7 @@ class LinkCode(SphinxPostTransform):
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_module_pages)
+    app.connect("builder-inited", write_notebook_pages)
     app.connect("source-read", mend_page)
     app.connect("include-read", mend_included)
     app.connect("autodoc-process-docstring", before_napoleon, priority=400)

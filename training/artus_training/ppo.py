@@ -86,9 +86,9 @@ class Settings(PpoSettings):
     outlook: bool = True
     """Tell the policy what each legal action leads to."""
 
-    num_games: int = 1024
+    num_games: int = 2048
     """Games at a time."""
-    num_steps: int = 64
+    num_steps: int = 32
     """Decisions in each game between two updates."""
     batch_size: int = 4096
     """Decisions in one gradient step."""

@@ -1,0 +1,52 @@
+"""The notebooks run from top to bottom, in time, and hold what came out of them."""
+
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+LIMIT = 120
+"""Seconds for a whole notebook."""
+
+
+def outputs(notebook, kind):
+    return [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs if out.output_type == kind]
+
+
+def plots(notebook):
+    return [out for out in outputs(notebook, "display_data") if "image/png" in out.data]
+
+
+def captions(notebook):
+    texts = [out.data.get("text/markdown", "") for out in outputs(notebook, "display_data")]
+    return [text for text in texts if text.startswith("**Figure")]
+
+
+def test_there_are_notebooks():
+    assert [path.stem[:2] for path in NOTEBOOKS] == ["01", "02", "03", "04"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_runs_from_top_to_bottom(path, tmp_path):
+    """Each plot comes with a caption, and nothing is printed to the standard error."""
+    notebook = nbformat.read(path, as_version=4)
+    start = time.monotonic()
+    NotebookClient(notebook, timeout=LIMIT, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert time.monotonic() - start < LIMIT
+    assert plots(notebook)
+    assert len(captions(notebook)) == len(plots(notebook))
+    assert [out.text for out in outputs(notebook, "stream") if out.name == "stderr"] == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_holds_what_came_out(path):
+    """All cells have run, once and in order, and the file stays small enough to be read on the web."""
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert len(captions(notebook)) == len(plots(notebook)) > 0
+    assert path.stat().st_size < 1_000_000
