@@ -48,5 +48,6 @@ def test_holds_what_came_out(path):
     nbformat.validate(notebook)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+    assert [out.text for out in outputs(notebook, "stream") if out.name == "stderr"] == []
     assert len(captions(notebook)) == len(plots(notebook)) > 0
     assert path.stat().st_size < 1_000_000

@@ -9,15 +9,23 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
-terminal = Console(stderr=True, force_jupyter=False)
-"""Where progress is shown. In a notebook nothing would be left of it but empty output."""
+
+def terminal() -> Console:
+    """Where progress is shown. In a notebook nothing is: every step of a bar would stay there."""
+    return Console(stderr=True, force_jupyter=False, force_terminal=False if Console().is_jupyter else None)
+
+
+def progress(*columns: ProgressColumn) -> Progress:
+    """Progress on the terminal; nothing where nobody watches."""
+    console = terminal()
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def progress_bar() -> Progress:
-    """A bar with the time left and a field `wins`: how often the learner has beaten whom; nothing where nobody watches."""
+    """A bar with the time left and a field `wins`: how often the learner has beaten whom."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=12),
@@ -25,7 +33,7 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         TextColumn("left  {task.fields[wins]}", table_column=Column(no_wrap=True)),
     )
-    return Progress(*columns, console=terminal, transient=True)
+    return progress(*columns)
 
 
 @contextmanager

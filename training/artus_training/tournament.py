@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import artus_agents
 from artus_env import Batch, Game
@@ -35,7 +35,7 @@ from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
-from artus_training.progress import terminal
+from artus_training.progress import progress, terminal
 
 try:
     import fcntl
@@ -272,12 +272,12 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
     lineups = settings.lineups()
     total = len(lineups) * settings.deals * settings.num_players
     seconds_per_game = [0.0] * len(lineups)
-    with Progress(
+    with progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("games"),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=terminal, transient=True,
-    ) as progress:  # fmt: skip
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+    ) as bar:  # fmt: skip
         done = store.done()
-        task = progress.add_task("playing", total=total, completed=sum(done) * settings.num_players)
+        task = bar.add_task("playing", total=total, completed=sum(done) * settings.num_players)
         while min(done) < settings.deals:
             lineup = int(np.argmin(done))
             count = min(block_deals(seconds_per_game[lineup], settings.num_players), settings.deals - done[lineup])
@@ -286,7 +286,7 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
             seconds_per_game[lineup] = (time.perf_counter() - start) / (count * settings.num_players)
             store.append(block, kept)
             done[lineup] += count
-            progress.update(task, advance=count * settings.num_players, description=block_text(settings, block))
+            bar.update(task, advance=count * settings.num_players, description=block_text(settings, block))
     return store.results()
 
 
@@ -392,7 +392,7 @@ def main(arguments: list[str]) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from None
     except KeyboardInterrupt:
-        terminal.print("interrupted; the same command goes on from here")
+        terminal().print("interrupted; the same command goes on from here")
         return 130
     whole = standings(results)
     Console().print(terminal_table(results, whole))
