@@ -325,6 +325,12 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     other = Trainer(dataclasses.replace(settings, hidden=(16,)))
     with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't fit these settings"):
         other.load(read_checkpoint(settings.checkpoint))
+    state = read_checkpoint(settings.checkpoint)
+    state["pool"] = other.pool
+    assert state["pool"], "earlier selves play in this training"
+    with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't fit these settings"):
+        Trainer(settings).load(state)
+    Trainer(dataclasses.replace(settings, opponents=())).load(read_checkpoint(settings.checkpoint))  # they may be left out
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])

@@ -161,6 +161,14 @@ def test_a_tournament_does_not_go_on_with_other_code(tmp_path):
         run(settings, tmp_path / "t", agents={"mine": Other()})
 
 
+def test_functions_play_and_their_code_counts_as_well(tmp_path):
+    settings = Settings(("greedy", "mine"), games=2)
+    first = run(settings, tmp_path / "t", agents={"mine": lambda observation, mask: int(mask.argmax())})
+    assert (first.given_up[0] == -1).all()
+    with pytest.raises(ValueError, match="holds another tournament"):
+        run(settings, tmp_path / "t", agents={"mine": lambda observation, mask: int(mask.nonzero()[0][-1])})
+
+
 def test_standings_of_known_results():
     """Two deals, two agents: one wins three games of four, ties the last; his intervals hold his mean."""
     scores = np.array([[[10, 0], [5, -5]], [[3, 1], [7, 7]]], np.int32)

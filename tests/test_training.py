@@ -14,7 +14,6 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
-from artus_agents import saved
 from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
@@ -495,7 +494,7 @@ def test_a_save_that_fails_leaves_the_old_file(trained, tmp_path, monkeypatch):
     def full(_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(saved.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="no space left"):
         save_checkpoint(path, model, {"steps": 2})
     assert path.read_bytes() == before

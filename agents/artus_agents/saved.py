@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from artus_agents.network import Network, Shape
+from artus_env.engine.files import write_atomically
 
 FORMAT = 1
 WEIGHTS, CARD = ".safetensors", ".json"
@@ -43,20 +43,6 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
     card |= {"network": network.shape.to_dict(), "weights": hashlib.sha256(weights).hexdigest()}
     write_atomically(path.with_suffix(WEIGHTS), weights)
     write_atomically(path.with_suffix(CARD), (json.dumps(card, indent=1) + "\n").encode())
-
-
-def write_atomically(path: Path, content: bytes | memoryview) -> None:
-    """Write a file so that a reader, or whoever comes after a crash, finds the old content or the new, never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def read_card(path: Path) -> dict[str, Any]:

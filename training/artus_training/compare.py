@@ -17,7 +17,8 @@ from typing import Any, Literal, TypeVar
 
 import tyro
 
-from artus_agents.saved import read_card, write_atomically
+from artus_agents.saved import read_card
+from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
 from artus_training import curves, ppo, train_sb3
 from artus_training.cli import UsageError

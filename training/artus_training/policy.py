@@ -22,8 +22,8 @@ from torch.nn import functional
 
 from artus_agents.network import Network, Shape, hidden_sizes
 from artus_agents.neural import NeuralAgent, check_card
-from artus_agents.saved import write_atomically
 from artus_env import Batch
+from artus_env.engine.files import write_atomically
 from artus_training.ppo import CheckpointError
 
 ABOUT = "artus.json"

@@ -33,12 +33,13 @@ from torch.utils.tensorboard import SummaryWriter
 from artus_agents.network import Network, Shape, fast_bfloat16
 from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
 from artus_agents.outlook import OUTLOOKS, SCALE, legal_logits, softmax
-from artus_agents.saved import read_card, save_agent, write_atomically
+from artus_agents.saved import read_card, save_agent
 from artus_env import Batch
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.artus.components import MAX_PLAYERS
 from artus_env.artus.observation import observation_scale, turns_after
 from artus_env.engine.agents import Agent, choose_actions
+from artus_env.engine.files import write_atomically
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
@@ -711,6 +712,8 @@ class Trainer:
             self.network.load_state_dict(state["network"])
             self.optimizer.load_state_dict(state["optimizer"])
             self.pool = state["pool"] or self.pool
+            for weights in self.pool if self.past_share else ():  # what doesn't fit is found now rather than rounds later
+                self.past.load_state_dict(weights)
             self.order.set_state(state["order"])
             self.steps, self.updates, self.seconds = int(state["steps"]), int(state["updates"]), float(state["seconds"])
             self.curve = list(state["curve"])

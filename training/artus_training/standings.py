@@ -14,8 +14,9 @@ from rich.box import SIMPLE
 from rich.markup import escape
 from rich.table import Table
 
+from artus_env.engine.files import write_atomically
 from artus_env.engine.match import win_shares
-from artus_training.tournament import Results, write_atomically
+from artus_training.tournament import Results
 
 BOOTSTRAP_SAMPLES = 2000
 DRAWN_AT_ONCE = 20  # of them, so that a million deals fit into memory
@@ -194,12 +195,12 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
         "duels": [[None if np.isnan(value) else float(value) for value in row] for row in whole.duels],
         "forfeits": results.notes,
     }
-    write_atomically(folder / "results.json", json.dumps(data, indent=2, default=float) + "\n")
+    write_atomically(folder / "results.json", (json.dumps(data, indent=2, default=float) + "\n").encode())
     sheet = io.StringIO()
     writer = csv.DictWriter(sheet, list(asdict(whole.table[0])))
     writer.writeheader()
     writer.writerows(asdict(line) for line in whole.table)
-    write_atomically(folder / "results.csv", sheet.getvalue())
+    write_atomically(folder / "results.csv", sheet.getvalue().encode())
     draw_ratings(whole, folder / "ratings.png")
     draw_duels(whole, folder / "duels.png")
     forfeits = "\n".join(f"- {note}" for note in results.notes) or "None."
@@ -230,7 +231,7 @@ How often the agent of the row has more prestige than the agent of the column (t
 ## Games given up
 
 {forfeits}
-""",
+""".encode(),
     )
 
 

@@ -14,7 +14,7 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, combinations_with_replacement
@@ -31,6 +31,7 @@ import artus_agents
 from artus_env import Batch, Game
 from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
+from artus_env.engine.files import write_atomically
 from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
@@ -45,7 +46,9 @@ except ImportError:  # Windows: then nothing keeps two processes apart
 BLOCK_SECONDS = 2.0
 """How much work lies between two saves."""
 MAX_BLOCK_GAMES = 4096
-NO_AGENTS: Mapping[str, Agent] = MappingProxyType({})
+Given = Mapping[str, Agent | Callable[..., Any]]
+"""Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
+NO_AGENTS: Given = MappingProxyType({})
 _DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
 
 
@@ -119,7 +122,7 @@ class Store:
     A block is there when its whole line is; what a killed process wrote of another is cut off.
     """
 
-    def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: Mapping[str, Agent] = NO_AGENTS) -> None:
+    def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: Given = NO_AGENTS) -> None:
         self.folder, self.settings, self.records = folder, settings, records
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
@@ -136,7 +139,7 @@ class Store:
                 )
                 raise ValueError(f"{folder} holds another tournament ({changed}); give another --out, or delete it")
         else:
-            write_atomically(about, json.dumps(whole, indent=2) + "\n")
+            write_atomically(about, (json.dumps(whole, indent=2) + "\n").encode())
         self.blocks = list(self._read())
 
     def _read(self) -> Iterator[dict[str, Any]]:
@@ -204,7 +207,7 @@ class Store:
         )
 
 
-def made_of(settings: Settings, agents: Mapping[str, Agent]) -> str:
+def made_of(settings: Settings, agents: Given) -> str:
     """Hash of all that the agents are made of: our sources, the files that names mention, code of `agents` (16 hex digits)."""
     digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, Path(artus_agents.__path__[0]))}".encode())
     for name in settings.agents:
@@ -213,7 +216,7 @@ def made_of(settings: Settings, agents: Mapping[str, Agent]) -> str:
                 digest.update(Path(word).read_bytes())
     for name, agent in sorted(agents.items()):
         with suppress(OSError, TypeError):  # compiled, or typed at a prompt
-            digest.update(f"{name} {inspect.getsource(type(agent))}".encode())
+            digest.update(f"{name} {inspect.getsource(agent if inspect.isroutine(agent) else type(agent))}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -234,22 +237,16 @@ def alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file so that it is there as a whole or not at all."""
-    new = path.with_name(path.name + ".new")
-    new.write_text(text)
-    new.replace(path)
-
-
-def run(settings: Settings, folder: Path, records: Path | None = None, agents: Mapping[str, Agent] = NO_AGENTS) -> Results:
+def run(settings: Settings, folder: Path, records: Path | None = None, agents: Given = NO_AGENTS) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
     Args:
         settings: What is played.
         folder: Where results are kept; a tournament that lies there with the same settings goes on.
         records: Keep every game as a line in this file.
-        agents: The agents behind some names; all others are found by name. Their code is part of the tournament, so that one
-            that was interrupted doesn't go on with other code. What was set in an object isn't seen: let its name say it.
+        agents: Agents or functions behind some names; all others are found by name. Their code is part of the tournament, so
+            that one that was interrupted doesn't go on with other code. What was set in an object isn't seen: let its name
+            say it.
 
     Raises:
         ValueError: If an agent is unknown, or the folder holds another tournament.
@@ -259,7 +256,7 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: M
         raise ValueError(
             f"agents are given that don't play: {' '.join(sorted(unknown))}; those who do: {' '.join(settings.agents)}"
         )
-    players = [agents[name] if name in agents else find_agent(name) for name in settings.agents]
+    players = [find_agent(agents.get(name, name)) for name in settings.agents]
     for agent in players:
         if hasattr(agent, "check_variant"):
             agent.check_variant(settings.rules, settings.num_players, STANDARD)

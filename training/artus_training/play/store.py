@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from artus_env.engine.files import write_atomically
+
 VERSION = 1
 
 
@@ -41,17 +43,8 @@ class Store:
         Raises:
             OSError: If it can't be written; the old file stands then.
         """
-        handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=self.folder)  # only its owner may read it
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"version": VERSION, **data}, file, separators=(",", ":"))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(self.folder / f"{name}.json")
-        except BaseException:
-            with suppress(OSError):
-                Path(temporary).unlink()
-            raise
+        content = json.dumps({"version": VERSION, **data}, separators=(",", ":")).encode()
+        write_atomically(self.folder / f"{name}.json", content, mode=0o600)  # only its owner may read it
         with suppress(OSError, AttributeError):  # the folder's entry, where the system knows such a thing
             folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
