@@ -7,12 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from artus_env import Game
 from artus_env.engine.agents import find_agent
+from artus_env.engine.match import seat_orders, seatings
 from artus_training.cli import main
 from artus_training.standings import standings, write_report
 from artus_training.tournament import (
@@ -21,7 +24,6 @@ from artus_training.tournament import (
     Store,
     alone_in,
     baseline,
-    in_lineup_order,
     places_of,
     play_block,
     run,
@@ -33,11 +35,29 @@ def test_every_lineup_of_different_agents_while_there_are_enough():
     assert Settings(("a", "b"), num_players=3).lineups() == [(0, 0, 1), (0, 1, 1)]
 
 
-def test_places_and_seats():
-    """In rotation r place k of the line-up sits on seat (k + r) mod 3."""
-    by_seat = np.array([[10, 11, 12], [12, 10, 11], [11, 12, 10]])  # place k scores 10 + k in each rotation
-    assert in_lineup_order(by_seat, 3).tolist() == [[[10, 11, 12]] * 3]
-    assert places_of(np.array([2, 0, -1]), 3).tolist() == [[2, 2, -1]]
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_seatings_are_all_ways_to_sit_equally_often(players):
+    orders = seat_orders(players)
+    ways = seatings(np.arange(2 * len(orders)), orders).reshape(-1, players)
+    assert Counter(map(tuple, ways.tolist())) == dict.fromkeys(permutations(range(players)), 2)
+    assert (seatings(np.arange(1, 4), orders) == seatings(np.arange(4), orders)[1:]).all()
+
+
+def test_places_of_seats():
+    sits = np.array([[2, 0, 1], [0, 2, 1], [1, 0, 2]])
+    assert places_of(np.array([2, 1, -1], np.int8), sits).tolist() == [0, 2, -1]
+
+
+def test_everybody_sits_behind_everybody_and_keeps_his_own_scores(tmp_path):
+    """With three or more players rotating is not enough: the same agent would always move before another."""
+    settings = Settings(("greedy", "random", "lookahead"), "advanced", 3, games=7)
+    results = run(settings, tmp_path / "t", tmp_path / "games.jsonl")
+    records = [json.loads(line) for line in (tmp_path / "games.jsonl").read_text().splitlines()]
+    assert len(records) == results.games == 12  # of all six ways to sit
+    assert set(Counter(tuple(record["players"]) for record in records).values()) == {2}
+    for record, by_place in zip(records, results.scores[0].reshape(-1, 3).tolist(), strict=True):
+        by_agent = dict(zip(record["players"], record["scores"], strict=True))
+        assert [by_agent[name] for name in settings.agents] == by_place
 
 
 @pytest.mark.parametrize("num_players", [2, 3])
@@ -181,6 +201,16 @@ def test_standings_of_known_results():
     assert whole.duels[0, 1] == 0.875
     assert first.wins_low == 0.75  # both draws of the worse deal
     assert first.wins_high == 1.0
+
+
+def test_intervals_keep_every_order_around_the_table():
+    """Who sits behind whom decides these games: nothing is uncertain, for each order is drawn as often as it was played."""
+    scores = np.tile(np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (4, 3, 1))  # the order changes with each deal
+    settings = Settings(("a", "b", "c"), num_players=3, games=24)
+    whole = standings(Results(settings, [scores], [np.full((8, 3), -1)]))
+    assert [(line.wins, line.wins_low, line.wins_high) for line in whole.table if line.agent != "c"] == [(0.5, 0.5, 0.5)] * 2
+    with pytest.raises(ValueError, match="not played in each order"):
+        standings(Results(settings, [scores[:1]], [np.full((1, 3), -1)]))
 
 
 def test_the_command_writes_its_report(tmp_path, capsys):

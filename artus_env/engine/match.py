@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -39,6 +40,30 @@ def win_shares(scores: np.ndarray) -> np.ndarray:
     """Part of the win: joint winners share it equally. Shape (..., P) -> (..., P), float64, sums to 1."""
     best = scores == scores.max(axis=-1, keepdims=True)
     return best / best.sum(axis=-1, keepdims=True)
+
+
+def seat_orders(players: int) -> np.ndarray:
+    """All orders in which a line-up can sit around a table: the seat of each place, that of the first place being 0.
+
+    Shape ((players - 1)!, players), int64. Rotations of these are all ways to sit.
+    """
+    return np.array([(0, *rest) for rest in permutations(range(1, players))])
+
+
+def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Who sits where, fairly: each deal in every rotation, and from deal to deal in the next order.
+
+    Rotations alone would seat everybody behind the same opponent in all games, and that can matter more than who is better.
+
+    Args:
+        deals: Numbers of the deals: shape (D,).
+        orders: See `seat_orders`; the first of them alone will do where nobody cares, as among copies of one agent.
+
+    Returns:
+        The seat of each place of the line-up: shape (D, rotations, places), int64.
+    """
+    players = orders.shape[1]
+    return (orders[deals % len(orders)][:, None, :] + np.arange(players)[:, None]) % players
 
 
 def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray) -> Played:

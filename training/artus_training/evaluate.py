@@ -14,7 +14,7 @@ import numpy as np
 
 from artus_env import Batch
 from artus_env.engine.agents import Agent, View, agent_names, find_agent
-from artus_env.engine.match import play_games
+from artus_env.engine.match import play_games, seat_orders, seatings
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
 
@@ -37,6 +37,7 @@ class Evaluation:
     interval: tuple[float, float]
     """95 % interval of `win_rate` (see `wilson_interval`)."""
     win_rates: tuple[float, ...]
+    """Of each agent; copies in the order in which they sit behind the first one."""
     prestige: tuple[float, ...]
     """Mean final prestige of each agent."""
     margin: float
@@ -121,15 +122,16 @@ def evaluate(
 ) -> Evaluation:
     """Play whole games between agents.
 
-    Every deal is played `num_players` times, with the line-up one seat further each time, so that neither seat nor cards
-    favour anybody. What agents draw depends on the seed and the number of the game alone: results are the same for every
-    batch size (of a neural agent: up to the last bits of its sums).
+    Every deal is played `num_players` times, with the line-up one seat further each time, and different agents sit in another
+    order from deal to deal, so that neither seat nor cards nor neighbours favour anybody. What agents draw depends on the seed
+    and the number of the game alone: results are the same for every batch size (of a neural agent: up to the last bits of its
+    sums).
 
     Args:
         agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
             agents.
         rules, num_players, components: The variant; by default as many players as agents.
-        games: How many; rounded up to a multiple of the number of players.
+        games: How many; rounded up to a multiple of the number of players, with different agents of that of all ways to sit.
         seed: Deals and the agents' choices derive from it.
         batch_size: Games at a time.
         progress: Called now and then with the part of the work that is done, 0..1.
@@ -141,12 +143,14 @@ def evaluate(
     n = len(players)
     if games < 1 or batch_size < 1:
         raise ValueError(f"games and batch_size must be at least 1, got {games} and {batch_size}")
-    deals = -(-games // n)
-    games = deals * n
+    orders = seat_orders(n)[: None if len(agents) == n else 1]  # copies sit in one order: it tells how near to them matters
+    ways = n * len(orders)
+    games = -(-games // ways) * ways
+    deals = games // n
     seeds = np.repeat(seed_stream(seed, deals, _DEALS), n)
     keys = seed_stream(seed, games, _KEYS)
-    # Member k of the line-up sits on seat (k + rotation) mod n; `members` says the same seat by seat.
-    members = (np.arange(n)[None, :] - np.arange(games)[:, None]) % n
+    sits = seatings(np.arange(deals), orders).reshape(games, n)  # the seat of each member of the line-up
+    members = np.argsort(sits, axis=1)  # the same seat by seat
     different = list({id(player): player for player in players}.values())
     which_agent = np.array([different.index(player) for player in players])
 
@@ -169,8 +173,8 @@ def evaluate(
         batch = Batch(part.stop - start, rules=rules, num_players=n, autoreset=False, components=components)
         batch.reset(seeds[part])
         played = play_games(batch, different, which_agent[members[part]], keys[part])
-        np.put_along_axis(scores[part], members[part], played.scores, axis=1)
-        np.put_along_axis(rates[part], members[part], played.shares(), axis=1)
+        scores[part] = np.take_along_axis(played.scores, sits[part], axis=1)
+        rates[part] = np.take_along_axis(played.shares(), sits[part], axis=1)
         forfeits += int((played.forfeits >= 0).sum())
 
     margins = scores[:, 0] - scores[:, 1:].mean(axis=1)

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from artus_env.engine.files import write_atomically
-from artus_env.engine.match import win_shares
+from artus_env.engine.match import seat_orders, win_shares
 from artus_training.tournament import Results
 
 BOOTSTRAP_SAMPLES = 2000
@@ -58,15 +58,17 @@ class Standings:
 def standings(results: Results) -> Standings:
     """Work the table out.
 
-    Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups.
+    Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, every
+    order around the table as often as it was played. Deals by which some orders are ahead of others don't count.
 
     Raises:
-        ValueError: If some line-up hasn't played a single deal.
+        ValueError: If some line-up hasn't played a deal in each order yet.
     """
     names, lineups = results.settings.agents, results.settings.lineups()
-    deals = min(len(scores) for scores in results.scores)
+    orders = len(seat_orders(results.settings.num_players))
+    deals = min(len(scores) for scores in results.scores) // orders * orders
     if deals == 0:
-        raise ValueError("some line-ups have not played yet")
+        raise ValueError("some line-ups have not played in each order yet")
     count = len(names)
     wins, prestige = np.zeros((count, deals)), np.zeros((count, deals))
     better = np.zeros((count, count, deals))
@@ -91,7 +93,9 @@ def standings(results: Results) -> Standings:
 
     rng = np.random.default_rng(results.settings.seed)
     everything = np.concatenate([wins, prestige, better.reshape(count * count, deals)])
-    means = np.concatenate([everything @ _drawn(rng, deals) / deals for _ in range(BOOTSTRAP_SAMPLES // DRAWN_AT_ONCE)], axis=1)
+    means = np.concatenate(
+        [everything @ _drawn(rng, deals, orders) / deals for _ in range(BOOTSTRAP_SAMPLES // DRAWN_AT_ONCE)], axis=1
+    )
     low, high = np.quantile(means, [0.025, 0.975], axis=1)
     wins_low, wins_high = low[:count], high[:count]
     prestige_low, prestige_high = low[count : 2 * count], high[count : 2 * count]
@@ -110,9 +114,11 @@ def standings(results: Results) -> Standings:
     return Standings(table, better.mean(axis=-1)[square], duels_low[square], duels_high[square])
 
 
-def _drawn(rng: np.random.Generator, deals: int) -> np.ndarray:
+def _drawn(rng: np.random.Generator, deals: int, orders: int) -> np.ndarray:
     """How often each deal is drawn in some bootstrap samples: shape (deals, DRAWN_AT_ONCE), float64."""
-    return rng.multinomial(deals, np.full(deals, 1 / deals), size=DRAWN_AT_ONCE).T.astype(np.float64)
+    each = deals // orders  # deal d was played in order d % orders
+    times = rng.multinomial(each, np.full(each, 1 / each), size=(orders, DRAWN_AT_ONCE))
+    return times.transpose(2, 0, 1).reshape(deals, DRAWN_AT_ONCE).astype(np.float64)
 
 
 def ratings(results: Results, deals: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -209,7 +215,7 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
         f"""# Tournament: {settings.rules}, {settings.num_players} players
 
 {results.games:,} games, {len(settings.lineups())} line-ups, {settings.deals:,} deals each, every deal once in each rotation
-of the seats, seed {settings.seed}. Played with
+of the seats and all orders around the table equally often, seed {settings.seed}. Played with
 
     {command}
 

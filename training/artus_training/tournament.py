@@ -1,8 +1,9 @@
-"""Tournaments: every line-up of agents, seats rotated, the same deals for each rotation, thousands of games at once.
+"""Tournaments: every line-up of agents, in every order around the table, thousands of games at once.
 
-A deal belongs to a line-up and a number, each rotation of the seats plays it once, and every decision draws its
-randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many games are played side by side,
-and a tournament that was interrupted, however rudely, goes on where it stopped and ends with the same table.
+A deal belongs to a line-up and a number, each rotation of the seats plays it once, and the next deal seats the line-up in
+another order. Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how
+many games are played side by side, and a tournament that was interrupted, however rudely, goes on where it stopped and ends
+with the same table.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import hashlib
 import inspect
 import json
+import math
 import os
 import shlex
 import time
@@ -33,7 +35,7 @@ from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
 from artus_env.engine.files import write_atomically
 from artus_env.engine.jit import PACKAGE, source_hash
-from artus_env.engine.match import Played, play_games, standing_scores, win_shares
+from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
 from artus_training.progress import progress, terminal
@@ -61,7 +63,7 @@ class Settings:
     rules: str = "beginner"
     num_players: int = 2
     games: int = 2000
-    """Games of each line-up, rounded up to whole deals (a deal is played once for each seat rotation)."""
+    """Games of each line-up, rounded up so that every way to sit comes equally often: with P players to a multiple of P!"""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -73,8 +75,9 @@ class Settings:
 
     @property
     def deals(self) -> int:
-        """Deals of each line-up."""
-        return -(-self.games // self.num_players)
+        """Deals of each line-up; each is played once for each rotation of the seats."""
+        ways = math.factorial(self.num_players)
+        return -(-self.games // ways) * ways // self.num_players
 
     def lineups(self) -> list[tuple[int, ...]]:
         """Who sits together, as indices into `agents`: different ones while there are enough, else at least two."""
@@ -94,8 +97,8 @@ class Settings:
 class Results:
     """All games that were played: for each line-up, deals x rotations x seats.
 
-    In rotation r the agent in place k of the line-up sits on seat (k + r) mod num_players; arrays are in the order of
-    the line-up, not of the seats.
+    Where the agents sit is written in `artus_env.engine.match.seatings`; arrays are in the order of the line-up, not of
+    the seats.
     """
 
     settings: Settings
@@ -315,10 +318,9 @@ def play_block(
     keys = seed_stream(settings.seed, (first + count) * players, _KEYS + lineup)[first * players :]
     batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False)
     batch.reset(np.repeat(deal_seeds, players))
-    seats = np.empty((count * players, players), np.int64)
-    for rotation in range(players):
-        for place in range(players):
-            seats[rotation::players, (place + rotation) % players] = who[place]
+    sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
+    seats = np.empty_like(sits)
+    np.put_along_axis(seats, sits, np.array(who)[None, :], axis=1)
     played = play_games(batch, agents, seats, keys)
     notes = []
     for game, reason in sorted(played.reasons.items()):
@@ -328,25 +330,22 @@ def play_block(
     block = {
         "lineup": lineup,
         "first": first,
-        "scores": in_lineup_order(played.scores, players).tolist(),
-        "forfeits": places_of(played.forfeits, players).tolist(),
+        "scores": np.take_along_axis(played.scores, sits, axis=1).reshape(count, players, players).tolist(),
+        "forfeits": places_of(played.forfeits, sits).reshape(count, players).tolist(),
         "notes": notes,
         "records_end": 0,
     }
     return block, write_records(settings, played, batch.seeds, seats) if keep else []
 
 
-def in_lineup_order(by_seat: np.ndarray, players: int) -> np.ndarray:
-    """From (deals * P, P) by seat to (deals, P, P) by place in the line-up."""
-    rotations = by_seat.reshape(-1, players, players)
-    seats = (np.arange(players)[None, :] + np.arange(players)[:, None]) % players  # [rotation, place]
-    return np.take_along_axis(rotations, np.broadcast_to(seats, rotations.shape), axis=2)
+def places_of(seat: np.ndarray, sits: np.ndarray) -> np.ndarray:
+    """Who sits there: the place in the line-up of a seat for each of n games, -1: none.
 
-
-def places_of(seats: np.ndarray, players: int) -> np.ndarray:
-    """From a seat for each game, shape (deals * P,), -1: none, to places in the line-up, shape (deals, P)."""
-    by_deal = seats.reshape(-1, players).astype(np.int64)
-    return np.where(by_deal < 0, -1, (by_deal - np.arange(players)) % players)
+    Args:
+        seat: shape (n,); -1: none.
+        sits: The seat of each place: shape (n, P).
+    """
+    return np.where(seat < 0, -1, np.argmax(sits == seat[:, None], axis=1))
 
 
 def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: np.ndarray) -> list[str]:
@@ -371,7 +370,7 @@ def main(arguments: list[str]) -> int:
 
     parser = argparse.ArgumentParser(
         prog="artus tournament",
-        description="Every line-up of some agents, seats rotated, the same deals for each rotation. Interrupt it at any time: "
+        description="Every line-up of some agents, in every order around the table. Interrupt it at any time: "
         "the same command goes on where it stopped.",
     )
     parser.add_argument("agents", nargs="+", metavar="AGENT", help="name or name:argument, e.g. greedy ismcts:500")
