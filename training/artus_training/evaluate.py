@@ -49,16 +49,18 @@ class Evaluation:
 
     def __str__(self) -> str:
         first, others = self.agents[0], self.agents[1:]
-        against = f"{len(others)} x {others[0]}" if len(others) > 1 and len(set(others)) == 1 else ", ".join(others)
+        copies = len(others) > 1 and len(set(others)) == 1
+        against = f"{len(others)} x {others[0]}" if copies else ", ".join(others)
+        names = [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if copies else self.agents
         low, high = self.interval
-        width = max(map(len, self.agents))
+        width = max(map(len, names))
         lines = [
             f"{first} against {against}: {self.rules}, {self.num_players} players, {self.games} games, seed {self.seed}",
             f"wins {self.win_rate:6.1%}   (95 %: {low:.1%} to {high:.1%}; among equals {1 / self.num_players:.1%})",
             f"margin {self.margin:+.1f} +- {self.margin_error:.1f} prestige",
             *(
                 f"  {name:<{width}}   wins {rate:6.1%}   prestige {points:+7.1f}"
-                for name, rate, points in zip(self.agents, self.win_rates, self.prestige, strict=True)
+                for name, rate, points in zip(names, self.win_rates, self.prestige, strict=True)
             ),
         ]
         if self.forfeits:

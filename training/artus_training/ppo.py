@@ -9,13 +9,14 @@ saves and stops; `--resume` goes on as if nothing had been. `tensorboard --logdi
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import io
 import math
 import time
 import tomllib
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -54,6 +55,7 @@ PROGRAM = "artus train"
 PAST = "past"
 """The opponent that stands for the pool of earlier selves."""
 LEARNER = -1
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
 
 
@@ -413,6 +415,18 @@ class Table:
     games: slice
 
 
+def keep_freed_memory() -> None:
+    """Have the C library keep what tensors give back, up to a gigabyte. Only glibc is known to need that.
+
+    It would return some 30 MB to the system in each gradient step and get them back page by page, which takes a quarter of
+    the time of an update in bfloat16, and less than a tenth in float32.
+    """
+    with suppress(TypeError, AttributeError):  # other systems, other C libraries
+        mallopt = ctypes.CDLL(None).mallopt
+        mallopt(M_MMAP_THRESHOLD, 2**25)
+        mallopt(M_TRIM_THRESHOLD, 2**30)
+
+
 class Trainer:
     """Everything that a training is made of; `update` after `collect` is one round.
 
@@ -422,6 +436,7 @@ class Trainer:
 
     def __init__(self, settings: Settings) -> None:
         settings.check()
+        keep_freed_memory()
         self.settings = s = settings
         self.threads = s.threads or available_cores()
         torch.set_num_threads(self.threads)
@@ -614,8 +629,9 @@ class Trainer:
         s = self.settings
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):
             said = self.network(data.observation.index_select(0, rows))
-        by = torch.zeros(said.shape, device=self.device)
+        by = torch.empty(said.shape, device=self.device)
         output, gradient = self.network.split(said.detach().float()), self.network.split(by)
+        by[:, sum(part.shape[1] for part in gradient) :] = 0  # outputs that are never used
         error = torch.nan_to_num(output.values - data.target.index_select(0, rows))
         gradient.values[:] = error * (2 * s.value_weight / (variance * len(error)))
         if self.device.type == "cpu":
