@@ -14,7 +14,7 @@ import torch
 
 from artus_agents.neural import infer
 from artus_agents.outlook import OUTLOOKS
-from artus_agents.saved import load_agent
+from artus_agents.saved import load_agent, read_card
 from artus_env.artus.components import MAX_PLAYERS as P
 from artus_training.evaluate import evaluate
 from artus_training.ppo import (
@@ -330,7 +330,22 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     assert state["pool"], "earlier selves play in this training"
     with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't fit these settings"):
         Trainer(settings).load(state)
-    Trainer(dataclasses.replace(settings, opponents=())).load(read_checkpoint(settings.checkpoint))  # they may be left out
+
+
+@pytest.mark.parametrize("opponents", [(), ("greedy=0.5",), ("greedy=0.25", "past=0.25")])
+def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
+    settings = tiny(tmp_path, num_games=8, opponents=("past=0.5",))
+    trainer = Trainer(settings)
+    trainer.collect()
+    trainer.update()
+    trainer.save()
+    trainer = Trainer(dataclasses.replace(settings, opponents=opponents))
+    trainer.load(read_checkpoint(settings.checkpoint))
+    seated = (trainer.seats[:, :2] >= 0).any(axis=1)
+    assert seated.sum() == (4 if opponents else 0)
+    assert set(trainer.seats[seated].max(axis=1)) == set(range(len(opponents)))
+    trainer.collect()
+    assert np.isfinite(list(trainer.update().values())).all()
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
@@ -349,6 +364,8 @@ def test_every_variant_has_a_preset(rules, num_players):
         ("steps =", "mine.toml"),
         ("final_reward = 1", "final_reward must be like 'prestige', got 1"),
         ("steps = true", "steps must be like"),
+        ("also = [3]", "also must hold texts"),
+        ("hidden = [256.5]", "hidden must hold whole numbers"),
     ],
 )
 def test_faulty_presets_are_named(tmp_path, text, message):
@@ -364,6 +381,12 @@ def test_an_unknown_reward_is_refused_before_the_training(name):
         Settings(**{name: "fame"}).check()
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_seeds_have_a_range(seed):
+    with pytest.raises(ValueError, match="seed must be in 0"):
+        Settings(seed=seed).check()
+
+
 def test_a_card_says_how_to_train_the_agent_again(tmp_path):
     settings = tiny(tmp_path, rules="advanced", num_players=3, steps=1024)
     assert train(settings)
@@ -372,6 +395,31 @@ def test_a_card_says_how_to_train_the_agent_again(tmp_path):
     assert words[:2] == ["artus", "train"]
     again = parse(words[2:])
     assert dataclasses.replace(again, runs=tmp_path) == settings
+
+
+def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
+    toml = tmp_path / "mine.toml"
+    toml.write_text('rules = "advanced"\nnum_players = 3\nsteps = 512\nhidden = [32]\nopponents = ["greedy=0.2"]\n')
+    settings = dataclasses.replace(
+        parse(["--preset", str(toml)]), runs=tmp_path, num_games=16, num_steps=16, evaluate_every=0, final_games=0, threads=1
+    )
+    assert train(settings)
+    toml.unlink()
+    again = parse(read_card(settings.agent)["command"].split()[2:])
+    assert dataclasses.replace(again, runs=tmp_path) == dataclasses.replace(settings, preset=None)
+
+
+def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):
+    toml = tmp_path / "mine.toml"
+    toml.write_text('rules = "advanced"\nnum_players = 3\n')
+    with pytest.raises(CheckpointError, match="ppo-advanced-3"):
+        parse(["--preset", str(toml), "--resume", "--runs", str(tmp_path)])
+
+
+def test_help_shows_the_defaults_of_the_variant(capsys):
+    with pytest.raises(SystemExit):
+        parse(["--rules", "beginner", "--num-players", "3", "--help"])
+    assert f"(default: {preset('beginner', 3).steps})" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

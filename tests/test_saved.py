@@ -410,6 +410,20 @@ def test_an_agent_plays_all_its_variants_and_no_other(agent):
         line_up([f"ppo:{agent}", "random"], "advanced")
 
 
+@pytest.mark.parametrize(("size", "number"), [("num_actions", 8), ("num_actions", 400), ("observation_size", 8)])
+@pytest.mark.parametrize("kind", ["ppo", "ppo-search:4"])
+def test_a_network_of_other_sizes_never_plays(tmp_path, kind, size, number):
+    """Compiled loops would read and write beyond its rows."""
+    sizes = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS} | {size: number}
+    path = tmp_path / "agent.safetensors"
+    save_agent(path, Network(Shape(**sizes, hidden=(8,))), CARD | {"settings": {"reward": "win"}})
+    player = find_agent(f"{kind}:{path}")
+    with pytest.raises(ValueError, match=f"this network takes .* this box has {OBSERVATION_SIZE} and {NUM_ACTIONS}"):
+        player.act(middle_of_games())
+    with pytest.raises(ValueError, match="this network takes"):
+        line_up([player, "random"], "beginner", 2)
+
+
 def test_an_agent_of_another_box_is_refused(agent):
     changed = Components(wheel=(0, 11, *STANDARD.wheel[2:]))
     with pytest.raises(ValueError, match=f"trained for the box {STANDARD.hash}, not for {changed.hash}"):

@@ -8,22 +8,25 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from importlib.metadata import EntryPoint, entry_points
 from itertools import permutations
 
 import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine.agents import find_agent
+from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.match import seat_orders, seatings
 from artus_training.cli import main
-from artus_training.standings import standings, write_report
+from artus_training.standings import _intervals, standings, write_report
 from artus_training.tournament import (
     Results,
     Settings,
     Store,
     alone_in,
     baseline,
+    files_in,
+    made_of,
     places_of,
     play_block,
     run,
@@ -181,6 +184,34 @@ def test_a_tournament_does_not_go_on_with_other_code(tmp_path):
         run(settings, tmp_path / "t", agents={"mine": Other()})
 
 
+def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, monkeypatch):
+    module = tmp_path / "cautious.py"
+    monkeypatch.syspath_prepend(tmp_path)
+    entry = EntryPoint("cautious", "cautious:Cautious", GROUP)
+    monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry, *entry_points(group=group)])
+    package = tmp_path / "package"
+    package.mkdir()
+    monkeypatch.setattr("artus_agents.__path__", [str(package)])
+    settings = Settings(("greedy", "cautious"), games=2)
+    made = []
+    for choice, weights in (("argmax", b"1"), ("argmin", b"1"), ("argmax", b"2"), ("argmax", b"1")):
+        module.write_text(f"class Cautious:\n    def act(self, view):\n        return view.mask.{choice}(axis=1)\n")
+        (package / "beginner-2.safetensors").write_bytes(weights)
+        made.append(made_of(settings, {}))
+    assert len(set(made)) == 3
+    assert made[0] == made[3]
+
+
+def test_saved_agents_count_however_they_are_named(tmp_path):
+    saved = tmp_path / "my agents" / "one.safetensors"
+    saved.parent.mkdir()
+    saved.touch()
+    for name in (f"{saved}", f"64:{saved}", f"{saved.with_suffix('')}", f"64:{saved.with_suffix('')}"):
+        assert list(files_in(name)) == [saved], name
+    assert list(files_in("1000")) == []
+    assert list(files_in("x" * 5000)) == []
+
+
 def test_functions_play_and_their_code_counts_as_well(tmp_path):
     settings = Settings(("greedy", "mine"), games=2)
     first = run(settings, tmp_path / "t", agents={"mine": lambda observation, mask: int(mask.argmax())})
@@ -199,8 +230,34 @@ def test_standings_of_known_results():
     assert (second.agent, second.wins, second.prestige) == ("b", 0.125, 0.75)
     assert first.rating > 25 > second.rating
     assert whole.duels[0, 1] == 0.875
-    assert first.wins_low == 0.75  # both draws of the worse deal
+    assert first.wins_low == pytest.approx(0.875 - 0.125 * 2**0.5)  # both draws of the worse deal, and two deals are few
     assert first.wins_high == 1.0
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say():
+    """Three deals of each order, drawn 400 times from a population whose mean is 1/2."""
+    rng = np.random.default_rng(0)
+    by_deal = rng.random((400, 6)) + np.array([0.4, -0.4, 0.4, -0.4, 0.4, -0.4])  # orders differ much
+    low, high = _intervals(by_deal, 2, rng)
+    hits = ((low < 0.5) & (high > 0.5)).mean()
+    assert 0.85 < hits < 0.97  # 95 % but for the few deals
+    assert (high - low).mean() < 0.6  # what the orders differ by isn't chance
+
+
+def test_a_single_deal_has_no_interval(tmp_path):
+    results = Results(Settings(("a", "b"), games=2), [np.array([[[10, 0], [5, -5]]], np.int32)], [np.full((1, 2), -1)])
+    whole = standings(results)
+    assert np.isnan([whole.table[0].wins_low, whole.table[0].prestige_high, whole.duels_low[0, 1]]).all()
+    write_report(results, whole, tmp_path, "artus tournament ...")
+    assert "100.0% (unknown)" in (tmp_path / "report.md").read_text()
+    data = json.loads((tmp_path / "results.json").read_text(), parse_constant=pytest.fail)  # NaN is no JSON
+    assert data["table"][0]["wins_low"] is None
+
+
+def test_an_agent_on_several_seats_has_played_one_game():
+    scores = np.arange(36).reshape(2, 2, 3, 3).astype(np.int32)
+    results = Results(Settings(("a", "b"), num_players=3, games=6), list(scores), [np.full((2, 3), -1)] * 2)
+    assert [line.games for line in standings(results).table] == [12, 12]
 
 
 def test_intervals_keep_every_order_around_the_table():
@@ -232,6 +289,7 @@ def test_the_command_writes_its_report(tmp_path, capsys):
         (["greedy", "greedy"], "two or more different agents"),
         (["greedy", "nobody"], "there is no agent 'nobody'"),
         (["greedy", "ismcts:soon"], "needs a number of simulations"),
+        (["greedy", "random:5"], "agent 'random:5' can't be made: RandomAgent() takes no arguments"),
         (["greedy", "random", "--games", "0"], "games must be at least 1"),
     ],
 )

@@ -10,8 +10,10 @@ import numpy as np
 import torch
 
 from artus_agents import saved
-from artus_agents.network import Network, Output
+from artus_agents.network import Network, Output, Shape
 from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook, outlook_shares
+from artus_env.artus.actions import action_table
+from artus_env.artus.observation import observation_scale
 from artus_env.engine.agents import View
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
@@ -74,9 +76,10 @@ class NeuralAgent:
         return infer(self.network, view.observation, self.bfloat16), out
 
     def check_variant(self, rules: str, num_players: int, components: Any) -> None:
-        """Raise a ValueError if the network was trained for other variants."""
+        """Raise a ValueError if the network was trained for other variants, or has other sizes than this box needs."""
         if self.card is not None:
             check_card(self.card, rules, num_players, components)
+        check_sizes(self.network.shape, components)
 
 
 class TrainedAgent:
@@ -123,6 +126,16 @@ def trained(rules: str, num_players: int) -> tuple[Network, dict[str, Any]]:
         ValueError: If there is none, or its files are damaged.
     """
     return saved.load_agent(TRAINED / f"{rules}-{num_players}{saved.WEIGHTS}")
+
+
+def check_sizes(shape: Shape, components: Any) -> None:
+    """Raise a ValueError unless a network of this shape fits a box: compiled loops read its rows unchecked."""
+    needed = (len(observation_scale(components)), len(action_table(components)))
+    if (shape.observation_size, shape.num_actions) != needed:
+        raise ValueError(
+            f"this network takes {shape.observation_size} features and knows {shape.num_actions} actions, "
+            f"this box has {needed[0]} and {needed[1]}"
+        )
 
 
 def check_card(card: dict[str, Any], rules: str, num_players: int, components: Any) -> None:

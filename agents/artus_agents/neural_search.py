@@ -13,7 +13,7 @@ import numpy as np
 from artus_agents import saved, search_loops
 from artus_agents.loops import NODE
 from artus_agents.network import Network, fast_bfloat16
-from artus_agents.neural import check_card, infer, trained, write_outlook
+from artus_agents.neural import check_card, check_sizes, infer, trained, write_outlook
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.search_loops import EDGE, EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
 from artus_env.artus.actions import MASK_WORDS
@@ -95,6 +95,7 @@ class NeuralSearchAgent:
         """Raise a ValueError if the network was trained for other variants."""
         if self.card is not None:
             check_card(self.card, rules, num_players, components)
+        check_sizes(self.network.shape, components)
 
     @property
     def _edges(self) -> int:

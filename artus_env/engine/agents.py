@@ -139,22 +139,36 @@ def agent_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
+def agent_factory(name: str) -> Callable[..., Any]:
+    """What makes the agents of a name: called without arguments, or with what follows the colon.
+
+    Raises:
+        ValueError: If there is no such name; the message lists those there are.
+    """
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            factory: Callable[..., Any] = entry.load()
+            return factory
+    raise ValueError(f"there is no agent {name!r}; installed are: {', '.join(agent_names()) or 'none'}")
+
+
 def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
     """An agent from its name (`name` or `name:argument`), or from an agent or callable itself.
 
     Raises:
-        ValueError: If there is no such name; the message lists those there are.
+        ValueError: If there is no such name (the message lists those there are), or it can't take the argument.
         TypeError: If it is neither a name, an agent nor a callable.
     """
     if isinstance(agent, str):
         name, _, argument = agent.partition(":")
-        for entry in entry_points(group=GROUP):
-            if entry.name == name:
-                made = entry.load()(argument) if argument else entry.load()()
-                if not isinstance(made, Agent):
-                    raise TypeError(f"agent {agent!r}: {entry.value} gave {type(made).__name__}, which has no act(view)")
-                return made
-        raise ValueError(f"there is no agent {name!r}; installed are: {', '.join(agent_names()) or 'none'}")
+        factory = agent_factory(name)
+        try:
+            made = factory(argument) if argument else factory()
+        except TypeError as error:
+            raise ValueError(f"agent {agent!r} can't be made: {error}") from error
+        if not isinstance(made, Agent):
+            raise TypeError(f"agent {agent!r}: {factory!r} gave {type(made).__name__}, which has no act(view)")
+        return made
     if isinstance(agent, Agent) and not isinstance(agent, type):
         return agent
     if callable(agent):

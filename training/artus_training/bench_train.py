@@ -75,10 +75,10 @@ def ceiling(trainer: ppo.Trainer) -> float:
 
 
 def ours(settings: Settings, precision: Literal["float32", "bfloat16"], outlook: bool) -> Callable[[], tuple[float, float]]:
-    """A measurement of our trainer: (decisions a second, those that the network alone allows)."""
+    """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
         ppo.preset(settings.rules, settings.num_players), hidden=settings.hidden, batch_size=settings.batch_size,
-        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, evaluate_every=0,
+        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(), evaluate_every=0,
     )  # fmt: skip
     trainer = ppo.Trainer(s)
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 
 import tyro
 
-from artus_agents.saved import read_card
+from artus_agents.saved import CARD, read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
 from artus_training import curves, ppo, train_sb3
@@ -68,6 +68,10 @@ def compare(settings: Settings) -> dict[str, Any] | None:
         evaluate_every=max(1, round(60 * s.minutes / s.points)),  # in updates, which take about a second
     )  # fmt: skip
     theirs = train_sb3.Settings(**common, steps=never, games=0, evaluate_every=s.minutes / s.points)
+    if not s.resume:  # so that nobody takes an earlier comparison's agents for those of this one
+        for run in (ours, theirs):
+            for path in (run.agent, run.agent.with_suffix(CARD)):
+                path.unlink(missing_ok=True)
     if not _finished(theirs, s.resume) and not train_sb3.train(_resumed(theirs, s.resume)):
         return None
     if not _finished(ours, s.resume) and not ppo.train(_resumed(ours, s.resume)):
@@ -92,7 +96,12 @@ Run = TypeVar("Run", ppo.Settings, train_sb3.Settings)
 
 
 def _finished(run: ppo.Settings | train_sb3.Settings, resume: bool) -> bool:
-    return resume and run.agent.exists()
+    """Whether this very training has been run to its end."""
+    if not resume or not run.agent.exists():
+        return False
+    wanted: Any = run  # `settings_to_dict` takes any dataclass
+    settings, made = ppo.settings_to_dict(wanted), read_card(run.agent)["settings"]
+    return all(settings[name] == made.get(name) for name in settings if name != "resume")
 
 
 def _resumed(run: Run, resume: bool) -> Run:

@@ -47,8 +47,9 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
         points = [point for point in card.get("curve", []) if point["wins"]]
         for key in points[-1]["wins"] if points else ():
             variant, _, judge = key.partition("/")
-            minutes = [point["seconds"] / 60 for point in points]
-            panels.setdefault(variant, []).append((label, judge, minutes, [point["wins"][key] for point in points]))
+            judged = [point for point in points if key in point["wins"]]  # a judge may have come later
+            minutes = [point["seconds"] / 60 for point in judged]
+            panels.setdefault(variant, []).append((label, judge, minutes, [point["wins"][key] for point in judged]))
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
     columns = min(3, len(panels))
@@ -87,13 +88,10 @@ def main(arguments: list[str]) -> int:
     try:
         if not settings.cards:
             raise ValueError("name one or more saved agents")
-        draw(
-            [
-                (path.with_suffix("").name if path.stem != "agent" else path.parent.name, read_card(path))
-                for path in settings.cards
-            ],
-            settings.out,
-        )
+        labels = [path.stem if path.stem != "agent" else path.parent.name for path in settings.cards]
+        if len(set(labels)) < len(labels):
+            labels = [str(path) for path in settings.cards]
+        draw([(label, read_card(path)) for label, path in zip(labels, settings.cards, strict=True)], settings.out)
     except ValueError as error:
         raise UsageError(str(error)) from error
     print(settings.out)

@@ -46,12 +46,13 @@ class Evaluation:
     """Half width of the margin's 95 % interval, from the spread between deals."""
     forfeits: int
     """Games that an agent gave up; he has lost them."""
+    copies: bool = False
+    """Whether all others were the same agent, who always sat in the same order."""
 
     def __str__(self) -> str:
         first, others = self.agents[0], self.agents[1:]
-        copies = len(others) > 1 and len(set(others)) == 1
-        against = f"{len(others)} x {others[0]}" if copies else ", ".join(others)
-        names = [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if copies else self.agents
+        against = f"{len(others)} x {others[0]}" if self.copies else ", ".join(others)
+        names = [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
         low, high = self.interval
         width = max(map(len, names))
         lines = [
@@ -197,6 +198,7 @@ def evaluate(
         margin=float(margins.mean()),
         margin_error=float(error),
         forfeits=forfeits,
+        copies=len(agents) < n,
     )
 
 

@@ -174,8 +174,10 @@ class Settings(PpoSettings):
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs", "games")
         if self.num_steps < 8:  # fewer might bring no decision whose seat moves again
             raise ValueError(f"num_steps must be at least 8, got {self.num_steps}")
+        if not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed must be in 0..{2**63 - 1}, got {self.seed}")
         self.check_at_least(
-            0, "seed", "minutes", "learning_rate", "entropy", "threads", "evaluate_every", "final_games", "value_weight"
+            0, "minutes", "learning_rate", "entropy", "threads", "evaluate_every", "final_games", "value_weight"
         )
         for name in ("gamma", "gae_lambda", "final_part"):
             if not 0 <= getattr(self, name) <= 1:
@@ -733,6 +735,7 @@ class Trainer:
             self.order.set_state(state["order"])
             self.steps, self.updates, self.seconds = int(state["steps"]), int(state["updates"]), float(state["seconds"])
             self.curve = list(state["curve"])
+            as_before = tuple(state["settings"]["opponents"]) == self.settings.opponents
             for name in ("seats", *CARRIED):
                 restore(getattr(self, name)[:MAX_PLAYERS] if name != "seats" else self.seats, state[name].numpy(), name)
             restore(self.legal[:MAX_PLAYERS], state["legal"].numpy().view(np.uint64), "legal")
@@ -742,6 +745,9 @@ class Trainer:
                 restore(table.batch.states, states.numpy().view(table.batch.states.dtype), "games")
                 restore(table.batch.seeds, seeds.numpy().view(np.uint64), "seeds")
                 table.batch.refresh()
+                if not as_before:
+                    self.seats[table.games] = LEARNER
+                    self._seat_opponents(table, np.arange(len(table.batch)), first_time=True)
         except (KeyError, ValueError, TypeError, RuntimeError, AttributeError) as error:
             reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
             raise CheckpointError(f"{self.settings.checkpoint} doesn't fit these settings: {reason}") from error
@@ -750,7 +756,8 @@ class Trainer:
         """Write the agent with its card."""
         s = self.settings
         about = card(
-            s.variants, command=command(PROGRAM, s, preset(s.rules, s.num_players, s.preset)), settings=settings_to_dict(s),
+            s.variants, settings=settings_to_dict(s),
+            command=command(PROGRAM, dataclasses.replace(s, preset=None), preset(s.rules, s.num_players)),
             steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
             threads=self.threads,
         )  # fmt: skip
@@ -825,6 +832,8 @@ def settings_from_dict(given: dict[str, Any], source: Any, default: Settings | N
             not isinstance(value, expected) or (isinstance(value, bool) and not isinstance(like, bool))
         ):
             raise ValueError(f"{source}: {name} must be like {like!r}, got {value!r}")
+        if isinstance(like, tuple) and not all(type(item) is (int if name == "hidden" else str) for item in value):
+            raise ValueError(f"{source}: {name} must hold {'whole numbers' if name == 'hidden' else 'texts'}, got {value!r}")
         values[name] = tuple(value) if isinstance(value, list) else value
     return dataclasses.replace(settings, **values)
 
@@ -916,13 +925,14 @@ def train(settings: Settings) -> bool:
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the checkpoint."""
-    given = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
+    asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
+    given = tyro.cli(Settings, args=asked, prog=PROGRAM)
+    default = preset(given.rules, given.num_players, given.preset)
+    given = tyro.cli(Settings, args=asked, prog=PROGRAM, default=default)  # the preset may say which variant
     if given.resume:
         saved = read_checkpoint(given.checkpoint)["settings"]
         default = dataclasses.replace(settings_from_dict(saved, given.checkpoint), resume=True, runs=given.runs)
-    else:
-        default = preset(given.rules, given.num_players, given.preset)
-    return tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
+    return tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__, default=default)
 
 
 GOALS = {"random": 0.99, "greedy": 0.90, "lookahead": 0.60}

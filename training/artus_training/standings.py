@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from openskill.models import PlackettLuce
@@ -59,7 +61,8 @@ def standings(results: Results) -> Standings:
     """Work the table out.
 
     Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, every
-    order around the table as often as it was played. Deals by which some orders are ahead of others don't count.
+    order around the table as often as it was played. Deals by which some orders are ahead of others don't count. A single
+    deal has no interval (NaN).
 
     Raises:
         ValueError: If some line-up hasn't played a deal in each order yet.
@@ -72,10 +75,11 @@ def standings(results: Results) -> Standings:
     count = len(names)
     wins, prestige = np.zeros((count, deals)), np.zeros((count, deals))
     better = np.zeros((count, count, deals))
-    seats, met = np.zeros(count), np.zeros((count, count))
+    games, seats, met = np.zeros(count), np.zeros(count), np.zeros((count, count))
     for lineup, who in enumerate(lineups):
         scores = results.standing_scores(lineup)[:deals]
         shares = win_shares(scores)
+        games[list(set(who))] += scores.shape[1]
         for place, agent in enumerate(who):
             wins[agent] += shares[:, :, place].sum(axis=1)
             prestige[agent] += results.scores[lineup][:deals, :, place].sum(axis=1)
@@ -93,19 +97,17 @@ def standings(results: Results) -> Standings:
 
     rng = np.random.default_rng(results.settings.seed)
     everything = np.concatenate([wins, prestige, better.reshape(count * count, deals)])
-    means = np.concatenate(
-        [everything @ _drawn(rng, deals, orders) / deals for _ in range(BOOTSTRAP_SAMPLES // DRAWN_AT_ONCE)], axis=1
-    )
-    low, high = np.quantile(means, [0.025, 0.975], axis=1)
-    wins_low, wins_high = low[:count], high[:count]
+    low, high = _intervals(everything, orders if deals > orders else 1, rng)
     prestige_low, prestige_high = low[count : 2 * count], high[count : 2 * count]
+    low, high = low.clip(0, 1), high.clip(0, 1)
+    wins_low, wins_high = low[:count], high[:count]
     duels_low, duels_high = (part[2 * count :].reshape(count, count) for part in (low, high))
     mu, sigma = ratings(results, deals, rng)
 
     order = np.argsort(-mu, kind="stable")
     table = [
         Standing(
-            names[k], int(seats[k] * deals), wins[k].mean(), wins_low[k], wins_high[k],
+            names[k], int(games[k] * deals), wins[k].mean(), wins_low[k], wins_high[k],
             prestige[k].mean(), prestige_low[k], prestige_high[k], mu[k], 1.96 * sigma[k],
         )
         for k in order
@@ -114,11 +116,19 @@ def standings(results: Results) -> Standings:
     return Standings(table, better.mean(axis=-1)[square], duels_low[square], duels_high[square])
 
 
-def _drawn(rng: np.random.Generator, deals: int, orders: int) -> np.ndarray:
-    """How often each deal is drawn in some bootstrap samples: shape (deals, DRAWN_AT_ONCE), float64."""
-    each = deals // orders  # deal d was played in order d % orders
-    times = rng.multinomial(each, np.full(each, 1 / each), size=(orders, DRAWN_AT_ONCE))
-    return times.transpose(2, 0, 1).reshape(deals, DRAWN_AT_ONCE).astype(np.float64)
+def _intervals(by_deal: np.ndarray, orders: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """95 % intervals of means over deals: (K, D) -> two of shape (K,). Deal d was played in order d % orders."""
+    deals = by_deal.shape[1]
+    each = deals // orders
+    means = []
+    for _ in range(BOOTSTRAP_SAMPLES // DRAWN_AT_ONCE):
+        times = rng.multinomial(each, np.full(each, 1 / each), size=(orders, DRAWN_AT_ONCE))
+        means.append(by_deal @ times.transpose(2, 0, 1).reshape(deals, DRAWN_AT_ONCE).astype(np.float64) / deals)
+    middle = by_deal.mean(axis=1)
+    # Samples of n values spread as if around a mean that was known: by n - 1 instead of n too little.
+    wider = math.sqrt(each / (each - 1)) if each > 1 else math.nan
+    low, high = np.quantile(np.concatenate(means, axis=1), [0.025, 0.975], axis=1)
+    return middle + wider * (low - middle), middle + wider * (high - middle)
 
 
 def ratings(results: Results, deals: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -156,12 +166,17 @@ def rows(table: list[Standing]) -> list[tuple[str, ...]]:
         (
             line.agent,
             f"{line.rating:.1f} ± {line.rating_error:.1f}",
-            f"{line.wins:.1%} ({100 * line.wins_low:.1f}..{100 * line.wins_high:.1f})",
-            f"{line.prestige:.1f} ({line.prestige_low:.1f}..{line.prestige_high:.1f})",
+            f"{line.wins:.1%} {interval(100 * line.wins_low, 100 * line.wins_high)}",
+            f"{line.prestige:.1f} {interval(line.prestige_low, line.prestige_high)}",
             f"{line.games:,}",
         )
         for line in table
     ]
+
+
+def interval(low: float, high: float) -> str:
+    """An interval as text."""
+    return "(unknown)" if math.isnan(low) else f"({low:.1f}..{high:.1f})"
 
 
 def terminal_table(results: Results, whole: Standings) -> Table:
@@ -197,8 +212,8 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
     data = {
         "settings": asdict(settings),
         "games": results.games,
-        "table": [asdict(line) for line in whole.table],
-        "duels": [[None if np.isnan(value) else float(value) for value in row] for row in whole.duels],
+        "table": [{name: known(value) for name, value in asdict(line).items()} for line in whole.table],
+        "duels": [[known(float(value)) for value in row] for row in whole.duels],
         "forfeits": results.notes,
     }
     write_atomically(folder / "results.json", (json.dumps(data, indent=2, default=float) + "\n").encode())
@@ -239,6 +254,11 @@ How often the agent of the row has more prestige than the agent of the column (t
 {forfeits}
 """.encode(),
     )
+
+
+def known(value: Any) -> Any:
+    """JSON has no NaN: then None."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def short(name: str) -> str:

@@ -1,9 +1,8 @@
 """Tournaments: every line-up of agents, in every order around the table, thousands of games at once.
 
-A deal belongs to a line-up and a number, each rotation of the seats plays it once, and the next deal seats the line-up in
-another order. Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how
-many games are played side by side, and a tournament that was interrupted, however rudely, goes on where it stopped and ends
-with the same table.
+All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order. Every
+decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many games are played
+side by side, and a tournament that was interrupted, however rudely, goes on where it stopped and ends with the same table.
 """
 
 from __future__ import annotations
@@ -30,9 +29,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import artus_agents
+from artus_agents.saved import WEIGHTS
 from artus_env import Batch, Game
 from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
-from artus_env.engine.agents import FORFEIT, Agent, find_agent
+from artus_env.engine.agents import FORFEIT, Agent, agent_factory, find_agent
 from artus_env.engine.files import write_atomically
 from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
@@ -211,16 +211,36 @@ class Store:
 
 
 def made_of(settings: Settings, agents: Given) -> str:
-    """Hash of all that the agents are made of: our sources, the files that names mention, code of `agents` (16 hex digits)."""
-    digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, Path(artus_agents.__path__[0]))}".encode())
+    """Hash of what the agents are made of: 16 hex digits.
+
+    Our sources and trained weights, the files that names mention, the modules of other packages' agents, the code of `agents`.
+    """
+    ours = Path(artus_agents.__path__[0])
+    digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, ours)}".encode())
+    for path in sorted(ours.rglob("*.safetensors")):
+        digest.update(path.read_bytes())
     for name in settings.agents:
-        for word in name.partition(":")[2].split():
-            if Path(word).is_file():
-                digest.update(Path(word).read_bytes())
-    for name, agent in sorted(agents.items()):
+        if name in agents:
+            agent = agents[name]
+            code: Any = agent if inspect.isroutine(agent) else type(agent)
+        else:
+            kind, _, argument = name.partition(":")
+            code = inspect.getmodule(agent_factory(kind))
+            for path in files_in(argument):
+                digest.update(path.read_bytes())
         with suppress(OSError, TypeError):  # compiled, or typed at a prompt
-            digest.update(f"{name} {inspect.getsource(agent if inspect.isroutine(agent) else type(agent))}".encode())
+            digest.update(f"{name} {inspect.getsource(code)}".encode())
     return digest.hexdigest()[:16]
+
+
+def files_in(argument: str) -> Iterator[Path]:
+    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not; words of a
+    command."""
+    for text in dict.fromkeys((argument, argument.partition(":")[2], *argument.split())):
+        for path in (Path(text), Path(f"{text}{WEIGHTS}")):
+            with suppress(OSError, ValueError):  # a command may be no path at all
+                if path.is_file():
+                    yield path
 
 
 @contextmanager
@@ -376,7 +396,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("agents", nargs="+", metavar="AGENT", help="name or name:argument, e.g. greedy ismcts:500")
     parser.add_argument("--rules", choices=RULES, default="beginner")
     parser.add_argument("--num-players", type=int, choices=(2, 3, 4), default=2)
-    parser.add_argument("--games", type=int, default=2000, help="of each line-up (default %(default)s)")
+    parser.add_argument(
+        "--games", type=int, default=2000, help="of each line-up, rounded up to all ways to sit (default %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="folder for results and report (default: runs/tournaments/..., by settings)")
     parser.add_argument("--records", type=Path, help="keep every game as a line of JSON in this file")
@@ -410,7 +432,9 @@ def baseline(arguments: list[str]) -> int:
         description="Tournaments of the agents that come along, for each variant; prints the tables as Markdown. "
         "Goes on where it stopped.",
     )
-    parser.add_argument("--games", type=int, default=1000, help="of each line-up (default %(default)s)")
+    parser.add_argument(
+        "--games", type=int, default=1000, help="of each line-up, rounded up to all ways to sit (default %(default)s)"
+    )
     parser.add_argument("--agents", nargs="+", default=["greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64"])
     parser.add_argument("--out", type=Path, default=Path("runs/baseline"))
     chosen = parser.parse_args(arguments)
