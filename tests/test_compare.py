@@ -32,7 +32,7 @@ def test_a_judge_who_came_later_has_a_shorter_curve(tmp_path, monkeypatch):
 def test_agents_of_one_folder_name_are_told_apart(tmp_path, monkeypatch):
     labels = []
     monkeypatch.setattr(curves, "read_card", lambda path: {"curve": []})
-    monkeypatch.setattr(curves, "draw", lambda cards, path: labels.extend(label for label, _ in cards))
+    monkeypatch.setattr(curves, "draw", lambda cards, path, over: labels.extend(label for label, _ in cards))
     assert curves.main(["a/ppo-beginner-2/agent.json", "b/ppo-beginner-2/agent.json"]) == 0
     assert labels == ["a/ppo-beginner-2/agent.json", "b/ppo-beginner-2/agent.json"]
     labels.clear()

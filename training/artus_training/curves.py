@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 from matplotlib.figure import Figure
@@ -30,14 +30,17 @@ class Settings:
     """Saved agents (`.json` or `.safetensors`)."""
     out: Path = Path("curves.png")
     """The picture."""
+    over: Literal["decisions", "minutes"] = "decisions"
+    """What counts: decisions don't depend on the machine."""
 
 
-def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
-    """One panel for each variant, one line for each agent and judge, over minutes of training.
+def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes") -> None:
+    """One panel for each variant, one line for each agent and judge.
 
     Args:
         cards: A label for each card; agents of one variant share a panel, and their labels tell them apart.
         path: Of the picture; the suffix says which kind.
+        over: What is drawn to the right: decisions of all variants that the agent learnt, or minutes of training.
 
     Raises:
         ValueError: If no card has a curve.
@@ -48,8 +51,8 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
         for key in points[-1]["wins"] if points else ():
             variant, _, judge = key.partition("/")
             judged = [point for point in points if key in point["wins"]]  # a judge may have come later
-            minutes = [point["seconds"] / 60 for point in judged]
-            panels.setdefault(variant, []).append((label, judge, minutes, [point["wins"][key] for point in judged]))
+            spent = [point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6 for point in judged]
+            panels.setdefault(variant, []).append((label, judge, spent, [point["wins"][key] for point in judged]))
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
     columns = min(3, len(panels))
@@ -61,13 +64,14 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
     for axis, (variant, lines) in zip(axes.flat, sorted(panels.items(), key=_beginner_first), strict=False):
         rules, _, players = variant.rpartition("-")
         several = len({label for label, *_ in lines}) > 1
-        for number, (label, judge, minutes, wins) in enumerate(lines):
+        for number, (label, judge, spent, wins) in enumerate(lines):
             name = f"{label} against {judge}" if several else f"against {judge}"
             axis.plot(
-                minutes, wins, color=COLOURS[number % 6], marker=MARKERS[number % 6], markersize=3.5, linewidth=1.4, label=name
+                spent, wins, color=COLOURS[number % 6], marker=MARKERS[number % 6], markersize=3.5, linewidth=1.4, label=name
             )
         axis.axhline(1 / int(players), color="0.6", linewidth=0.8, linestyle=":")
-        axis.set(title=f"{rules}, {players} players", ylim=(0, 1.02), xlim=(0, None), xlabel="minutes of training")
+        axis.set(title=f"{rules}, {players} players", ylim=(0, 1.02), xlim=(0, None))
+        axis.set_xlabel("minutes of training" if over == "minutes" else "million decisions")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
@@ -91,7 +95,9 @@ def main(arguments: list[str]) -> int:
         labels = [path.stem if path.stem != "agent" else path.parent.name for path in settings.cards]
         if len(set(labels)) < len(labels):
             labels = [str(path) for path in settings.cards]
-        draw([(label, read_card(path)) for label, path in zip(labels, settings.cards, strict=True)], settings.out)
+        draw(
+            [(label, read_card(path)) for label, path in zip(labels, settings.cards, strict=True)], settings.out, settings.over
+        )
     except ValueError as error:
         raise UsageError(str(error)) from error
     print(settings.out)
