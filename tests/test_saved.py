@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 
 from artus_agents import saved
 from artus_agents.network import Network, Shape
-from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, view_outlook
+from artus_agents.neural import TRAINED, NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
 from artus_agents.saved import load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.artus.components import STANDARD, Components
@@ -492,6 +492,23 @@ def test_opponents_of_another_variant_are_refused_in_gymnasium(agent):
     with pytest.raises(ValueError, match="trained for beginner with 2 players or advanced with 3 players"):
         reset_until_the_opponent_moves_first()
     env.close()
+
+
+@pytest.mark.parametrize("rules", ["beginner", "advanced"])
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_an_agent_for_every_variant_comes_with_the_package(rules, num_players):
+    _, card = trained(rules, num_players)
+    assert (rules, num_players) in saved.variants_of(card)
+    assert card["command"].startswith("artus train ")
+    assert not {"runs", "resume"} & set(card["settings"])  # places on somebody's machine
+    actions = find_agent("ppo").act(middle_of_games(rules, num_players, 8))
+    assert (middle_of_games(rules, num_players, 8).mask[np.arange(8), actions] == 1).all()
+
+
+def test_agents_that_come_with_the_package_are_small():
+    files = list(TRAINED.glob("*.safetensors"))
+    assert files
+    assert max(path.stat().st_size for path in files) <= 2_000_000
 
 
 def test_ppo_without_a_path_is_the_agent_that_comes_with_the_package():

@@ -18,7 +18,7 @@ from artus_env.engine.agents import View
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 TRAINED = Path(__file__).parent / "trained"
-"""The agents that come with the package, `RULES-PLAYERS.safetensors` each."""
+"""The agents that come with the package: `RULES-PLAYERS.safetensors`, and `shared.safetensors` for all other variants."""
 GAMES_PER_THREAD = 128
 FEW = 256
 """So many positions are judged faster by one thread than by several that wait for each other."""
@@ -125,7 +125,8 @@ def trained(rules: str, num_players: int) -> tuple[Network, dict[str, Any]]:
     Raises:
         ValueError: If there is none, or its files are damaged.
     """
-    return saved.load_agent(TRAINED / f"{rules}-{num_players}{saved.WEIGHTS}")
+    own = TRAINED / f"{rules}-{num_players}{saved.WEIGHTS}"
+    return saved.load_agent(own if own.exists() else TRAINED / f"shared{saved.WEIGHTS}")
 
 
 def check_sizes(shape: Shape, components: Any) -> None:

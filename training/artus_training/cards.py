@@ -34,7 +34,7 @@ def card(
     Args:
         variants: What it was trained for.
         command: Trains the same agent.
-        settings: All of the trainer's settings.
+        settings: All of the trainer's settings; where and whether resumed is left out.
         steps: Decisions in all.
         seconds: Of training, evaluations not counted.
         curve: See `point`.
@@ -58,7 +58,7 @@ def card(
         "threads": threads or torch.get_num_threads(),
         "bfloat16": bfloat16,
         "versions": {name: version(name) for name in packages},
-        "settings": settings,
+        "settings": {name: value for name, value in settings.items() if name not in ("runs", "resume")},
         "curve": list(curve),
     }  # fmt: skip
 

@@ -101,7 +101,7 @@ def _finished(run: ppo.Settings | train_sb3.Settings, resume: bool) -> bool:
         return False
     wanted: Any = run  # `settings_to_dict` takes any dataclass
     settings, made = ppo.settings_to_dict(wanted), read_card(run.agent)["settings"]
-    return all(settings[name] == made.get(name) for name in settings if name != "resume")
+    return all(settings[name] == made.get(name) for name in settings if name not in ("runs", "resume"))
 
 
 def _resumed(run: Run, resume: bool) -> Run:
