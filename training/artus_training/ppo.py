@@ -390,6 +390,10 @@ def policy_gradient_torch(
 # --- the trainer ---------------------------------------------------------------------------------------------------------
 
 
+GROUP = 16
+"""So many neighbours in memory stay together when decisions are shuffled: they are read faster so, and are other games."""
+
+
 class Decisions(NamedTuple):
     """What was collected, a row for each of R decisions."""
 
@@ -598,7 +602,9 @@ class Trainer:
             group["lr"] = rate
         sums, learnt, value_loss = np.zeros(3), 0, 0.0
         for _ in range(s.epochs):
-            order = torch.from_numpy(rows)[torch.randperm(len(rows), generator=self.order)]
+            groups = torch.randperm(-(-len(rows) // GROUP), generator=self.order)
+            order = (groups[:, None] * GROUP + torch.arange(GROUP)).reshape(-1)
+            order = torch.from_numpy(rows)[order[order < len(rows)]]
             for chosen in order.split(s.batch_size):
                 if len(chosen) < s.batch_size / 2 < len(rows) / 2:
                     continue  # the rest of an epoch, too few for a step of this size
