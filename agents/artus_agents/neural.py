@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from artus_agents import saved
-from artus_agents.network import Network, Output, Shape
+from artus_agents.network import Network, Output
 from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook, outlook_shares
 from artus_env.artus.actions import action_table
 from artus_env.artus.observation import observation_scale
@@ -77,9 +77,7 @@ class NeuralAgent:
 
     def check_variant(self, rules: str, num_players: int, components: Any) -> None:
         """Raise a ValueError if the network was trained for other variants, or has other sizes than this box needs."""
-        if self.card is not None:
-            check_card(self.card, rules, num_players, components)
-        check_sizes(self.network.shape, components)
+        check_network(self.network, self.card, rules, num_players, components)
 
 
 class TrainedAgent:
@@ -103,7 +101,7 @@ class TrainedAgent:
 
     def check_variant(self, rules: str, num_players: int, components: Any) -> None:
         """Raise a ValueError if none was trained for this variant or box."""
-        check_card(trained(rules, num_players)[1], rules, num_players, components)
+        check_network(*trained(rules, num_players), rules, num_players, components)
 
 
 def find_trained(path: str = "") -> NeuralAgent | TrainedAgent:
@@ -129,8 +127,14 @@ def trained(rules: str, num_players: int) -> tuple[Network, dict[str, Any]]:
     return saved.load_agent(own if own.exists() else TRAINED / f"shared{saved.WEIGHTS}")
 
 
-def check_sizes(shape: Shape, components: Any) -> None:
-    """Raise a ValueError unless a network of this shape fits a box: compiled loops read its rows unchecked."""
+def check_network(network: Network, card: dict[str, Any] | None, rules: str, num_players: int, components: Any) -> None:
+    """Raise a ValueError unless a network was trained for a variant, as far as its card says, and has the sizes of the box.
+
+    Compiled loops read its rows unchecked.
+    """
+    if card is not None:
+        check_card(card, rules, num_players, components)
+    shape = network.shape
     needed = (len(observation_scale(components)), len(action_table(components)))
     if (shape.observation_size, shape.num_actions) != needed:
         raise ValueError(

@@ -13,7 +13,7 @@ import numpy as np
 from artus_agents import saved, search_loops
 from artus_agents.loops import NODE
 from artus_agents.network import Network, fast_bfloat16
-from artus_agents.neural import check_card, check_sizes, infer, trained, write_outlook
+from artus_agents.neural import check_network, infer, trained, write_outlook
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.search_loops import EDGE, EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
 from artus_env.artus.actions import MASK_WORDS
@@ -92,10 +92,8 @@ class NeuralSearchAgent:
         return np.concatenate([self._search(view, part, roots[part]) for part in parts] or [np.empty(0, np.int64)])
 
     def check_variant(self, rules: str, num_players: int, components: Any) -> None:
-        """Raise a ValueError if the network was trained for other variants."""
-        if self.card is not None:
-            check_card(self.card, rules, num_players, components)
-        check_sizes(self.network.shape, components)
+        """Raise a ValueError if the network was trained for other variants, or has other sizes than this box needs."""
+        check_network(self.network, self.card, rules, num_players, components)
 
     @property
     def _edges(self) -> int:

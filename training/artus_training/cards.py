@@ -13,6 +13,8 @@ import torch
 from artus_env import Batch
 from artus_training.evaluate import Evaluation
 
+WHERE = ("runs", "resume")
+"""Settings that say where a training lies and whether it went on there: what is learnt doesn't depend on them."""
 PACKAGES = ("artus", "torch", "numpy", "numba")
 
 
@@ -58,7 +60,7 @@ def card(
         "threads": threads or torch.get_num_threads(),
         "bfloat16": bfloat16,
         "versions": {name: version(name) for name in packages},
-        "settings": {name: value for name, value in settings.items() if name not in ("runs", "resume")},
+        "settings": {name: value for name, value in settings.items() if name not in WHERE},
         "curve": list(curve),
     }  # fmt: skip
 
@@ -87,7 +89,7 @@ def command(program: str, settings: Any, default: Any) -> str:
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
         asked = field.name in ("rules", "num_players")
-        if field.name in ("resume", "runs") or (value == getattr(default, field.name) and not asked):
+        if field.name in WHERE or (value == getattr(default, field.name) and not asked):
             continue
         name = field.name.replace("_", "-")
         if isinstance(value, bool):

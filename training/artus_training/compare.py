@@ -21,6 +21,7 @@ from artus_agents.saved import CARD, read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
 from artus_training import curves, ppo, train_sb3
+from artus_training.cards import WHERE
 from artus_training.cli import UsageError
 from artus_training.evaluate import evaluate
 
@@ -101,7 +102,7 @@ def _finished(run: ppo.Settings | train_sb3.Settings, resume: bool) -> bool:
         return False
     wanted: Any = run  # `settings_to_dict` takes any dataclass
     settings, made = ppo.settings_to_dict(wanted), read_card(run.agent)["settings"]
-    return all(settings[name] == made.get(name) for name in settings if name not in ("runs", "resume"))
+    return all(settings[name] == made.get(name) for name in settings if name not in WHERE)
 
 
 def _resumed(run: Run, resume: bool) -> Run:

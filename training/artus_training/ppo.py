@@ -838,8 +838,9 @@ def settings_from_dict(given: dict[str, Any], source: Any, default: Settings | N
             not isinstance(value, expected) or (isinstance(value, bool) and not isinstance(like, bool))
         ):
             raise ValueError(f"{source}: {name} must be like {like!r}, got {value!r}")
-        if isinstance(like, tuple) and not all(type(item) is (int if name == "hidden" else str) for item in value):
-            raise ValueError(f"{source}: {name} must hold {'whole numbers' if name == 'hidden' else 'texts'}, got {value!r}")
+        of, items = (int, "whole numbers") if name == "hidden" else (str, "texts")
+        if isinstance(like, tuple) and not all(type(item) is of for item in value):
+            raise ValueError(f"{source}: {name} must hold {items}, got {value!r}")
         values[name] = tuple(value) if isinstance(value, list) else value
     return dataclasses.replace(settings, **values)
 

@@ -339,8 +339,7 @@ def play_block(
     batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False)
     batch.reset(np.repeat(deal_seeds, players))
     sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
-    seats = np.empty_like(sits)
-    np.put_along_axis(seats, sits, np.array(who)[None, :], axis=1)
+    seats = np.array(who)[np.argsort(sits, axis=1)]  # the agent on each seat
     played = play_games(batch, agents, seats, keys)
     notes = []
     for game, reason in sorted(played.reasons.items()):
