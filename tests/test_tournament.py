@@ -16,6 +16,7 @@ import pytest
 
 from artus_env import Game
 from artus_env.engine.agents import GROUP, find_agent
+from artus_env.engine.files import alone_in
 from artus_env.engine.match import seat_orders, seatings
 from artus_training.cli import main
 from artus_training.standings import _intervals, standings, write_report
@@ -23,7 +24,6 @@ from artus_training.tournament import (
     Results,
     Settings,
     Store,
-    alone_in,
     baseline,
     files_in,
     made_of,
@@ -142,7 +142,7 @@ def test_a_changed_agent_does_not_go_on_with_an_old_tournament(tmp_path):
 
 
 def test_only_one_process_plays_into_a_folder(tmp_path):
-    with alone_in(tmp_path / "t"), pytest.raises(ValueError, match="another process is playing"):
+    with alone_in(tmp_path / "t", "playing this tournament"), pytest.raises(ValueError, match="another process is playing"):
         run(Settings(("greedy", "random"), games=2), tmp_path / "t")
 
 

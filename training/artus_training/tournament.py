@@ -16,7 +16,7 @@ import os
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
@@ -33,17 +33,12 @@ from artus_agents.saved import WEIGHTS
 from artus_env import Batch, Game
 from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_env.engine.agents import FORFEIT, Agent, agent_factory, find_agent
-from artus_env.engine.files import write_atomically
+from artus_env.engine.files import alone_in, write_atomically
 from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
 from artus_training.progress import progress, terminal
-
-try:
-    import fcntl
-except ImportError:  # Windows: then nothing keeps two processes apart
-    fcntl = None  # type: ignore[assignment]
 
 BLOCK_SECONDS = 2.0
 """How much work lies between two saves."""
@@ -243,23 +238,6 @@ def files_in(argument: str) -> Iterator[Path]:
                     yield path
 
 
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Keep other processes from playing into the same folder.
-
-    Raises:
-        ValueError: If one does already.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ValueError(f"{folder}: another process is playing this tournament") from None
-        yield
-
-
 def run(settings: Settings, folder: Path, records: Path | None = None, agents: Given = NO_AGENTS) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
@@ -283,7 +261,7 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: G
     for agent in players:
         if hasattr(agent, "check_variant"):
             agent.check_variant(settings.rules, settings.num_players, STANDARD)
-    with alone_in(folder):
+    with alone_in(folder, "playing this tournament"):
         return _play(settings, players, Store(folder, settings, records, agents))
 
 

@@ -1,0 +1,62 @@
+"""Reading what others have written: files, requests, answers of programs. Nothing in them is believed.
+
+One decoder checks types for all of them: booleans are no numbers, 1.0 is no whole number, numbers are finite, and what is
+too deep, too long or of another type is refused in one short line that says where.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+MOST_SHOWN = 80
+"""Letters of a foreign value in a message."""
+
+
+def decode(content: str | bytes, wanted: type[T]) -> T:
+    """JSON as a value of a type: a dataclass, `list[int]`, `dict[str, Any]` and so on.
+
+    Args:
+        content: The JSON text.
+        wanted: The type; keys that a dataclass doesn't have are ignored.
+
+    Raises:
+        ValueError: If it is no JSON or of another type; the message says what and where.
+    """
+    try:
+        return msgspec.json.decode(content, type=wanted)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(_short(error)) from None
+
+
+def convert(value: Any, wanted: type[T]) -> T:
+    """`decode` for what is no text any more, such as the content of a TOML file.
+
+    Raises:
+        ValueError: As for `decode`.
+    """
+    try:
+        return msgspec.convert(value, wanted)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(_short(error)) from None
+
+
+def shown(value: Any, most: int = MOST_SHOWN) -> str:
+    """A foreign value as a message can show it: one line, printable, not long."""
+    try:
+        text = value.decode(errors="replace") if isinstance(value, bytes) else value
+        text = ascii(text[: most + 1]) if isinstance(text, str) else ascii(text)
+    except (ValueError, RecursionError):  # a number of more digits than Python prints; brackets too deep
+        return f"a value of type {type(value).__name__} that is too large to show"
+    return text if len(text) <= most + 2 else f"{text[:most]}..."
+
+
+def _short(error: Exception) -> str:
+    """What was wrong, in one line. The decoder's messages quote keys and values of any length."""
+    if isinstance(error, RecursionError):
+        return "brackets are nested too deep"
+    text = " ".join(str(error).split())
+    return text if len(text) <= 200 else f"{text[:200]}..."
