@@ -1,1 +1,3 @@
-"""Players of Artus: random and greedy."""
+"""Players of Artus, from random to trained networks that search."""
+
+import artus_env  # noqa: F401  # before torch: it says how OpenMP's threads wait, which torch reads when it is imported

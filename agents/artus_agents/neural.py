@@ -155,16 +155,16 @@ def check_card(card: dict[str, Any], rules: str, num_players: int, components: A
 def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> Output:
     """What a network says about observations (n, F), int8; on the CPU, wherever it computes."""
     device = next(network.parameters()).device
-    threads = torch.get_num_threads()
-    alone = len(observation) < FEW and threads > 1
-    if alone:
-        torch.set_num_threads(1)
+    given = torch.get_num_threads()
+    threads = 1 if len(observation) < FEW else min(given, available_cores())  # torch doesn't know of CPU quotas
+    if threads != given:
+        torch.set_num_threads(threads)
     try:
         with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=bfloat16):
             return network.split(network(torch.from_numpy(observation).to(device)).float().cpu())
     finally:
-        if alone:
-            torch.set_num_threads(threads)
+        if threads != given:
+            torch.set_num_threads(given)
 
 
 def view_outlook(view: View) -> np.ndarray:

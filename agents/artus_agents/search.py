@@ -68,7 +68,7 @@ class IsmctsAgent:
         memory = self._memory(len(bounds) - 1, self.simulations, states.dtype)
         actions = np.empty(count, np.int64)
         arguments = (view.tables, states, view.legal_bits, *memory, view.keys, actions, self.simulations, *self._settings)
-        run_shares(loops.search, loops.search_shares, arguments, bounds)
+        run_shares(loops.search, loops.search_shares, arguments, bounds, kind=self.simulations)
         return actions
 
     def consider(self, view: View) -> tuple[np.ndarray, np.ndarray]:

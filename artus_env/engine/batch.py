@@ -33,7 +33,8 @@ class Batch:
         rules: "beginner" or "advanced".
         num_players: 2..4.
         seed: Seeds of all games derive from it; None: a random one.
-        threads: Threads to share the work; None: one for every 512 games, at most one a core.
+        threads: At most so many share the work, while that pays (see `artus_env.engine.workers`); None: one for every 512
+            games, at most one a core.
         autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
             zeros, its actions are ignored, its `done` stays true.
         reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).

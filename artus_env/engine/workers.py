@@ -1,16 +1,26 @@
-"""Shares a compiled loop over a batch among threads, where that is safe.
+"""Shares a compiled loop over a batch among threads, where that is safe and where it pays.
 
 Numba's threads spin for a moment between two loops, so that handing out work takes microseconds; Python's threads sleep
 and take tens of them to wake. The price is two dangers, met here: a forked child must not use the threads that its
 parent started (OpenMP ends the process), and not every layer bears calls from two Python threads at once. In both cases
 the calling thread does all the work itself; the results are the same.
+
+Threads that wait for each other lose when the machine does other work, too: all of them wait for the one that another
+program keeps from its core, and if they spin meanwhile they keep it away themselves. So they spin for microseconds only
+(OpenMP's default is a hundred times that), cores that a container's quota doesn't give aren't counted, and a loop that
+loses by being shared runs on one thread for a while.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from collections.abc import Callable
+import time
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -21,6 +31,20 @@ config: Any = numba_config  # its attributes are made at run time
 
 CACHE_LINE = 64
 """Bytes that a processor's cores hand to each other as one."""
+SPINS = "300"
+"""How often one of OpenMP's threads looks whether work has come before it sleeps."""
+CALLS_BETWEEN_MEASUREMENTS = 256
+"""Of one thread alone, which the gain from several is compared with."""
+LONG = 0.02
+"""Seconds of work that are always shared: a thread that is kept waiting has less to lose than there is to gain."""
+MOST_CREDIT = 0.001
+"""Seconds that sharing may lose at once after it has paid for long."""
+PAUSE = 20
+"""Sharing that has lost is not tried again for so many times what it has lost."""
+LONGEST_PAUSE = 1.0
+"""Seconds; more would be lost by not noticing that the neighbours have gone."""
+WARM_UP = 3
+"""Calls of a loop until it is compiled both ways: two by one thread, of which the second is measured, and a shared one."""
 
 _lock = threading.Lock()
 _forked = False
@@ -35,10 +59,61 @@ def _in_child() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
+# Read by GNU's OpenMP when it is loaded: Numba loads it with the first parallel loop, torch when it is imported.
+if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
+    os.environ["GOMP_SPINCOUNT"] = SPINS
+
 
 def available_cores() -> int:
-    """Number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Number of cores that this process may use: those that it may run on, no more than its CPU quota gives whole, and no
+    more than `OMP_NUM_THREADS` where that is set."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if asked.isdecimal():
+        cores = min(cores, int(asked))
+    return max(1, min(cores, math.floor(_own_quota())))
+
+
+@cache
+def _own_quota() -> float:
+    # A quota above 2**31 or none at all counts the same.
+    return min(2.0**31, *cpu_quotas(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
+
+
+def cpu_quotas(groups: Path, mounted: Path) -> Iterator[float]:
+    """The CPU quotas, in cores, of the control groups that a process is in; infinity first, which stands for none.
+
+    Args:
+        groups: Names them, as Linux does in `/proc/self/cgroup`; may be missing.
+        mounted: Where their files are. In a container this is often its own group, whatever `groups` calls it.
+    """
+    yield math.inf
+    try:
+        lines = groups.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        for root in (mounted / controllers, mounted / "cpu") if controllers else (mounted, mounted / "unified"):
+            own = root / path.lstrip("/")
+            for folder in (own, *own.parents):
+                if folder.is_relative_to(root):
+                    yield _quota(folder)
+
+
+def _quota(folder: Path) -> float:
+    """The quota of one control group of either version, in cores; infinity if it has none."""
+    try:
+        if (folder / "cpu.max").exists():
+            quota, period = (folder / "cpu.max").read_text().split()
+        else:
+            quota, period = ((folder / name).read_text() for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us"))
+        return math.inf if quota == "max" or int(quota) < 0 else int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):
+        return math.inf
 
 
 def shares(count: int, threads: int) -> np.ndarray:
@@ -55,13 +130,72 @@ def scratch(count: int, items: int, dtype: Any) -> np.ndarray:
     return np.empty((count, items + apart), dtype)
 
 
+class Pace:
+    """Whether it pays to share one kind of loop, by how long its calls have taken.
+
+    A call that is shared earns what it saves against one thread and pays what it loses. In debt, the loop runs on one
+    thread for `PAUSE` times what was lost. So little is lost, whatever else runs, and all is gained where nothing does.
+
+    Attributes:
+        alone: Seconds of CPU that one thread takes for a game, as last measured.
+        credit: Seconds, at most `MOST_CREDIT`.
+        resume: When sharing may be tried again, on `time.perf_counter`.
+    """
+
+    def __init__(self) -> None:
+        self.alone = 0.0
+        self.credit = 0.0
+        self.resume = 0.0
+        self._calls = 0
+
+    def pays(self, games: int) -> bool:
+        """Whether the next call is to be shared."""
+        self._calls += 1
+        if self._calls < WARM_UP or self._calls % CALLS_BETWEEN_MEASUREMENTS == 0:
+            return False
+        return self.alone * games > LONG or time.perf_counter() >= self.resume
+
+    def ran_alone(self, games: int, seconds: float) -> None:
+        """One thread took so many seconds of CPU."""
+        self.alone = seconds / games
+
+    def ran_shared(self, games: int, seconds: float) -> None:
+        """Several threads took so long, by the clock."""
+        if self._calls <= WARM_UP:
+            return
+        self.credit = min(MOST_CREDIT, self.credit + self.alone * games - seconds)
+        if self.credit < 0:
+            self.resume = time.perf_counter() + min(LONGEST_PAUSE, -PAUSE * self.credit)
+            self.credit = 0.0
+
+
+_paces: defaultdict[Hashable, Pace] = defaultdict(Pace)
+
+
 def run_shares(
-    loop: Callable[..., Any], parallel_loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray
+    loop: Callable[..., Any],
+    parallel_loop: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    bounds: np.ndarray,
+    kind: Hashable = None,
 ) -> None:
-    """Run `loop(*arguments, low, high)` over all shares, in parallel where that is possible."""
-    threads = min(len(bounds) - 1, config.NUMBA_NUM_THREADS)
-    if threads > 1 and not _forked and _lock.acquire(blocking=False):
+    """Run `loop(*arguments, low, high)` over all shares, in parallel where that is possible and pays.
+
+    Args:
+        loop: Runs the games `low..high-1`.
+        parallel_loop: `parallel_loop(*arguments, bounds)` does the same for all shares, each on a thread.
+        arguments: Of both.
+        bounds: See `shares`.
+        kind: Tells apart calls of one loop whose games take differently long.
+    """
+    threads, games = min(len(bounds) - 1, config.NUMBA_NUM_THREADS), int(bounds[-1])
+    if threads == 1 or _forked or games == 0:
+        loop(*arguments, 0, games)
+        return
+    pace = _paces[loop, games.bit_length(), kind]
+    if pace.pays(games) and _lock.acquire(blocking=False):
         previous = numba.get_num_threads()
+        start = time.perf_counter()
         try:
             if threads != previous:
                 numba.set_num_threads(threads)
@@ -70,5 +204,8 @@ def run_shares(
             if threads != previous:
                 numba.set_num_threads(previous)
             _lock.release()
+        pace.ran_shared(games, time.perf_counter() - start)
     else:
-        loop(*arguments, 0, int(bounds[-1]))
+        start = time.thread_time()
+        loop(*arguments, 0, games)
+        pace.ran_alone(games, time.thread_time() - start)

@@ -25,7 +25,10 @@ import artus_env.artus_v0 as artus_v0
 from artus_env import Batch, Game, warmup
 from artus_env.engine.render import require, rgb_array
 from artus_env.engine.workers import available_cores
+from artus_training import neighbours
+from artus_training.cli import UsageError
 
+MOST_NEIGHBOURS = 64
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 
 
@@ -199,15 +202,36 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="artus bench", description="Decisions per second of every interface, one process.")
     parser.add_argument("--seconds", type=float, default=1.0, help="for each line (default %(default)s)")
     parser.add_argument("--json", type=Path, help="write the figures to this file, too")
+    parser.add_argument(
+        "--neighbours", type=int, help="compare several threads with one instead, beside so many busy processes (0, 1, ...)"
+    )
     chosen = parser.parse_args(arguments)
+    if chosen.neighbours is not None and not 0 <= chosen.neighbours <= MOST_NEIGHBOURS:
+        raise UsageError(f"--neighbours must be in 0..{MOST_NEIGHBOURS}, got {chosen.neighbours}")
     start = time.perf_counter()
     warmup()
     print(f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}, Numba {numba.__version__}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
+    if chosen.neighbours is not None:
+        return beside_neighbours(chosen)
     results = {}
     for name, rate in measure(chosen.seconds):
         results[name] = rate
         print(f"{name:<64} {rate:>12.2f}" if "ratio" in name else f"{name:<64} {rate:>12,.0f} /s", flush=True)
+    if chosen.json:
+        chosen.json.write_text(json.dumps(results, indent=2) + "\n")
+    return 0
+
+
+def beside_neighbours(chosen: argparse.Namespace) -> int:
+    """`artus bench --neighbours N`."""
+    print(f"beside {chosen.neighbours} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
+    print(f"{'':<24} {'one thread':>12} {'default':>12} {'ratio':>7}")
+    results = {}
+    with neighbours.neighbours(chosen.neighbours):
+        for line in neighbours.measure(chosen.seconds):
+            results[line.name] = line.ratio
+            print(f"{line.name:<24} {line.one:>12,.0f} {line.default:>12,.0f} {line.ratio:>7.2f}", flush=True)
     if chosen.json:
         chosen.json.write_text(json.dumps(results, indent=2) + "\n")
     return 0

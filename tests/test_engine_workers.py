@@ -1,0 +1,226 @@
+"""How many threads work on a batch: what quotas allow, and no more than pays beside other programs."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from artus_env.engine import workers
+from artus_env.engine.jit import DISABLED
+from artus_env.engine.workers import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, WARM_UP, Pace, available_cores, cpu_quotas
+from artus_training import bench, neighbours
+from artus_training.cli import main
+
+
+def write(folder, **contents):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name.replace("__", ".")).write_text(content + "\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "folder", "files", "quota"),
+    [
+        ("0::/", "", {"cpu__max": "150000 100000"}, 1.5),
+        ("0::/", "", {"cpu__max": "max 100000"}, np.inf),
+        ("0::/a/b", "a", {"cpu__max": "200000 100000"}, 2.0),  # of a group that it is in by being in another
+        ("0::/docker/123", "", {"cpu__max": "50000 100000"}, 0.5),  # in a container that sees only its own group
+        ("0::/a", "unified/a", {"cpu__max": "300000 100000"}, 3.0),
+        ("4:cpu,cpuacct:/a", "cpu,cpuacct/a", {"cpu__cfs_quota_us": "400000", "cpu__cfs_period_us": "100000"}, 4.0),
+        ("4:cpu:/a", "cpu/a", {"cpu__cfs_quota_us": "-1", "cpu__cfs_period_us": "100000"}, np.inf),
+        ("4:cpu,cpuacct:/a", "cpu", {"cpu__cfs_quota_us": "100000", "cpu__cfs_period_us": "100000"}, 1.0),
+        ("4:memory:/a", "memory/a", {"cpu__max": "100000 100000"}, np.inf),
+        ("0::/", "", {"cpu__max": "nonsense"}, np.inf),
+        ("0::/", "", {"cpu__max": "1 0"}, np.inf),
+        ("nonsense", "", {}, np.inf),
+    ],
+)
+def test_a_quota_of_any_control_group_counts(tmp_path, line, folder, files, quota):
+    groups, mounted = tmp_path / "cgroup", tmp_path / "mounted"
+    groups.write_text(line + "\n")
+    write(mounted / folder, **files)
+    assert min(cpu_quotas(groups, mounted)) == quota
+
+
+def test_systems_without_control_groups_have_no_quota(tmp_path):
+    assert min(cpu_quotas(tmp_path / "nothing", tmp_path)) == np.inf
+
+
+@pytest.mark.parametrize(("quota", "asked", "cores"), [(np.inf, "", 8), (2.9, "", 2), (0.3, "", 1), (5, "3", 3), (2, "3", 2)])
+def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked, cores):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
+    monkeypatch.setattr(workers, "_own_quota", lambda: min(2.0**31, quota))
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert available_cores() == cores
+
+
+@pytest.mark.parametrize(
+    ("first", "given", "spins"),
+    [
+        ("artus_env", {}, workers.SPINS),
+        ("artus_agents.neural", {}, workers.SPINS),
+        ("artus_training.cli", {}, workers.SPINS),
+        ("artus_agents.neural", {"GOMP_SPINCOUNT": "7"}, "7"),
+        ("artus_agents.neural", {"OMP_WAIT_POLICY": "ACTIVE"}, None),
+    ],
+)
+def test_threads_are_told_to_spin_briefly_before_torch_is_loaded_unless_the_user_says_otherwise(first, given, spins):
+    script = f"""
+import builtins, os, sys
+real = builtins.__import__
+def watch(name, *rest):
+    if name == "torch" and name not in sys.modules:
+        print("torch", os.environ.get("GOMP_SPINCOUNT"))
+    return real(name, *rest)
+builtins.__import__ = watch
+import {first}
+if {first!r} == "artus_training.cli":
+    {first}.main(["compare", "--minutes", "0"])
+print("end", os.environ.get("GOMP_SPINCOUNT"))
+"""
+    environment = {key: value for key, value in os.environ.items() if key not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**environment, **given}, capture_output=True, text=True, timeout=120
+    )
+    said = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("torch", "end"))]
+    assert set(said) == {str(spins)}, done.stderr
+    assert (len(said) == 2) == (first != "artus_env")
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """`time.perf_counter`, to be turned by hand."""
+    now = [100.0]
+    monkeypatch.setattr(workers.time, "perf_counter", lambda: now[0])
+    return now
+
+
+def settled(alone=1e-6):
+    """The pace of a loop that is compiled both ways and takes one thread so many seconds a game."""
+    pace = Pace()
+    assert [pace.pays(1000) for _ in range(WARM_UP)] == [False, False, True]
+    pace.ran_alone(1000, 1000 * alone)
+    pace.ran_shared(1000, 15.0)  # compiling it took that long
+    return pace
+
+
+def test_sharing_that_pays_goes_on(clock):
+    pace = settled()
+    shared = 0
+    for _ in range(1000):
+        if pace.pays(1000):
+            shared += 1
+            pace.ran_shared(1000, 0.6e-3)
+        else:
+            pace.ran_alone(1000, 1e-3)
+    assert shared >= 995
+    assert 0 < pace.credit <= MOST_CREDIT
+
+
+def test_sharing_that_loses_costs_a_twentieth_at_the_most(clock):
+    pace = settled()
+    shared, begin, work = 0, clock[0], 0.0
+    for _ in range(20_000):
+        work += 1e-3
+        if pace.pays(1000):
+            shared += 1
+            clock[0] += 30e-3  # a neighbour keeps one of the threads from its core
+            pace.ran_shared(1000, 30e-3)
+        else:
+            clock[0] += 1e-3
+            pace.ran_alone(1000, 1e-3)
+    assert shared > 10  # it is tried again and again
+    assert clock[0] - begin < 1.06 * work
+
+
+def test_sharing_is_found_again_soon_after_the_neighbours_have_gone(clock):
+    pace = settled()
+    for _ in range(100):
+        pace.pays(1000)
+        pace.ran_shared(1000, 10.0)
+    assert not pace.pays(1000)
+    clock[0] += LONGEST_PAUSE
+    assert pace.pays(1000)
+    pace.ran_shared(1000, 0.5e-3)
+    assert pace.pays(1000)
+
+
+def test_one_stall_among_many_gains_is_forgiven_and_a_loss_is_paid_for_in_full(clock):
+    pace = settled()
+    for _ in range(10):
+        assert pace.pays(1000)
+        pace.ran_shared(1000, 0.5e-3)
+    assert pace.pays(1000)
+    pace.ran_shared(1000, 1e-3 + 0.9 * MOST_CREDIT)
+    assert pace.pays(1000)
+    pace.ran_shared(1000, 1e-3 + 0.1 * MOST_CREDIT + 2e-3)
+    assert not pace.pays(1000)
+    assert pace.resume == pytest.approx(clock[0] + PAUSE * 2e-3)
+
+
+def test_long_work_is_always_shared(clock):
+    pace = settled(alone=2 * LONG / 1000)
+    assert pace.pays(1000)
+    pace.ran_shared(1000, 100.0)
+    assert pace.pays(1000)
+    assert not pace.pays(1)
+
+
+@pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
+def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypatch):
+    from artus_env import Batch
+
+    batches = [Batch(1024, threads=threads) for threads in (1, 2)]
+    loses = iter([False, True, True] * 20)
+    monkeypatch.setattr(Pace, "pays", lambda self, games: next(loses))
+    for _ in range(60):
+        actions = batches[0].sample().copy()
+        for batch in batches:
+            batch.step(actions)
+        assert batches[0].states.tobytes() == batches[1].states.tobytes()
+
+
+def test_the_benchmark_compares_one_thread_with_the_default_beside_neighbours(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(neighbours, "measure", lambda seconds: iter([neighbours.Compared("Batch", 10.0, 18.0, 1.8)]))
+    monkeypatch.setattr(bench, "warmup", lambda: None)
+    assert main(["bench", "--neighbours", "1", "--json", str(tmp_path / "figures.json")]) == 0
+    assert "Batch" in capsys.readouterr().out
+    assert (tmp_path / "figures.json").read_text() == '{\n  "Batch": 1.8\n}\n'
+    assert main(["bench", "--neighbours", "-1"]) == 2
+
+
+def test_neighbours_compute_and_are_gone_afterwards(monkeypatch):
+    started = []
+    real = subprocess.Popen
+
+    class Popen(real):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    monkeypatch.setattr(neighbours.subprocess, "Popen", Popen)
+    with neighbours.neighbours(2):
+        assert [process.poll() for process in started] == [None, None]
+    assert all(process.returncode for process in started)
+
+
+def test_one_thread_is_a_setting_that_passes(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    with neighbours.one_thread():
+        assert available_cores() == 1
+    assert os.environ["OMP_NUM_THREADS"] == "2"
+
+
+def test_work_is_counted_and_compared():
+    made = []
+
+    def make():
+        made.append(available_cores())
+        return lambda: 5
+
+    line = neighbours.compare("nothing", make, 0.01)
+    assert made == [1, available_cores()]
+    assert line.one > 0
+    assert line.ratio > 0

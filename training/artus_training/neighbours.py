@@ -1,0 +1,137 @@
+"""What several threads are worth beside one, while other programs keep the machine busy: `artus bench --neighbours 2`.
+
+Sharing work among threads must never make anything much slower than one thread, whatever else runs. Both run in turn, so
+that they meet the same neighbours.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from artus_env import Batch
+from artus_training.evaluate import evaluate
+
+BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
+ROUNDS = 9
+EVALUATED = 256
+"""Games of an evaluation: enough for several threads."""
+
+
+class Compared(NamedTuple):
+    name: str
+    one: float
+    """Units of work a second by one thread."""
+    default: float
+    """The same by as many threads as are used if nothing is said."""
+    ratio: float
+    """Median over rounds of default / one."""
+
+
+@contextmanager
+def neighbours(count: int) -> Iterator[None]:
+    """So many processes that do nothing but compute; they end with this one at the latest."""
+    busy = [subprocess.Popen([sys.executable, "-I", "-S", "-c", BUSY]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """What a user does who wants one thread of everything."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
+
+
+def measure(seconds: float) -> Iterator[Compared]:
+    """Compare engine, search, evaluation and, where torch is installed, training and an evaluation with a network.
+
+    Args:
+        seconds: Of each line, about.
+    """
+    for games in (1024, 4096):
+        yield compare(f"Batch, {games} games", partial(batch_work, games), seconds)
+    yield compare("ismcts:20, 64 games", partial(evaluation_work, "ismcts:20", 64), seconds)
+    yield compare(f"lookahead, {EVALUATED} games", partial(evaluation_work, "lookahead", EVALUATED), seconds)
+    if find_spec("torch") and find_spec("safetensors"):
+        yield compare(f"ppo, {EVALUATED} games", partial(evaluation_work, "ppo", EVALUATED), seconds)
+    if find_spec("tyro") and find_spec("tensorboard"):
+        yield compare("training", training_work, seconds)
+
+
+def compare(name: str, make: Callable[[], Callable[[], int]], seconds: float) -> Compared:
+    """Run the same work with one thread and with the default in turn. `make` is called with each in force."""
+    with one_thread():
+        alone = make()
+        alone()
+    default = make()
+    for _ in range(5):
+        default()  # compiled, and settled to what the neighbours leave
+    rates: list[tuple[float, float]] = []
+    for _ in range(ROUNDS):
+        with one_thread():
+            one = rate(alone, seconds / ROUNDS / 2)
+        rates.append((one, rate(default, seconds / ROUNDS / 2)))
+    ones, defaults = zip(*rates, strict=True)
+    ratio = statistics.median(several / one for one, several in rates)
+    return Compared(name, statistics.median(ones), statistics.median(defaults), ratio)
+
+
+def rate(work: Callable[[], int], seconds: float) -> float:
+    """Units of work a second."""
+    done, start = 0, time.perf_counter()
+    while (elapsed := time.perf_counter() - start) < seconds or not done:
+        done += work()
+    return done / elapsed
+
+
+def batch_work(games: int) -> Callable[[], int]:
+    batch = Batch(games, rules="advanced", num_players=2)
+
+    def work() -> int:
+        for _ in range(10):
+            batch.step(batch.sample())
+        return 10 * games
+
+    return work
+
+
+def evaluation_work(agent: str, games: int) -> Callable[[], int]:
+    def work() -> int:
+        return evaluate([agent, "random"], rules="beginner", games=games, batch_size=games).games
+
+    return work
+
+
+def training_work() -> Callable[[], int]:
+    import dataclasses
+
+    from artus_training import ppo
+
+    trainer = ppo.Trainer(dataclasses.replace(ppo.preset("beginner", 2), num_games=512, num_steps=16))
+
+    def work() -> int:
+        trainer.collect()
+        trainer.update()
+        return 512 * 16
+
+    return work
