@@ -2,6 +2,7 @@
 
 import fcntl
 import inspect
+import json
 import os
 import re
 import subprocess
@@ -111,6 +112,18 @@ def test_no_page_says_what_another_says(site):
         return text in generated or len(text) <= (LONG if docstrings else SHORT)
 
     assert not {text: where for text, where in said.items() if len(where) > 1 and not may_be_said_twice(text, where)}
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)
+def test_tables_that_notebooks_print_are_tables(site, path):
+    """Every one of them, in its order, and no line of a table stands somewhere as text."""
+    cells = json.loads(path.read_text())["cells"]
+    printed = ["".join(output.get("data", {}).get("text/markdown", "")) for cell in cells for output in cell.get("outputs", ())]
+    heads = [text.partition("\n")[0] for text in printed if text.startswith("| ")]
+    page = site.pages[f"notebooks/{path.stem}.html"]
+    shown = [[words(cell) for cell in table.select("thead th")] for table in page.select("div.cell_output table")]
+    assert shown == [[cell.strip() for cell in head.strip("| ").split("|")] for head in heads]
+    assert not [words(tag) for tag in page.select("article p, article li") if words(tag).startswith("| ")]
 
 
 def test_the_rules_say_what_is_reconstructed(site):
