@@ -1,6 +1,7 @@
 """Both trainers side by side, and their pictures."""
 
 import dataclasses
+from collections import defaultdict
 
 from matplotlib.figure import Figure
 
@@ -27,6 +28,34 @@ def test_a_judge_who_came_later_has_a_shorter_curve(tmp_path, monkeypatch):
     curves.draw([("one", {"curve": points})], tmp_path / "curves.png")
     lines = {line.get_label(): list(line.get_xdata()) for line in drawn}
     assert (lines["against greedy"], lines["against lookahead"]) == ([1, 2], [2])
+
+
+def test_an_agent_looks_the_same_in_every_panel_and_like_no_other(tmp_path, monkeypatch):
+    """Also where it is alone, and its name stands there, too."""
+    drawn = {}
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *_, **__: drawn.update({axis.get_title(): axis.lines for axis in self.axes})
+    )
+    judges = ["random", "greedy", "lookahead"]
+
+    def card(*variants):
+        wins = {f"{variant}/{judge}": 0.5 for variant in variants for judge in judges}
+        return {"curve": [{"seconds": 60, "wins": wins}]}
+
+    cards = {"one": card("beginner-2"), "two": card("beginner-3"), "third": card("beginner-2")}
+    cards["shared"] = card("beginner-2", "beginner-3", "beginner-4")
+    curves.draw(list(cards.items()), tmp_path / "curves.png")
+    looks, panels = defaultdict(set), {}
+    for title, lines in drawn.items():
+        panels[title] = {
+            line.get_label(): (line.get_color(), line.get_marker()) for line in lines if len(line.get_xdata()) == 1
+        }
+        for label, look in panels[title].items():
+            looks[label].add(look)
+    assert list(panels["beginner, 4 players"]) == [f"shared against {judge}" for judge in judges]
+    assert all(len(each) == 1 for each in looks.values()), "the same everywhere"
+    assert all(len(set(panel.values())) == len(panel) for panel in panels.values()), "nine lines, nine looks"
+    assert looks["one against greedy"] == looks["two against greedy"], "no more looks than are needed"
 
 
 def test_agents_of_one_folder_name_are_told_apart(tmp_path, monkeypatch):

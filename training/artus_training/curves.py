@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import tyro
 from matplotlib.figure import Figure
@@ -34,8 +35,17 @@ class Settings:
     """What counts: decisions don't depend on the machine."""
 
 
+class Line(NamedTuple):
+    """How often an agent won against a judge in one variant, while it was trained."""
+
+    label: str  # of the agent
+    judge: str
+    spent: list[float]  # million decisions, or minutes
+    wins: list[float]  # share of the games
+
+
 def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes") -> None:
-    """One panel for each variant, one line for each agent and judge.
+    """One panel for each variant, one line for each agent and judge, which looks the same in all of them.
 
     Args:
         cards: A label for each card; agents of one variant share a panel, and their labels tell them apart.
@@ -45,16 +55,18 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal[
     Raises:
         ValueError: If no card has a curve.
     """
-    panels: dict[str, list[tuple[str, str, list[float], list[float]]]] = {}
+    panels: dict[str, list[Line]] = {}
     for label, card in cards:
         points = [point for point in card.get("curve", []) if point["wins"]]
         for key in points[-1]["wins"] if points else ():
             variant, _, judge = key.partition("/")
             judged = [point for point in points if key in point["wins"]]  # a judge may have come later
             spent = [point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6 for point in judged]
-            panels.setdefault(variant, []).append((label, judge, spent, [point["wins"][key] for point in judged]))
+            panels.setdefault(variant, []).append(Line(label, judge, spent, [point["wins"][key] for point in judged]))
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
+    looks = _looks(list(panels.values()))
+    several = len({line.label for lines in panels.values() for line in lines}) > 1
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = Figure((1 + 3.6 * columns, 0.6 + 2.7 * rows), layout="constrained")
@@ -63,23 +75,39 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal[
         axis.remove()
     for axis, (variant, lines) in zip(axes.flat, sorted(panels.items(), key=_beginner_first), strict=False):
         rules, _, players = variant.rpartition("-")
-        several = len({label for label, *_ in lines}) > 1
-        for number, (label, judge, spent, wins) in enumerate(lines):
-            name = f"{label} against {judge}" if several else f"against {judge}"
-            axis.plot(
-                spent, wins, color=COLOURS[number % 6], marker=MARKERS[number % 6], markersize=3.5, linewidth=1.4, label=name
-            )
+        for line in lines:
+            name = f"{line.label} against {line.judge}" if several else f"against {line.judge}"
+            look = looks[line.label, line.judge]
+            axis.plot(line.spent, line.wins, **look, markersize=3.5, linewidth=1.4, label=name)
         axis.axhline(1 / int(players), color="0.6", linewidth=0.8, linestyle=":")
         axis.set(title=f"{rules}, {players} players", ylim=(0, 1.02), xlim=(0, None))
         axis.set_xlabel("minutes of training" if over == "minutes" else "million decisions")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
-        axis.legend(frameon=False, fontsize="small", loc="lower right")
+        axis.legend(edgecolor="none", fontsize="small", loc="lower right")
     for axis in axes[:, 0]:
         axis.set_ylabel("games won")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
+
+
+def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
+    """Colour and marker by agent and judge: the same in every panel, and in no panel the same for two lines.
+
+    Agents that never meet in a panel share their colours, so that there are enough of them.
+    """
+    judges = list(dict.fromkeys(line.judge for lines in panels for line in lines))
+    number: dict[str, int] = {}
+    for label in dict.fromkeys(line.label for lines in panels for line in lines):
+        beside = {line.label for lines in panels if any(line.label == label for line in lines) for line in lines}
+        number[label] = next(free for free in count() if free not in {number.get(other) for other in beside})
+    looks = {}
+    for label in number:
+        for place, judge in enumerate(judges):
+            turn, colour = divmod(number[label] * len(judges) + place, len(COLOURS))
+            looks[label, judge] = {"color": COLOURS[colour], "marker": MARKERS[(colour + turn) % len(MARKERS)]}
+    return looks
 
 
 def _beginner_first(panel: tuple[str, Any]) -> tuple[bool, str]:
