@@ -54,9 +54,13 @@ def open_page(chromium):
             """
             for (const [key, value] of Object.entries(settings)) localStorage.setItem(key, JSON.stringify(value));
             window.heard = []; // all that the stream tells
+            window.deaf = false; // then only what a test gives to `window.hear`
             const Real = EventSource;
             window.EventSource = class extends Real {
-                set onmessage(hear) { super.onmessage = (message) => { window.heard.push(message.data); hear(message); }; }
+                set onmessage(hear) {
+                    window.hear = (data) => hear({ data });
+                    super.onmessage = ({ data }) => { window.heard.push(data); if (!window.deaf) window.hear(data); };
+                }
             };"""
         )
         page = context.new_page()
@@ -158,12 +162,21 @@ def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
 # --- choosing ----------------------------------------------------------------------------------------------------------
 
 
+SCORING = {"all", "reversed", "colors", "carpet", "reds"}
+"""Cards that leave nothing to choose."""
+
+
 @contextmanager
-def at_a_card(tmp_path, agents=("greedy",), **options):
-    """A game whose first decision about a card is Ann's: (server, table)."""
+def at_a_card(tmp_path, agents=("greedy",), scoring=False, **options):
+    """A game in which the next decision is Ann's, about a card; `scoring`: she holds one of `SCORING`. (server, table)."""
     table = deal(tmp_path, "advanced", ["Ann", "Ben"], agents, **options)
     rng = random.Random(2)
-    while table.game.to_dict()["phase"] != "play" or table.game.player != 0:
+
+    def there():
+        position = table.game.to_dict()
+        return position["phase"] == "play" and position["turn"] == 0 and (not scoring or SCORING & {*position["hands"][0]})
+
+    while not there():
         table.play(table.game.player, table.number, rng.choice(table.game.moves()))
     server = Serving(tmp_path)
     try:
@@ -326,6 +339,86 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
             assert "It is “" in pages[player].inner_text("#log")
 
 
+# --- whatever comes in which order -----------------------------------------------------------------------------------------
+
+
+def test_state_log_and_picture_change_together(tmp_path, open_page):
+    """Moves come late, twice, out of order or not at all, and the log that is fetched then is newer than all that was heard."""
+    with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, table):
+        secret = table.seats[0].secret
+        page = open_page(link(server, table))
+        page.evaluate("window.deaf = true")
+        rng = random.Random(7)
+
+        def play(count):
+            for _ in range(count):
+                move = rng.choice(table.game.moves())
+                body = {"number": table.number, "move": move}
+                status, _ = server.ask(f"/api/{table.seats[table.game.player].secret}/move", body)
+                assert status == 200
+
+        def hear(*numbers):
+            for number in numbers:
+                page.evaluate("data => window.hear(data)", json.dumps(sight.seen(table, 0, number)))
+
+        def shown():
+            """How many moves the log has, and the last move by the log and by the picture."""
+            moves = page.locator("#picture [data-move]")
+            log = page.locator("#log li").all_inner_texts()
+            return len(log), [moves.first.get_attribute("data-move")] if moves.count() else []
+
+        fetched = []
+
+        def lose_the_first(route):
+            fetched.append(route)
+            route.abort() if len(fetched) == 1 else route.continue_()
+
+        page.route(f"**/api/{secret}", lose_the_first)
+        play(5)
+        hear(1)
+        assert shown() == (1, [table.steps[1].last.text])
+        hear(3, 4)  # 2 never comes
+        page.wait_for_function("() => document.querySelector('#connection').textContent")
+        assert shown() == (1, [table.steps[1].last.text]), "as long as the log can't be fetched the page stays as it is"
+        page.wait_for_function("() => !document.querySelector('#connection').textContent")
+        assert shown() == (5, [table.steps[5].last.text]), "all that the answer holds, at once"
+        hear(5, 4, 5, 2, 5)
+        assert shown() == (5, [table.steps[5].last.text])
+        assert len(fetched) == 2
+        play(1)
+        hear(5, 6, 6)
+        assert shown() == (6, [table.steps[6].last.text])
+        turn = "Place a knight on a free seat" if table.game.player == 0 else "Ben is to move"
+        assert page.inner_text("#prompt") == turn
+        page.evaluate("window.deaf = false")
+        play(table.game.player + 1)  # until it is Ann's turn, or she has moved
+        page.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=table.number)
+
+
+def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
+    """Its move was played by somebody with the same link in the meantime."""
+    with at_a_card(tmp_path) as (server, table):
+        page, number = open_page(link(server, table)), table.number
+        held = []
+        page.route("**/preview", lambda route: held.append(route))
+        page.locator('#hand .card[data-card^="k"]').first.click()
+        for _ in range(2):
+            click_seat(page, marked_seats(page)[0])
+        page.wait_for_function("() => document.body.dataset.step === 'confirm'")
+        wait_until(lambda: page.evaluate("true") and held)  # the browser's news come only while something is asked of it
+        move = json.loads(held[0].request.post_data)["move"]
+        status, _ = server.ask(f"/api/{table.seats[0].secret}/move", {"number": number, "move": move})
+        assert status == 200
+        page.wait_for_function("number => document.querySelectorAll('#log li').length > number", arg=number)
+        wait_for_step(page, "card", "pile", "wait")
+        with page.expect_response("**/preview"):
+            held[0].continue_()
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert page.inner_text("#log li:first-child p").startswith(table.names[table.steps[-1].last.player])
+        assert "This is how it would be" not in page.inner_text("#detail")
+        assert "the game has gone on" not in page.inner_text("#detail"), "nobody asks about that position any more"
+
+
 # --- interruptions -------------------------------------------------------------------------------------------------------
 
 
@@ -369,6 +462,22 @@ def test_the_server_can_be_restarted_in_mid_game(tmp_path, open_page):
             play_one(page, table, rng)
     finally:
         server.stop()
+
+
+def test_a_page_whose_link_is_no_longer_valid_says_so_and_stops_asking(tmp_path, open_page):
+    with serving(tmp_path / "one", "beginner", ["Ann", "Ben"]) as (server, table):
+        page = open_page(link(server, table))
+        server.stop()
+        page.wait_for_function("() => document.querySelector('#connection').textContent.includes('Trying again')")
+        other = Serving(tmp_path / "another folder", port=server.port)
+        try:
+            page.wait_for_function("() => document.querySelector('#connection').textContent.includes('no such seat')")
+            asked = len(page.outside)
+            page.clock.install()
+            page.clock.run_for(60_000)
+            assert len(page.outside) == asked
+        finally:
+            other.stop()
 
 
 # --- every kind of reader ------------------------------------------------------------------------------------------------
@@ -466,5 +575,41 @@ def test_the_host_sees_all_games_and_links(tmp_path, open_page, chromium):
             shoot(page, "host")
             page.goto(f"{server.base}/seat/wrong")
             assert "without the right link" in page.inner_text("body")
+        finally:
+            context.close()
+
+
+def test_the_host_page_says_what_is_wrong(tmp_path, chromium):
+    """While the server doesn't answer it asks again; when its link isn't valid any more it says so and stops asking."""
+    with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, table):
+        context = chromium.new_context(viewport=DESKTOP)
+        try:
+            page, asked, faults = context.new_page(), [], []
+            page.on("request", lambda request: asked.append(request.url))
+            page.on("pageerror", lambda error: faults.append(str(error)))
+            page.clock.install()
+            page.goto(f"{server.base}/host/{server.lobby.host_secret}")
+            page.wait_for_selector(".game")
+            assert page.locator("#trouble").is_hidden()
+            page.route("**/api/host/*", lambda route: route.abort())
+            page.clock.run_for(10_000)
+            page.wait_for_selector("#trouble:visible")
+            assert page.inner_text("#trouble") == "The server doesn't answer. Trying again…"
+            page.unroute("**/api/host/*")
+            move = {"number": 0, "move": table.game.moves()[0]}
+            assert server.ask(f"/api/{table.seats[table.game.player].secret}/move", move)[0] == 200
+            page.clock.run_for(10_000)
+            page.wait_for_selector("#trouble", state="hidden")
+            assert "1 move played" in page.inner_text(".game")
+            server.lobby.host_secret = "another"
+            page.clock.run_for(10_000)
+            page.wait_for_selector("#trouble:visible")
+            assert "no longer valid" in page.inner_text("#trouble")
+            shoot(page, "host-link-invalid")
+            count = len(asked)
+            page.clock.run_for(60_000)
+            assert len(asked) == count
+            assert page.locator(".game").count() == 1, "the links of the seats still lead somewhere"
+            assert not faults
         finally:
             context.close()

@@ -1,37 +1,61 @@
-// The server's few questions and answers. The seat's secret is a part of this page's address.
+// The server's few questions and answers. The page's secret is a part of its address.
 
 const secret = location.pathname.split("/").pop();
 
-/** Ask the server. Throws an Error with the reason if it refuses. */
-export async function ask(what = "", body) {
+/** The server has understood the question and says no: asking again won't help. */
+export class RefusedError extends Error {}
+
+/** Ask the server on behalf of this seat. Throws an Error with the reason if that fails, a RefusedError if it refuses. */
+export const ask = (what = "", body) => request(`/api/${secret}${what && "/" + what}`, body);
+
+/** All games, for the host. Throws as `ask` does. */
+export const askForGames = () => request(`/api/host/${secret}`);
+
+async function request(path, body) {
   const init = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  let answer;
+  let answer, data;
   try {
-    answer = await fetch(`/api/${secret}${what && "/" + what}`, init);
+    answer = await fetch(path, init);
+    data = await answer.json();
   } catch {
     throw new Error("The server doesn't answer.");
   }
-  const data = await answer.json();
-  if (!answer.ok) throw new Error(data.error);
-  return data;
+  if (answer.ok) return data;
+  throw answer.status < 500 ? new RefusedError(data.error) : new Error(data.error);
 }
 
-/** Hear of every move after number `after`; reconnects by itself. */
+/**
+ * Hear of every move after number `after`; reconnects by itself, until the server says that there is no such seat.
+ * `onConnection` is told what is wrong with the connection, "" if nothing is.
+ */
 export function listen(after, onState, onConnection) {
   let seen = after, source;
   const connect = () => {
     source = new EventSource(`/api/${secret}/events?after=${seen}`);
-    source.onopen = () => onConnection(true);
+    source.onopen = () => onConnection("");
     source.onmessage = (message) => {
       const state = JSON.parse(message.data);
       seen = state.number;
       onState(state);
     };
-    source.onerror = () => {
-      onConnection(false);
-      if (source.readyState === EventSource.CLOSED) setTimeout(connect, 1500);
+    source.onerror = async () => {
+      onConnection("No connection to the server. Trying again…");
+      if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
+      const reason = await refusal();
+      if (reason) onConnection(reason);
+      else setTimeout(connect, 1500);
     };
   };
   connect();
   addEventListener("pagehide", () => source.close());
+}
+
+/** Why the server has no answer for this seat, "" if it has one or can't be reached. */
+async function refusal() {
+  try {
+    await ask();
+  } catch (error) {
+    if (error instanceof RefusedError) return error.message;
+  }
+  return "";
 }

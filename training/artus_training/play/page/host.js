@@ -1,17 +1,41 @@
 // All games of the server, with everybody's links.
 
-import { make } from "./parts.js";
+import { askForGames, RefusedError } from "./api.js";
+import { count, make } from "./parts.js";
 
-const secret = location.pathname.split("/").pop();
+const EVERY = 10_000; // milliseconds
+const trouble = document.getElementById("trouble");
+let shown;
 
+/** Ask again and again, until the server says that this page's link isn't valid any more. */
 async function load() {
-  const answer = await fetch(`/api/host/${secret}`);
-  const { games } = await answer.json();
+  try {
+    show((await askForGames()).games);
+    tell("");
+  } catch (error) {
+    if (error instanceof RefusedError) {
+      return tell("This page’s link is no longer valid, so the list isn’t updated any more. The server’s terminal shows the current link.");
+    }
+    tell(`${error.message} Trying again…`);
+  }
+  setTimeout(load, EVERY);
+}
+
+function tell(text) {
+  trouble.hidden = !text;
+  trouble.textContent = text;
+}
+
+/** Draw the list anew if something has changed: whoever is about to copy a link isn't disturbed. */
+function show(games) {
+  const text = JSON.stringify(games);
+  if (text === shown) return;
+  shown = text;
   document.getElementById("games").replaceChildren(...games.map(game), ...(games.length ? [] : [make("p", {}, "There is no game yet.")]));
 }
 
 function game(each) {
-  const state = each.over ? "over" : each.moves ? `${each.moves} moves played, ${each.seats[each.turn].name} is to move` : "new";
+  const state = each.over ? "over" : each.moves ? `${count(each.moves, "move")} played, ${each.seats[each.turn].name} is to move` : "new";
   return make(
     "section",
     { class: "game" },
@@ -34,8 +58,8 @@ function person(seat, points) {
       copy.replaceWith(make("input", { readonly: true, value: new URL(seat.link, location).href, "aria-label": "Link" }));
     }
   });
-  return [name, score, make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, "Open"), copy];
+  const open = make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, "Open");
+  return [name, score, make("span", { class: "buttons" }, open, copy)];
 }
 
 load();
-setInterval(load, 10000);

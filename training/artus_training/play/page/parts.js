@@ -41,7 +41,8 @@ export function card(setup, name, attributes) {
 /** A title whose range of steps isn't broken at its dash. */
 const whole = (title) => title.replace("–", "\u2060–\u2060");
 
-const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
+/** `1 card`, `2 cards`. */
+export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 /** Everybody's name, prestige, and what is known of his cards. */
 export function players(setup, position) {

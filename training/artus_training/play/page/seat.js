@@ -1,6 +1,6 @@
 // A seat's page: shows one move after the other as they come, and turns clicks into moves.
 
-import { ask, listen } from "./api.js";
+import { ask, listen, RefusedError } from "./api.js";
 import { Board } from "./board.js";
 import { candidates, next, settled, signed, takenBack } from "./choice.js";
 import * as parts from "./parts.js";
@@ -30,34 +30,59 @@ async function showAll() {
   }
 }
 
+/** Show what is new in a state. Older ones than the one on the page, and those that skip some, may come, too. */
 async function show(fresh) {
-  const before = state;
-  if (before && fresh.number < before.number) return;
-  const same = before && fresh.number === before.number;
-  const follows = before && fresh.number === before.number + 1;
-  state = fresh;
-  if (same) return render(); // what was chosen so far stays chosen
-  choice = {};
-  sent = false;
-  $("advice").hidden = true;
-  if (before && !follows) { // something was missed: the log has to be fetched anew
-    setup = await ask();
-    fillLog();
+  if (fresh.number < state.number) return;
+  if (fresh.number === state.number) {
+    state = fresh;
+    return render(); // what was chosen so far stays chosen
   }
-  board.draw(fresh.picture);
+  if (fresh.number > state.number + 1) return catchUp();
   const { last } = fresh;
-  if (follows && last) {
-    $("log").prepend(parts.line(setup, last.entry));
-    announce(`${setup.players[last.player].name} ${last.entry.text}`);
-  }
+  put(fresh, () => $("log").prepend(parts.line(setup, last.entry)));
+  announce(`${setup.players[last.player].name} ${last.entry.text}`);
   const pace = document.hidden ? 0 : Number($("pace").value);
-  if (follows && pace) {
+  if (pace) {
     render(true);
     if (last.points) float(last);
     await Promise.all([board.animate(last, pace), pause(last.text.startsWith("draw:") ? pace / 2 : pace)]);
   }
   render();
   if (mine()) announce($("prompt").textContent);
+}
+
+/** Something was missed: fetch it all anew, as it is at one moment, and keep the page as it is until that is there. */
+async function catchUp() {
+  let everything;
+  while (!everything) {
+    try {
+      everything = await ask();
+    } catch (error) {
+      if (error instanceof RefusedError) return connection(error.message);
+      connection(`${error.message} Trying again…`);
+      await pause(1500);
+    }
+  }
+  begun(everything);
+}
+
+/** The whole game as it is now. */
+function begun(everything) {
+  setup = everything;
+  put(setup.state, () => $("log").replaceChildren(...setup.log.map((entry) => parts.line(setup, entry)).reverse()));
+  connection("");
+  render();
+  if (mine()) announce($("prompt").textContent);
+}
+
+/** State, picture and log change together, and nothing is awaited in between. */
+function put(fresh, writeLog) {
+  board.draw(fresh.picture);
+  writeLog();
+  state = fresh;
+  choice = {};
+  sent = false;
+  $("advice").hidden = true;
 }
 
 function float(last) {
@@ -71,8 +96,8 @@ function announce(text) {
   $("announce").textContent = text;
 }
 
-function fillLog() {
-  $("log").replaceChildren(...setup.log.map((entry) => parts.line(setup, entry)).reverse());
+function connection(trouble) {
+  $("connection").textContent = trouble;
 }
 
 // --- the page as it is now ---
@@ -105,7 +130,7 @@ function renderTurn(moving = false) {
   const notes = {
     card: left > 1 ? `${left} cards this turn, one after the other.` : "",
     pile: left > 1 ? `${left} cards, one after the other.` : "",
-    confirm: state.moves.length && choice.move?.startsWith("draw:") ? "You will see what it is." : "This is how it would be.",
+    confirm: choice.move?.startsWith("draw:") ? "You will see what it is." : "This is how it would be.",
   };
   $("detail").textContent = active ? (notes[step.step] ?? (choice.card ? setup.cards[choice.card].text : "Click a seat, or choose here.")) : "";
   $("options").replaceChildren(...step.options.map((option, i) => optionButton(option, i)));
@@ -147,21 +172,22 @@ function renderHand(active, step) {
 
 async function choose(wanted) {
   choice = settled(state.moves, wanted);
-  const { move } = choice;
+  const { move } = choice, { number } = state;
   if (!move) {
     board.draw(state.picture);
     return renderTurn();
   }
   if (!$("ask").checked) return play();
   renderTurn();
+  const waits = () => choice.move === move && state.number === number && !sent; // neither taken back nor played meanwhile
   try {
-    const seen = await ask("preview", { number: state.number, move });
-    if (choice.move !== move) return; // taken back meanwhile
+    const seen = await ask("preview", { number, move });
+    if (!waits()) return;
     board.draw(seen.picture ?? state.picture);
     $("confirm").focus({ preventScroll: true });
     announce($("prompt").textContent);
   } catch (error) {
-    complain(error);
+    if (waits()) complain(error);
   }
 }
 
@@ -193,13 +219,14 @@ function say(text) {
 }
 
 async function play() {
-  const { move } = choice;
+  const { move } = choice, { number } = state;
   if (!move || sent) return;
   sent = true;
   renderTurn();
   try {
-    await ask("move", { number: state.number, move });
+    await ask("move", { number, move });
   } catch (error) {
+    if (state.number !== number) return; // it was played, only the answer was lost
     sent = false;
     choice = {};
     board.draw(state.picture);
@@ -226,6 +253,7 @@ async function hint() {
     $("advice").replaceChildren(...parts.advice(found, pick));
     announce(`ismcts would play: ${found.moves[0].label}`);
   } catch (error) {
+    if (state.number !== number) return;
     $("advice").hidden = true;
     complain(error);
   } finally {
@@ -276,18 +304,16 @@ async function begin() {
   $("back").addEventListener("click", back);
   $("hint").addEventListener("click", hint);
   addEventListener("keydown", keyed);
+  let everything;
   try {
-    setup = await ask();
+    everything = await ask();
   } catch (error) {
     $("prompt").textContent = error.message;
     return;
   }
+  begun(everything);
   $("rules").textContent = setup.rules;
-  fillLog();
-  await show(setup.state);
-  listen(setup.state.number, arrived, (up) => {
-    $("connection").textContent = up ? "" : "No connection to the server. Trying again…";
-  });
+  listen(state.number, arrived, connection);
 }
 
 begin();
