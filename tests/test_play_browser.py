@@ -215,6 +215,54 @@ def test_a_choice_can_be_taken_back_until_it_is_confirmed(tmp_path, open_page):
         assert table.number == number
 
 
+def test_a_scoring_card_that_waits_can_be_read_and_taken_back(tmp_path, open_page):
+    """By the button, by Esc and by the card itself."""
+    with at_a_card(tmp_path, scoring=True) as (server, table):
+        page, number = open_page(link(server, table)), table.number
+        name = next(card for card in table.game.to_dict()["hands"][0] if card in SCORING)
+        card = page.locator(f'#hand [data-card="{name}"]').first
+        ways = (lambda: page.click("#back"), lambda: page.keyboard.press("Escape"), card.click)
+        for take_back in ways:
+            card.click()
+            page.wait_for_selector("#picture.preview")
+            assert step_of(page) == "confirm"
+            title, _, text = card.get_attribute("aria-label").partition(". ")
+            assert page.inner_text("#prompt").startswith(f"{title}: ")
+            assert page.inner_text("#detail") == text
+            shoot(page, "scoring-card")
+            take_back()
+            assert step_of(page) == "card"
+            assert page.locator("#back").is_hidden()
+            assert card.get_attribute("aria-pressed") == "false"
+        card.click()
+        other = page.locator(f'#hand .card:not([data-card="{name}"])').first
+        other.click()
+        assert other.get_attribute("aria-pressed") == "true", "another card instead"
+        assert table.number == number
+
+
+def test_the_last_card_of_the_game_can_be_taken_back(tmp_path, open_page):
+    """Even if it is a scoring card, which leaves not even a card to choose."""
+    rng = random.Random(1)
+    for seed in range(50):
+        table = deal(tmp_path / str(seed), "advanced", ["Ann", "Ben"], seed=seed)
+        while len(table.game.moves()) > 1 or table.game.moves()[0] not in SCORING:
+            table.play(table.game.player, table.number, rng.choice(table.game.moves()))
+            if table.game.over:
+                break
+        if not table.game.over:
+            break
+    server = Serving(tmp_path / str(seed))
+    try:
+        page = open_page(link(server, table, table.game.player))
+        page.locator("#hand .card").click()
+        assert wait_for_step(page, "confirm")
+        page.keyboard.press("Escape")
+        assert step_of(page) == "card"
+    finally:
+        server.stop()
+
+
 def test_what_cannot_be_is_said_and_changes_nothing(tmp_path, open_page):
     with at_a_card(tmp_path) as (server, table):
         page, number = open_page(link(server, table)), table.number
@@ -504,6 +552,33 @@ def test_a_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page):
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         page.tap("#confirm")
         wait_until(lambda: table.number > number)
+
+
+@pytest.mark.parametrize("screen", [PHONE, {"width": 375, "height": 667}], ids=["844", "667"])
+def test_a_hint_covers_no_seat_on_a_phone(tmp_path, open_page, screen):
+    """Neither when it comes nor when it is tried; the whole table and what can be pressed stay on the screen."""
+    with at_a_card(tmp_path) as (server, table):
+        page = open_page(link(server, table), viewport=screen, has_touch=True, is_mobile=True, device_scale_factor=2)
+
+        def look(name):
+            shoot(page, f"{name}-{screen['height']}")
+            board, panel = page.locator("#picture svg").bounding_box(), page.locator("#turn").bounding_box()
+            assert board["y"] >= -1
+            assert board["y"] + board["height"] <= panel["y"] + 1
+            for button in page.locator("#advice button:visible, #actions button:visible").all():
+                box = button.bounding_box()
+                assert box["y"] + box["height"] <= screen["height"]
+                assert box["height"] >= 40
+
+        page.tap("#hint")
+        page.wait_for_selector("#advice button", timeout=120_000)
+        look("phone-hint")
+        page.locator("#advice button").first.tap()
+        page.wait_for_selector("#picture.preview")
+        look("phone-hint-tried")
+        while step_of(page) != "card":
+            page.tap("#back")
+        look("phone-hint-again")
 
 
 def test_it_can_be_played_with_the_keyboard_alone(tmp_path, open_page):

@@ -24,8 +24,11 @@ export function candidates(moves, choice) {
  */
 export function next(moves, choice, setup) {
   const left = candidates(moves, choice);
-  if (choice.move) return { step: "confirm", prompt: `${upper(left[0].label)}?`, options: [] };
   const first = left[0];
+  if (choice.move) {
+    const what = first.kind === "score" ? `${setup.cards[first.card].title}: ${signed(first.points)}` : upper(first.label);
+    return { step: "confirm", prompt: `${what}?`, options: [] };
+  }
   const seats = (prompt) => ({
     step: "seat",
     prompt,
@@ -64,8 +67,15 @@ export function next(moves, choice, setup) {
   return seats("Where to?");
 }
 
-/** The choice with its last part taken back. */
-export function takenBack(choice) {
+/** The choice with its last part taken back; what follows from the rest by itself goes, too. */
+export function takenBack(moves, choice) {
+  let rest = choice;
+  do rest = withoutLast(rest);
+  while (settled(moves, rest) !== rest);
+  return rest;
+}
+
+function withoutLast(choice) {
   const { card, branch, origin, move } = choice;
   if (move && origin !== undefined) return { card, branch, origin };
   if (move) return branch && branch !== "best" ? { card, branch } : card ? { card } : {};
@@ -73,10 +83,11 @@ export function takenBack(choice) {
   return branch ? { card } : {};
 }
 
-/** A card that leaves nothing to choose is a move at once. */
+/** The choice, completed if its card leaves nothing else to choose. */
 export function settled(moves, choice) {
   const left = candidates(moves, choice);
-  return left.length === 1 && left[0].card && left[0].target === null ? { ...choice, move: left[0].move } : choice;
+  const open = choice.card && !choice.move && left.length === 1 && left[0].target === null;
+  return open ? { ...choice, move: left[0].move } : choice;
 }
 
 export const signed = (points) => (points > 0 ? `+${points}` : points < 0 ? `−${-points}` : "0");

@@ -133,9 +133,12 @@ export function end(setup, over, onAgain) {
   ];
 }
 
-function brief({ title, label, origin, target, points }) {
-  const moves = origin === null ? label : `seat ${origin} → ${target}, ${signed(points)}`;
-  return title ? `${title}: ${moves}` : moves;
+/** A move in few words: its tooltip and its preview say the rest. */
+function brief({ kind, title, pile, goal, origin, target, points }) {
+  if (kind === "draw") return `Draw a ${pile} card`;
+  if (kind === "place") return `${goal[0].toUpperCase()}${goal.slice(1)}`;
+  const where = { score: "", best: ", best knight", ring: `, seat ${target}` }[kind] ?? `, seat ${origin} → ${target}`;
+  return `${title}${where}: ${signed(points)}`;
 }
 
 /** What ismcts would play. */
@@ -143,26 +146,27 @@ export function advice(hint, onChoose) {
   const [best] = hint.moves;
   const percent = (share) => `${Math.round(100 * share)} %`;
   const head = hint.searched
-    ? `ismcts would play the first. It has tried ${hint.tries} times:`
+    ? `ismcts would play the first, after ${hint.tries} tries:`
     : "ismcts doesn’t search here; it would";
   return [
     make("p", {}, head),
     make(
       "ol",
       {},
-      ...(hint.searched ? hint.moves : [best]).map((move) =>
-        make(
+      ...(hint.searched ? hint.moves : [best]).map((move) => {
+        const whole = move.title ? `${move.title}: ${move.label}` : move.label;
+        return make(
           "li",
           {},
           make(
             "button",
-            { onclick: () => onChoose(move), "data-move": move.move, title: move.label },
+            { onclick: () => onChoose(move), "data-move": move.move, title: whole },
             hint.searched ? make("b", {}, percent(move.share)) : null,
             make("span", {}, brief(move)),
             make("i", { style: `width:${percent(hint.searched ? move.share : 0).replace(" ", "")}`, "aria-hidden": "true" }),
           ),
-        ),
-      ),
+        );
+      }),
     ),
   ];
 }

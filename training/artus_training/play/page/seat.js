@@ -130,7 +130,7 @@ function renderTurn(moving = false) {
   const notes = {
     card: left > 1 ? `${left} cards this turn, one after the other.` : "",
     pile: left > 1 ? `${left} cards, one after the other.` : "",
-    confirm: choice.move?.startsWith("draw:") ? "You will see what it is." : "This is how it would be.",
+    confirm: choice.move?.startsWith("draw:") ? "You will see what it is." : choice.card ? null : "This is how it would be.",
   };
   $("detail").textContent = active ? (notes[step.step] ?? (choice.card ? setup.cards[choice.card].text : "Click a seat, or choose here.")) : "";
   $("options").replaceChildren(...step.options.map((option, i) => optionButton(option, i)));
@@ -179,6 +179,7 @@ async function choose(wanted) {
   }
   if (!$("ask").checked) return play();
   renderTurn();
+  reveal();
   const waits = () => choice.move === move && state.number === number && !sent; // neither taken back nor played meanwhile
   try {
     const seen = await ask("preview", { number, move });
@@ -194,7 +195,9 @@ async function choose(wanted) {
 function clickedCard(name) {
   if (!mine()) return say(state.over ? "The game is over." : "It isn’t your turn.");
   if (!state.moves.some((move) => move.card === name)) return say("Cards can’t be played now.");
-  choose(choice.card === name && !choice.move ? {} : { card: name });
+  const chosen = { card: name };
+  const again = choice.card === name && (!choice.move || settled(state.moves, chosen) !== chosen);
+  choose(again ? {} : chosen);
 }
 
 function clickedSeat(seat) {
@@ -204,7 +207,7 @@ function clickedSeat(seat) {
   const step = next(state.moves, choice, setup);
   const option = step.options.find((each) => each.seat === seat);
   if (option) return choose(option.choice);
-  if (choice.origin === seat) return choose(takenBack(choice));
+  if (choice.origin === seat) return choose(takenBack(state.moves, choice));
   const others = choice.origin === undefined ? [] : candidates(state.moves, { ...choice, origin: seat });
   if (others.length) return choose({ ...choice, origin: seat }); // another figure instead
   say({ card: "Choose a card first.", pile: "Choose a pile.", branch: "Choose what the card shall do." }[step.step] ?? `That can’t be: seat ${seat} isn’t among the marked ones.`);
@@ -237,7 +240,7 @@ async function play() {
 
 function back() {
   if (!mine()) return;
-  choose(takenBack(choice));
+  choose(takenBack(state.moves, choice));
 }
 
 async function hint() {
@@ -251,6 +254,7 @@ async function hint() {
     for (const move of found.moves) move.title = move.card && setup.cards[move.card].title;
     const pick = (move) => choose({ ...(move.card && { card: move.card }), ...(move.origin !== null && { origin: move.origin }), move: move.move });
     $("advice").replaceChildren(...parts.advice(found, pick));
+    reveal();
     announce(`ismcts would play: ${found.moves[0].label}`);
   } catch (error) {
     if (state.number !== number) return;
@@ -268,6 +272,13 @@ async function again() {
   } catch (error) {
     complain(error);
   }
+}
+
+/** Where the panel lies over the table's edge, on small screens, scroll until it doesn't, as long as all of the table is seen. */
+function reveal() {
+  const table = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
+  const covered = panel.left < table.right ? table.bottom - panel.top : 0;
+  if (covered > 0) scrollBy({ top: Math.min(covered, Math.max(0, table.top)), behavior: "instant" });
 }
 
 function complain(error) {
