@@ -1,11 +1,15 @@
 """The command line."""
 
+import dataclasses
 import subprocess
 import sys
 
 import pytest
 
+from artus_env import Game
+from artus_env.engine.wording import counted
 from artus_training.cli import COMMANDS, main
+from artus_training.evaluate import evaluate
 
 
 def run_python(code):
@@ -76,3 +80,22 @@ def test_without_the_train_extra_evaluate_works_and_train_says_what_to_install()
     assert result.returncode == 2
     assert "pip install 'artus[train]'" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "form", "said"),
+    [(0, "move", "", "0 moves"), (1, "move", "", "1 move"), (2, "move", "", "2 moves"), (1200, "game", ",", "1,200 games")],
+)
+def test_one_thing_is_counted_as_one(number, noun, form, said):
+    assert counted(number, noun, form) == said
+
+
+def test_results_and_pictures_count_one_thing_as_one():
+    result = dataclasses.replace(evaluate(["greedy", "random"], games=2), games=1, forfeits=1)
+    assert "2 players, 1 game, seed" in str(result)
+    assert str(result).endswith("given up: 1 game")
+    game = Game(rules="advanced", seed=1)
+    while min(min(sizes) for sizes in game.state["pile_sizes"][:2].tolist()) != 1:
+        game.play(game.moves()[-1])
+    assert "<title>1 card in the " in game.svg()
+    assert "<title>1 cards" not in game.svg()

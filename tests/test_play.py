@@ -204,7 +204,7 @@ def test_nobody_moves_for_another_seat(tmp_path):
         (("move", {"number": 0, "move": 17}), 400, "must be a text"),
         (("move", {"number": 0, "move": None}), 400, "must be a text"),
         (("move", {"number": 0, "move": "@" * 101}), 400, "must be a text"),
-        (("move", {"number": 1, "move": "@9"}), 409, "0 moves are played, this was meant for 1"),
+        (("move", {"number": 1, "move": "@9"}), 409, "0 moves played, this was meant for 1"),
         (("move", {"number": -1, "move": "@9"}), 409, "meant for -1"),
         (("move", {"number": "0", "move": "@9"}), 400, "number must be"),
         (("move", {"number": True, "move": "@9"}), 400, "number must be"),

@@ -315,6 +315,20 @@ def test_replay_lists_checks_and_shows(tmp_path, capsys):
     assert "there is no game 9, the file has 4" in capsys.readouterr().err
 
 
+def test_replay_counts_one_thing_as_one(tmp_path, capsys):
+    game = Game(seed=1)
+    game.play(game.moves()[0])
+    (tmp_path / "one.jsonl").write_text(game.record() + "\n")
+    (tmp_path / "none.jsonl").write_text(game.first().record() + "\n")
+    said = {}
+    for name, options in (("one", []), ("one", ["--check"]), ("none", ["--html", str(tmp_path / "a.html")])):
+        assert main(["replay", str(tmp_path / f"{name}.jsonl"), *options]) == 0
+        said[name, *options[:1]] = capsys.readouterr().out
+    assert "beginner, 2 players, 1 move: " in said["one",]
+    assert said["one", "--check"].startswith("1 game replayed")
+    assert ": 1 position, " in said["none", "--html"]
+
+
 def test_replay_steps_through(tmp_path, capsys, monkeypatch):
     run(Settings(("greedy", "random"), games=2), tmp_path / "t", tmp_path / "games.jsonl")
     answers = iter(["", "b", "66", "", "q"])

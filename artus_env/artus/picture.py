@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from artus_env.artus import shapes
 from artus_env.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
 from artus_env.artus.shapes import CARD_HEIGHT, CARD_WIDTH, LETTERS, THEMES, badge, label, ring_row, short, signed, xml_text
+from artus_env.engine.wording import counted
 
 LAYOUTS = ("wide", "table")
 WIDTH, HEIGHT = 1216, 688
@@ -171,8 +172,7 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
     seats = list(enumerate(position["seats"]))
     parts = [f"King on seat {king}."]
     princes = [
-        f"{figure['prince']} on {seat} ({signed(value_of(seat, king, components))}, {figure['rings']} "
-        f"ring{'s' * (figure['rings'] > 1)})"
+        f"{figure['prince']} on {seat} ({signed(value_of(seat, king, components))}, {counted(figure['rings'], 'ring')})"
         for seat, figure in seats
         if figure and "prince" in figure
     ]
@@ -430,7 +430,8 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
         yield label(CENTRE, CENTRE + 38, 14, "mute", f"{LETTERS[last.player]}: {_shortened(last.text, 22)}{points}")
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
-    yield f'<g data-supply="{supply}"><title>{supply} rings in the supply</title>{ring_row(supply, CENTRE, CENTRE + 66)}</g>'
+    rings = counted(supply, "ring")
+    yield f'<g data-supply="{supply}"><title>{rings} in the supply</title>{ring_row(supply, CENTRE, CENTRE + 66)}</g>'
     yield label(CENTRE, CENTRE + 86, 11, "mute thin", "ring supply")
     if note:
         yield label(CENTRE, CENTRE + 106, 11, "mute thin", note)
@@ -545,7 +546,7 @@ def _cards(
         caption = f"{count} played" if kind == "played" and width > 50 else str(count)
         place_x, place_y = left + step_x * column, y + step_y * row
         yield (
-            f'<g data-player="{player}" data-pile="{kind}" data-count="{count}"><title>{count} cards {what}</title>'
+            f'<g data-player="{player}" data-pile="{kind}" data-count="{count}"><title>{counted(count, "card")} {what}</title>'
             f'<g transform="translate({short(place_x)} {short(place_y)}) scale({scale:g})">{inside}</g>'
             f"{label(place_x + width / 2, place_y + height + 10, 12, 'mute', caption)}</g>"
         )

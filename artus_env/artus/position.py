@@ -13,6 +13,7 @@ import numpy as np
 
 from artus_env.artus.components import COLOURS, MAX_PLAYERS, NUM_SEATS, PILES, RULES, Components
 from artus_env.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
+from artus_env.engine.wording import counted
 
 KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
 MAX_SCORE = 100_000
@@ -234,7 +235,9 @@ def _check_course(state: np.void, components: Components) -> None:
         expected = dict.fromkeys(range(n), NUM_KNIGHTS[n])
     for player in range(n):
         if knights[player] != expected[player]:
-            raise PositionError(f"player {player} must have {expected[player]} knights on the table, got {knights[player]}")
+            raise PositionError(
+                f"player {player} must have {counted(expected[player], 'knight')} on the table, got {knights[player]}"
+            )
 
     hand_size = 2 * (2 + int(state["advanced"]))
     total = sum(components.pile_sizes[: 2 + int(state["advanced"])])

@@ -12,6 +12,7 @@ from artus_env.engine.game import illegal_move
 from artus_env.engine.render import GRID_GAMES, draw, grid
 from artus_env.engine.rewards import MODES, mode_index
 from artus_env.engine.rng import check_seed, fresh_seed, next_seeds, seed_stream
+from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores, run_shares, shares
 
 GAMES_PER_THREAD = 512
@@ -275,7 +276,9 @@ class Batch:
         try:
             games = games[given if given.size else given.astype(np.int64)].reshape(-1)
         except IndexError as error:
-            raise ValueError(f"which must be indices below {self.num_games} or {self.num_games} booleans: {error}") from None
+            raise ValueError(
+                f"which must be indices below {self.num_games} or {counted(self.num_games, 'boolean')}: {error}"
+            ) from None
         if len(np.unique(games)) != len(games):
             raise ValueError(f"which names a game twice: {which!r}")
         return games

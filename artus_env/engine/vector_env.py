@@ -15,6 +15,7 @@ from gymnasium.vector.utils import batch_space
 from artus_env.engine.batch import Batch
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, require, rgb_array
 from artus_env.engine.seats import SeatedGames
+from artus_env.engine.wording import counted
 
 
 class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
@@ -185,5 +186,5 @@ def _chosen(mask: Any, count: int) -> np.ndarray:
         return np.arange(count)
     given = np.asarray(mask)
     if given.shape != (count,) or given.dtype != np.bool_ or not given.any():
-        raise ValueError(f"reset_mask must be {count} booleans, not all false, got {mask!r}")
+        raise ValueError(f"reset_mask must be {counted(count, 'boolean')}, not all false, got {mask!r}")
     return np.flatnonzero(given)

@@ -24,6 +24,7 @@ from gymnasium.error import DependencyNotInstalled
 import artus_env.artus_v0 as artus_v0
 from artus_env import Batch, Game, warmup
 from artus_env.engine.render import require, rgb_array
+from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
 from artus_training import neighbours
 from artus_training.cli import UsageError
@@ -174,7 +175,7 @@ def measure(seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[t
         yield f"fill both buffers, {num_games} games", fill_rate(num_games, seconds)
         for rules, num_players in VARIANTS:
             for count in threads:
-                name = f"Batch, {rules}, {num_players} players, {num_games} games, {count} thread{'s' * (count > 1)}"
+                name = f"Batch, {rules}, {num_players} players, {num_games} games, {counted(count, 'thread')}"
                 yield name, batch_rate(num_games, count, rules, num_players, seconds)
     yield "Game, advanced, 4 players", game_rate("advanced", 4, seconds)
     for raw in (False, True):
@@ -210,7 +211,8 @@ def main(arguments: list[str]) -> int:
         raise UsageError(f"--neighbours must be in 0..{MOST_NEIGHBOURS}, got {chosen.neighbours}")
     start = time.perf_counter()
     warmup()
-    print(f"{platform.machine()}, {available_cores()} cores, Python {platform.python_version()}, Numba {numba.__version__}")
+    cores = counted(available_cores(), "core")
+    print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {numba.__version__}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
     if chosen.neighbours is not None:
         return beside_neighbours(chosen)

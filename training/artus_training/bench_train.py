@@ -26,6 +26,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
 from artus_env.artus.components import MAX_PLAYERS
+from artus_env.engine.wording import counted
 from artus_training import ppo, train_sb3
 from artus_training.cli import UsageError
 
@@ -165,9 +166,10 @@ def main(arguments: list[str]) -> int:
         results = measure(settings)
     except ValueError as error:
         raise UsageError(str(error)) from error
+    threads = counted(settings.threads or ppo.available_cores(), "thread")
     print(
         f"{settings.rules}, {settings.num_players} players, hidden {settings.hidden}, minibatch {settings.batch_size}, "
-        f"{settings.epochs} epochs, {settings.threads or ppo.available_cores()} threads; decisions a second, medians\n"
+        f"{counted(settings.epochs, 'epoch')}, {threads}; decisions a second, medians\n"
     )
     print(f"{'':<28} {'trainer':>10} {'ceiling':>10} {'part':>6} {'x SB3':>6}")
     for name, result in results.items():

@@ -16,6 +16,7 @@ from artus_env import Batch
 from artus_env.engine.agents import Agent, View, agent_names, find_agent
 from artus_env.engine.match import play_games, seat_orders, seatings
 from artus_env.engine.rng import check_seed, seed_stream
+from artus_env.engine.wording import counted
 from artus_training.cli import UsageError
 
 Z_95 = 1.959964
@@ -55,8 +56,9 @@ class Evaluation:
         names = [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
         low, high = self.interval
         width = max(map(len, names))
+        games = counted(self.games, "game")
         lines = [
-            f"{first} against {against}: {self.rules}, {self.num_players} players, {self.games} games, seed {self.seed}",
+            f"{first} against {against}: {self.rules}, {self.num_players} players, {games}, seed {self.seed}",
             f"wins {self.win_rate:6.1%}   (95 %: {low:.1%} to {high:.1%}; among equals {1 / self.num_players:.1%})",
             f"margin {self.margin:+.1f} +- {self.margin_error:.1f} prestige",
             *(
@@ -65,7 +67,7 @@ class Evaluation:
             ),
         ]
         if self.forfeits:
-            lines.append(f"  {self.forfeits} games were given up")
+            lines.append(f"  given up: {counted(self.forfeits, 'game')}")
         return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ from artus_env.artus import tables
 from artus_env.artus.components import RULES
 from artus_env.artus.shapes import THEMES
 from artus_env.engine import records
+from artus_env.engine.wording import counted
 from artus_training import film
 from artus_training.cli import UsageError
 from artus_training.evaluate import game_length
@@ -101,7 +102,7 @@ def replay(arguments: list[str]) -> int:
     try:
         if chosen.check:
             count = len([Game.replay(line) for line in lines_of(chosen.file)])
-            print(f"{count} games replayed to the recorded scores")
+            print(f"{counted(count, 'game')} replayed to the recorded scores")
         elif chosen.html or chosen.gif:
             make_films(pick(chosen.file, chosen.game or 1), chosen)
         elif chosen.game is None:
@@ -120,11 +121,11 @@ def make_films(line: str, chosen: argparse.Namespace) -> None:
     """Write the page and the film that were asked for."""
     if chosen.html:
         count = film.write_html(chosen.html, line, chosen.player, chosen.theme or "auto")
-        print(f"{chosen.html}: {count} positions, {chosen.html.stat().st_size / 1000:.0f} kB")
+        print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
     if chosen.gif:
         theme = "dark" if chosen.theme == "dark" else "light"  # a film can't follow its reader
         count = film.write_gif(chosen.gif, line, chosen.player, theme, chosen.width, chosen.fps)
-        print(f"{chosen.gif}: {count} frames, {chosen.gif.stat().st_size / 1000:.0f} kB")
+        print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
 
 
 def lines_of(path: Path) -> Iterator[str]:
@@ -156,7 +157,7 @@ def summary(line: str) -> str:
     position, scores = record["position"], record["scores"]
     names = record["players"] or [f"player {player}" for player in range(len(scores))]
     result = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=True))
-    return f"{position['rules']}, {len(scores)} players, {len(record['moves'])} moves: {result}"
+    return f"{position['rules']}, {len(scores)} players, {counted(len(record['moves']), 'move')}: {result}"
 
 
 def step_through(line: str, at: int | None) -> None:

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from artus_env.engine.files import write_atomically
 from artus_env.engine.match import seat_orders, win_shares
+from artus_env.engine.wording import counted
 from artus_training.tournament import Results
 
 BOOTSTRAP_SAMPLES = 2000
@@ -224,12 +225,13 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
     write_atomically(folder / "results.csv", sheet.getvalue().encode())
     draw_ratings(whole, folder / "ratings.png")
     draw_duels(whole, folder / "duels.png")
+    lineups, deals = counted(len(settings.lineups()), "line-up"), counted(settings.deals, "deal", ",")
     forfeits = "\n".join(f"- {note}" for note in results.notes) or "None."
     write_atomically(
         folder / "report.md",
         f"""# Tournament: {settings.rules}, {settings.num_players} players
 
-{results.games:,} games, {len(settings.lineups())} line-ups, {settings.deals:,} deals each, every deal once in each rotation
+{results.games:,} games, {lineups}, {deals} each, every deal once in each rotation
 of the seats and all orders around the table equally often, seed {settings.seed}. Played with
 
     {command}

@@ -18,6 +18,7 @@ import uvicorn
 import artus_env
 from artus_env.artus.components import MAX_PLAYERS, RULES
 from artus_env.engine.rng import check_seed
+from artus_env.engine.wording import counted
 from artus_training.cli import UsageError
 from artus_training.evaluate import line_up
 from artus_training.play.server import Lobby, make_app
@@ -106,9 +107,8 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     if given.against is None:
         given.against = ["lookahead"] if people == 1 else []
     if people < 1 or not 2 <= people + len(given.against) <= MAX_PLAYERS:
-        raise UsageError(
-            f"2 to {MAX_PLAYERS} play, at least one of them a person: {people} and {len(given.against)} agents don't fit"
-        )
+        agents = counted(len(given.against), "agent")
+        raise UsageError(f"2 to {MAX_PLAYERS} play, at least one of them a person: {people} and {agents} don't fit")
     if not 0 <= given.port < 1 << 16:
         raise UsageError(f"--port must be in 0..65535, got {given.port}")
     try:
@@ -138,7 +138,7 @@ def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
     for table in lobby.tables.values():
         if table.game.over:
             continue
-        state = "new" if not table.number else f"after {table.number} moves"
+        state = "new" if not table.number else f"after {counted(table.number, 'move')}"
         lines.append(f"Artus, {table.game.rules}, {', '.join(table.names)} ({state})")
         width = max(len(table.names[player]) for player in table.people)
         lines += [f"  {table.names[player]:<{width}}  {base}/seat/{table.seats[player].secret}" for player in table.people]

@@ -14,6 +14,7 @@ from artus_env import Game
 from artus_env.artus.picture import LastMove, last_move
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.rng import fresh_seed
+from artus_env.engine.wording import counted
 from artus_training.play import words
 from artus_training.play.store import Store
 
@@ -166,7 +167,7 @@ class Table:
         if self.game.over:
             raise RefusedError(409, "the game is over")
         if number != self.number:
-            raise RefusedError(409, f"the game has gone on: {self.number} moves are played, this was meant for {number}")
+            raise RefusedError(409, f"the game has gone on: {counted(self.number, 'move')} played, this was meant for {number}")
         if self.game.player != player:
             raise RefusedError(409, f"it isn't your turn: {self.names[self.game.player]} is to move")
 

@@ -1,0 +1,14 @@
+"""Words for people, the same in every game."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str, form: str = "") -> str:
+    """A number of things: `1 move`, `2 moves`.
+
+    Args:
+        number: How many.
+        noun: One of them.
+        form: How the number is written, as for `format`: "," separates thousands.
+    """
+    return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
