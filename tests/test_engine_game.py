@@ -363,3 +363,41 @@ def test_what_is_no_record_is_refused(record):
 def test_a_record_names_every_player():
     with pytest.raises(ValueError, match="players must name 3 players"):
         middle().record(["a"])
+
+
+# --- the table as text -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [None, ["Ann", "a name that is much too long", "ismcts:200", "Bob\x1b[2J\n"]])
+@variants
+def test_the_table_as_text_keeps_its_shape(rules, num_players, names):
+    """80 columns, and the seats at the right stand below each other, whatever the players are called."""
+    for moves in (0, 20, 50, None):
+        game = random_game(rules, num_players, seed=4, moves=moves)
+        text = game.render(names=names and names[:num_players])
+        assert all(line.isprintable() for line in text.splitlines())
+        table = text.splitlines()[:14]
+        assert max(map(len, table)) <= 80
+        for row, line in enumerate(table[2:-2]):
+            cell = line[64:]  # seat and value, below it the figure
+            assert re.fullmatch(r"   \S{1,2}" if row % 2 else r"[ 1]\d[ ~](crown|0|[+-]\d+)", cell), line
+            assert line[8] == line[63] == " "
+
+
+def test_the_table_as_text_names_the_players():
+    game = middle()
+    text = game.render(names=["Ann", "Ben", "greedy"])
+    assert f"advanced: {['Ann', 'Ben', 'greedy'][game.player]} ({'ABC'[game.player]}) plays a card" in text
+    for letter, name, score in zip("ABC", ["Ann", "Ben", "greedy"], game.scores, strict=True):
+        assert re.search(rf" {letter} {name} +{score} ", text)
+    assert "player 0" not in text
+    with pytest.raises(ValueError, match="names must name 3 players"):
+        game.render(names=["Ann", "Ben"])
+
+
+def test_the_table_as_text_says_who_has_won():
+    games = [random_game("beginner", 2, seed=seed) for seed in range(400)]
+    shared = next(game for game in games if len(game.winners) == 2)
+    single = next(game for game in games if game.winners == [1])
+    assert "beginner, over: A and B won" in shared.render()
+    assert "beginner, over: Ben (B) won" in single.render(names=["Ann", "Ben"])

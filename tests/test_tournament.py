@@ -310,7 +310,12 @@ def test_replay_lists_checks_and_shows(tmp_path, capsys):
     assert main(["replay", games, "--check"]) == 0
     assert "4 games replayed" in capsys.readouterr().out
     assert main(["replay", games, "2", "--at", "-1"]) == 0
-    assert "over: player" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    first, second = json.loads((tmp_path / "games.jsonl").read_text().splitlines()[1])["players"]
+    assert f"over: {first} (A) won" in shown or f"over: {second} (B) won" in shown
+    assert f"  A {first} " in shown
+    assert f"  B {second} " in shown
+    assert "player 0" not in shown
     assert main(["replay", games, "9"]) == 2
     assert "there is no game 9, the file has 4" in capsys.readouterr().err
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -85,10 +86,23 @@ RIM = (
 CELL = 8
 
 
-def render(states: np.ndarray, components: Components, player: int | None = None) -> str:
+LONGEST_NAME = 14
+"""Letters of a name that fit between the seats."""
+
+
+def render(states: np.ndarray, components: Components, player: int | None = None, names: Sequence[str] | None = None) -> str:
     """The table as text: each seat with its number, value and figure; the players in the middle.
 
-    With `player` only his hand is open. A `~` behind the seat number marks the carpet.
+    A `~` behind the seat number marks the carpet.
+
+    Args:
+        states: One game.
+        components: The box.
+        player: Only this player's hand is open; None: all are.
+        names: Who plays, instead of "player 0", ...
+
+    Raises:
+        ValueError: If `names` doesn't name every player.
     """
     g = states[0]
     king = int(g["royals"][int(g["king"])])
@@ -99,33 +113,48 @@ def render(states: np.ndarray, components: Components, player: int | None = None
         carpet = "~" if seat in components.carpet else " "
         grid[2 * row][column] = f"{seat:>2}{carpet}{plate:<5}"
         grid[2 * row + 1][column] = f"   {figure_at(states, seat):<5}"
-    middle = _players(states, components, player)
+    middle = _players(states, names)
     lines = []
     for number, cells in enumerate(grid):
         if 2 <= number < 2 * HEIGHT - 2:
             text = middle[number - 2] if number - 2 < len(middle) else ""
-            lines.append(f"{cells[0]}{text:<{CELL * (WIDTH - 2)}}{cells[-1]}".rstrip())
+            lines.append(f"{cells[0]} {text:<{CELL * (WIDTH - 2) - 1}}{cells[-1]}".rstrip())
         else:
             lines.append("".join(cells).rstrip())
     lines += ["", *_hands(states, components, player)]
     return "\n".join(lines)
 
 
-def _players(states: np.ndarray, components: Components, viewer: int | None) -> list[str]:
+def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     g = states[0]
-    phase = int(g["phase"])
+    n, phase, advanced = int(g["num_players"]), int(g["phase"]), int(g["advanced"])
+    if names is not None and len(names) != n:
+        raise ValueError(f"names must name {n} players, got {list(names)}")
+    shown = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
+    who = [f"{name} ({letter})" for name, letter in zip(shown, "ABCD", strict=False)]
     if phase == OVER:
-        best = max(int(score) for score in g["scores"][: int(g["num_players"])])
-        winners = [p for p in range(int(g["num_players"])) if int(g["scores"][p]) == best]
-        head = f"{RULES[int(g['advanced'])]}, over: " + ", ".join(f"player {p} ({'ABCD'[p]})" for p in winners) + " won"
+        scores = [int(score) for score in g["scores"][:n]]
+        winners = [p for p in range(n) if scores[p] == max(scores)]
+        won = who[winners[0]] if len(winners) == 1 else " and ".join("ABCD"[p] for p in winners)
+        head = f"{RULES[advanced]}, over: {won} won"
     else:
         due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
-        head = f"{RULES[int(g['advanced'])]}: player {int(g['player'])} ({'ABCD'[int(g['player'])]}) {due}"
-    lines = ["", head, "", "           prestige  played   piles (knight king scoring)"]
-    for p in range(int(g["num_players"])):
-        piles = " ".join(str(int(size)) for size in g["pile_sizes"][p][: 2 + int(g["advanced"])])
-        lines.append(f"{'ABCD'[p]} player {p}   {int(g['scores'][p]):>5}   {int(g['played'][p]).bit_count():>5}     {piles}")
+        head = f"{RULES[advanced]}: {who[int(g['player'])]} {due}"
+    width = max(map(len, shown))
+    piles = PILES[: 2 + advanced]
+    blank = " " * (width + 2)
+    lines = ["", head, "", f"{blank} {'cards':>16}  piles:", f"{blank} prestige  played  {' '.join(piles)}"]
+    for p, name in enumerate(shown):
+        sizes = " ".join(f"{int(size):^{len(pile)}}" for size, pile in zip(g["pile_sizes"][p], piles, strict=False))
+        played = int(g["played"][p]).bit_count()
+        lines.append(f"{'ABCD'[p]} {name:<{width}} {int(g['scores'][p]):>8}  {played:>6}  {sizes}")
     return lines
+
+
+def _fitting(name: str) -> str:
+    """A name as the table can show it: printable and not too long."""
+    name = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _hands(states: np.ndarray, components: Components, viewer: int | None) -> list[str]:

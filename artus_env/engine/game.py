@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, Self
 
@@ -305,9 +306,17 @@ class Game:
 
     # --- showing ---
 
-    def render(self, player: int | None = None) -> str:
-        """The table as text; with `player`, only his hand is open."""
-        return self.definition.render(self._states, self.components, player)
+    def render(self, player: int | None = None, names: Sequence[str] | None = None) -> str:
+        """The table as text; with `player`, only that hand is open.
+
+        Args:
+            player: Who looks, None for somebody who may see all hands.
+            names: Who plays, instead of "player 0", ...
+
+        Raises:
+            ValueError: If `names` doesn't name every player.
+        """
+        return self.definition.render(self._states, self.components, player, names)
 
     __str__ = render
 

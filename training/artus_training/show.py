@@ -162,14 +162,15 @@ def summary(line: str) -> str:
 
 def step_through(line: str, at: int | None) -> None:
     """Show a recorded game move by move."""
-    whole, moves = Game.replay(line), records.read(line)["moves"]
+    whole, record = Game.replay(line), records.read(line)
+    moves, names = record["moves"], record["players"]
     last = len(moves)
     if at is not None:
-        print(position_after(whole, range(last + 1)[at] if -last - 1 <= at <= last else last))
+        print(position_after(whole, range(last + 1)[at] if -last - 1 <= at <= last else last).render(names=names))
         return
     place = 0
     while True:
-        print(f"\n{position_after(whole, place)}\n")
+        print(f"\n{position_after(whole, place).render(names=names)}\n")
         print(f"move {place} of {last}" + (f", next: {moves[place]}" if place < last else ", the end"))
         try:
             answer = input("[Enter] next, b back, number, q> ").strip()
