@@ -154,13 +154,13 @@ export function advice(hint, onChoose) {
       "ol",
       {},
       ...(hint.searched ? hint.moves : [best]).map((move) => {
-        const whole = move.title ? `${move.title}: ${move.label}` : move.label;
+        const full = move.title ? `${move.title}: ${move.label}` : move.label;
         return make(
           "li",
           {},
           make(
             "button",
-            { onclick: () => onChoose(move), "data-move": move.move, title: whole },
+            { onclick: () => onChoose(move), "data-move": move.move, title: full },
             hint.searched ? make("b", {}, percent(move.share)) : null,
             make("span", {}, brief(move)),
             make("i", { style: `width:${percent(hint.searched ? move.share : 0).replace(" ", "")}`, "aria-hidden": "true" }),
