@@ -3,8 +3,10 @@
 They need the standard library alone, so that they start fast.
 """
 
+import ctypes
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -49,6 +51,11 @@ def leave_child(*, own_session=False):
         if own_session:
             os.setsid()
         time.sleep(FOREVER)
+
+
+def leave_children():
+    for own_session in (False, True):
+        leave_child(own_session=own_session)
 
 
 def flood(pipe, data):
@@ -192,18 +199,49 @@ def dies_with_child():
     """Ends while children hold its pipes open, one of them in a session of its own."""
     greet()
     read()
-    leave_child()
-    leave_child(own_session=True)
+    leave_children()
     sys.exit(3)
 
 
 def kills_launcher():
-    """Kills who is to see to its end, with a child that would outlive it."""
+    """Kills the process that sees to its end, with children that would outlive it."""
     greet()
     read()
-    leave_child()
+    leave_children()
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(FOREVER)
+
+
+def stops_launcher():
+    """The same by stopping it, and goes away."""
+    greet()
+    read()
+    leave_children()
+    os.kill(os.getppid(), signal.SIGSTOP)
+    sys.exit(3)
+
+
+def hides_from_launcher():
+    """Kills it, having seen to it that it isn't killed itself and that its children can't be told from others. Plays on."""
+    ctypes.CDLL(None).prctl(1, 0)  # PR_SET_PDEATHSIG
+    greet()
+    request = read()
+    _, hard = resource.getrlimit(resource.RLIMIT_RTTIME)
+    limit = 10**9 if hard == resource.RLIM_INFINITY else hard - 12345
+    resource.setrlimit(resource.RLIMIT_RTTIME, (limit, limit))
+    os.environ.clear()
+    leave_children()
+    os.kill(os.getppid(), signal.SIGKILL)
+    play(request)
+
+
+def lists_processes():
+    """Writes into FILE which processes it sees, and its parent."""
+    greet()
+    request = read()
+    seen = sorted(int(folder.name) for folder in Path("/proc").iterdir() if folder.name.isdigit())
+    Path(sys.argv[2]).write_text(json.dumps({"own": os.getpid(), "parent": os.getppid(), "seen": seen}))
+    play(request)
 
 
 def floods_stderr():
@@ -235,8 +273,7 @@ def good():
 
 def good_parent():
     """Plays well, has children, and doesn't end by itself."""
-    leave_child()
-    leave_child(own_session=True)
+    leave_children()
     greet()
     try:
         play()

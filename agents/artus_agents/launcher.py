@@ -1,48 +1,113 @@
-"""Starts a program and leaves nothing of it behind. Run as a script: `python -I -S launcher.py PARENT COMMAND...`.
+"""Starts a program and leaves nothing of it behind. Run as a script: `python -I -S launcher.py PARENT MARK COMMAND...`.
 
 It stays beside the program, which has its stdin, stdout and stderr to itself. When the program ends, when SIGTERM comes, or
 when the process PARENT is gone, even by SIGKILL, it kills all that is left: children too, also those that have moved to a
 session of their own. The exit code is the program's, 128 + signal if one ended it, 127 if it could not be started. Linux only.
+
+A program may also signal its launcher. MARK says what is done about that:
+
+- 0: the program runs in a PID namespace, whose first process is a copy of the launcher. It can't see or signal any process
+  outside, nor end or stop that first one, and the kernel kills all others when the first one ends. Exit code 126 if the
+  system doesn't allow it.
+- Any other number: the program runs as an ordinary process, with this hard limit of RLIMIT_RTTIME. That limits nothing, but
+  everything that the program starts inherits it and can't raise it, so PARENT knows what to kill if the launcher is gone.
 """
 
 import ctypes
 import os
+import resource
+import select
 import signal
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # <linux/prctl.h>
+CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID = 0x20000, 0x10000000, 0x20000000  # <linux/sched.h>
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE = 2, 4, 8, 1 << 14, 1 << 19  # <linux/mount.h>
 STOP, CHILD_ENDED, MAYBE_ORPHANED = signal.SIGTERM, signal.SIGCHLD, signal.SIGUSR1
 SIGNALS = (STOP, CHILD_ENDED, MAYBE_ORPHANED)
-CANNOT_START = 127
+NO_NAMESPACE, CANNOT_START = 126, 127
+
+libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main(parent: int, command: list[str]) -> int:
+def main(parent: int, mark: int, command: list[str]) -> int:
     """Run the command to its end. Returns the exit code."""
-    libc = ctypes.CDLL(None)
     signal.signal(CHILD_ENDED, signal.SIG_DFL)  # where it is ignored the kernel would throw the exit status away
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they wait for sigwait
+    if not mark:
+        try:
+            new_namespace()
+        except OSError as error:
+            os.write(2, f"no PID namespace: {error}\n".encode())
+            return NO_NAMESPACE
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # who loses its parent becomes our child
     # Comes when the *thread* that started us ends, too: hence no SIGKILL, but a look at who our parent is.
     libc.prctl(PR_SET_PDEATHSIG, MAYBE_ORPHANED)
+    alive, held = os.pipe()  # the second end closes with us
     launcher = os.getpid()
-    program = os.fork()
-    if program == 0:
+    child = os.fork()
+    if child == 0:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        os.close(held)
+        if not mark:
+            os._exit(first_process(alive, command))
         if os.getppid() == launcher:
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_RTTIME, (mark, mark))
             become(command)
         os._exit(CANNOT_START)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for pipe in range(3):  # so that they close when the program closes them
-        os.dup2(nowhere, pipe)
+    let_go_of_pipes()
     status = None
     while status is None and os.getppid() == parent and signal.sigwait(SIGNALS) != STOP:
-        status = reap(program)
+        status = reap(child)
     kill_children()
-    code = 0 if status is None else os.waitstatus_to_exitcode(status)
-    return 128 - code if code < 0 else code
+    return 0 if status is None else exit_code(status)
+
+
+def new_namespace() -> None:
+    """The next child will be the first process of a PID namespace. Without privileges that takes a user namespace, too.
+
+    Raises:
+        OSError: If the system doesn't allow it.
+    """
+    if libc.unshare(CLONE_NEWPID) == 0:
+        return
+    user, group = os.geteuid(), os.getegid()
+    check(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID))
+    Path("/proc/self/setgroups").write_text("deny")  # a condition for the next but one
+    Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
+
+
+def first_process(alive: int, command: list[str]) -> int:
+    """Run the command in the namespace that begins with us, and collect all that ends there. Returns the exit code."""
+    if select.select([alive], [], [], 0)[0]:  # the launcher had gone before we asked to be killed with it
+        return CANNOT_START
+    try:
+        check(libc.unshare(CLONE_NEWNS))
+        check(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
+        check(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))  # or PIDs would mean others
+    except OSError as error:
+        os.write(2, f"no /proc for a PID namespace: {error}\n".encode())
+        return NO_NAMESPACE
+    program = os.fork()
+    if program == 0:
+        become(command)
+        os._exit(CANNOT_START)
+    let_go_of_pipes()
+    while True:
+        ended, status = os.wait()
+        if ended == program:
+            return exit_code(status)
+
+
+def check(result: int) -> None:
+    """Raise what a function of the C library has reported."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def become(command: list[str]) -> None:
@@ -56,37 +121,59 @@ def become(command: list[str]) -> None:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode(errors="replace"))
 
 
-def reap(program: int) -> int | None:
-    """Collect the children that have ended. Returns the program's status if it is among them."""
+def let_go_of_pipes() -> None:
+    """Point stdin, stdout and stderr nowhere, so that they close when the program closes them."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for pipe in range(3):
+        os.dup2(nowhere, pipe)
+
+
+def exit_code(status: int) -> int:
+    """Of what `wait` says, as a shell would tell it."""
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
+
+
+def reap(child: int) -> int | None:
+    """Collect the children that have ended. Returns the status of `child` if it is among them."""
     found = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            if ended[0] == program:
+            if ended[0] == child:
                 found = ended[1]
     return found
 
 
 def kill_children() -> None:
-    """Kill and collect until there is nobody left: the children of who is killed become ours."""
+    """Kill and collect until there is nobody left: the children of those who are killed become ours."""
     with suppress(ChildProcessError):
         while True:
-            for child in children():
+            below = descendants(os.getpid())
+            for process in below:
                 with suppress(OSError):
-                    os.kill(child, signal.SIGKILL)
-            os.waitpid(-1, 0)
+                    os.kill(process, signal.SIGKILL)
+            for _ in range(max(1, list(below.values()).count(os.getpid()))):  # each child will end, and maybe others first
+                os.waitpid(-1, 0)
 
 
-def children() -> Iterator[int]:
-    """Processes whose parent we are."""
-    own = os.getpid()
+def descendants(ancestor: int) -> dict[int, int]:
+    """All processes below one, dead ones that nobody has collected included, and the parent of each."""
+    parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             with suppress(OSError):
                 # "pid (name) state parent ...", and a name may hold anything
-                parent = (folder / "stat").read_bytes().rpartition(b")")[2].split()[1]
-                if int(parent) == own:
-                    yield int(folder.name)
+                parents[int(folder.name)] = int((folder / "stat").read_bytes().rpartition(b")")[2].split()[1])
+    families: dict[int, list[int]] = {}
+    for process, parent in parents.items():
+        families.setdefault(parent, []).append(process)
+    found, unseen = {}, [ancestor]
+    while unseen:
+        for child in families.pop(unseen.pop(), []):
+            found[child] = parents[child]
+            unseen.append(child)
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), sys.argv[2:]))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))

@@ -16,16 +16,24 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from artus_env.engine.agents import FORFEIT, View
+from artus_env.engine.reading import decode, shown
+
+if sys.platform == "linux":
+    from artus_agents import orphans
+
+T = TypeVar("T")
 
 PROTOCOL = 1
 MAX_ANSWER = 64 * 1024
-"""Bytes of an answer; whoever writes more without an end of line has failed."""
+"""Bytes of an answer; a program that writes more without an end of line has failed."""
 CHUNK = 64 * 1024
 MAX_LIMIT = 86_400.0
 START_FAILURES = 3
@@ -39,11 +47,42 @@ KILL_SECONDS = 5.0
 """What the launcher has to kill all that belongs to a program before we do what we can ourselves."""
 EXIT_SECONDS = 1.0
 """How long to wait for the exit code of a program whose pipes are closed."""
-LAUNCHER = Path(__file__).with_name("launcher.py")
+PROBE_SECONDS = 10.0
+"""How long to try whether a program may have a PID namespace."""
+LAUNCHER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))]
 
 
 class ProgramError(Exception):
     """What a program did wrong, in one line."""
+
+
+@dataclass
+class Hello:
+    """The answer to hello."""
+
+    type: Literal["hello"]
+    protocol: int
+
+
+@dataclass
+class Move:
+    """The answer to a request to choose."""
+
+    type: Literal["move"]
+    move: str
+
+
+@cache
+def namespaces_allowed() -> bool:
+    """Whether the system lets programs have PID namespaces: whether one has run in its own."""
+    nowhere = subprocess.DEVNULL
+    try:
+        return not subprocess.run(
+            [*LAUNCHER, str(os.getpid()), "0", "true"],
+            stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True, timeout=PROBE_SECONDS, check=False,
+        ).returncode  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return False
 
 
 class Program:
@@ -57,14 +96,17 @@ class Program:
     """
 
     def __init__(self, command: Sequence[str]) -> None:
+        mark = 0 if namespaces_allowed() else orphans.new_mark()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *command],
+                [*LAUNCHER, str(os.getpid()), str(mark), *command],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True,
             )  # fmt: skip
         except (OSError, ValueError) as error:
+            if mark:
+                orphans.end(mark, 0)
             raise ProgramError(f"could not be started: {shown(str(error))}") from None
-        self.close = weakref.finalize(self, _end, self._process, os.getpid())  # called when Python exits at the latest
+        self.close = weakref.finalize(self, _end, self._process, os.getpid(), mark)  # when Python exits at the latest
         pipes = self._process.stdin, self._process.stdout, self._process.stderr
         self._input, self._output, self._errors = (pipe.fileno() for pipe in pipes if pipe)
         for pipe in (self._input, self._output, self._errors):
@@ -106,7 +148,7 @@ class Program:
 
     def kill(self) -> None:
         """End it without a chance to say goodbye."""
-        self._process.terminate()
+        _ask_to_end(self._process)
         self.close()
 
     def last_words(self) -> str:
@@ -159,55 +201,58 @@ class Program:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
             return ProgramError(what)
+        if code < 0:
+            return ProgramError(f"its launcher was ended by {signal.Signals(-code).name}")
         if code > 128:
             with suppress(ValueError):
                 return ProgramError(f"was ended by {signal.Signals(code - 128).name}")
         return ProgramError(f"ended with exit code {code}")
 
 
-def _end(process: subprocess.Popen[bytes], owner: int) -> None:
-    """End a program politely, then surely. `owner`: the process that started it."""
-    pipes = [pipe for pipe in (process.stdin, process.stdout, process.stderr) if pipe]
+def _ask_to_end(launcher: subprocess.Popen[bytes]) -> None:
+    """Have a launcher kill its program, also if the program has stopped it."""
+    launcher.terminate()
+    launcher.send_signal(signal.SIGCONT)
+
+
+def _end(launcher: subprocess.Popen[bytes], owner: int, mark: int) -> None:
+    """End a program politely, then surely.
+
+    Args:
+        launcher: What the program runs below.
+        owner: The process that started it.
+        mark: What the program bears where it has no PID namespace (see `orphans`), else 0.
+    """
+    pipes = [pipe for pipe in (launcher.stdin, launcher.stdout, launcher.stderr) if pipe]
     pipes[0].close()
     if os.getpid() != owner:  # we are a forked copy of its owner, whom alone it concerns
-        process.returncode = 0  # or Popen would complain that it still runs
+        launcher.returncode = 0  # or Popen would complain that it still runs
     else:
         try:
-            process.wait(GOODBYE_SECONDS)
+            launcher.wait(GOODBYE_SECONDS)
         except subprocess.TimeoutExpired:
-            process.terminate()
+            _ask_to_end(launcher)
             try:
-                process.wait(KILL_SECONDS)
+                launcher.wait(KILL_SECONDS)
             except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        if process.returncode < 0:  # somebody killed the launcher, so that it could not do its work
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
+                launcher.kill()
+                launcher.wait()
+        if mark:  # the launcher itself may have been killed, so that it could not do its work
+            orphans.end(mark, KILL_SECONDS)
     for pipe in pipes[1:]:
         pipe.close()
 
 
-def read_answer(line: bytes, kind: str, key: str, wanted: type) -> Any:
-    """What an answer says: its `key`, if it is of this kind and has it.
+def read_answer(line: bytes, wanted: type[T], example: str) -> T:
+    """What a program has answered. `example`: how such an answer looks, for the message.
 
     Raises:
-        ProgramError: If it isn't.
+        ProgramError: If it is something else.
     """
     try:
-        answer = json.loads(line.decode())
-    except (ValueError, RecursionError):
-        raise ProgramError(f"answered what is no JSON: {shown(line)}") from None
-    if isinstance(answer, dict) and answer.get("type") == kind and isinstance(answer.get(key), wanted):
-        return answer[key]
-    raise ProgramError(f'answered {shown(line)} instead of {{"type": "{kind}", "{key}": ...}}')
-
-
-def shown(text: str | bytes) -> str:
-    """Text from a program as it can be shown: one line, printable, not long."""
-    if isinstance(text, bytes):
-        text = text[:400].decode(errors="replace")
-    return ascii(text if len(text) <= 80 else text[:80] + "...")
+        return decode(line, wanted)
+    except ValueError as error:
+        raise ProgramError(f"answered {shown(line)} instead of {example}: {error}") from None
 
 
 class ProgramAgent:
@@ -303,14 +348,9 @@ class ProgramAgent:
             raise ProgramError(f"not started again after {FAILURES} failures in a row without a legal move between them")
         starting = self._program is None
         try:
-            if self._program is None:
-                self._program = Program(self.command)
-                hello = {"type": "hello", "protocol": PROTOCOL, "time": self.time_limit}
-                spoken = read_answer(self._program.ask(hello, self.start_limit), "hello", "protocol", int)
-                if spoken != PROTOCOL:
-                    raise ProgramError(f"speaks protocol {spoken}, not {PROTOCOL}")
-                self._failed_starts, starting = 0, False
-            move = read_answer(self._program.ask(request, self.time_limit), "move", "move", str)
+            program = self._program or self._start()
+            self._failed_starts, starting = 0, False
+            move = read_answer(program.ask(request, self.time_limit), Move, '{"type": "move", "move": TEXT}').move
             if move not in request["moves"]:
                 raise ProgramError(f"illegal move {shown(move)}")
         except ProgramError as error:
@@ -325,6 +365,16 @@ class ProgramAgent:
             raise
         self._failed = 0
         return move
+
+    def _start(self) -> Program:
+        """Start the program and exchange hellos."""
+        self._program = Program(self.command)
+        hello = {"type": "hello", "protocol": PROTOCOL, "time": self.time_limit}
+        answer = self._program.ask(hello, self.start_limit)
+        spoken = read_answer(answer, Hello, f'{{"type": "hello", "protocol": {PROTOCOL}}}').protocol
+        if spoken != PROTOCOL:
+            raise ProgramError(f"speaks protocol {shown(spoken)}, not {PROTOCOL}")
+        return self._program
 
     def _kill(self) -> None:
         if self._program is not None:

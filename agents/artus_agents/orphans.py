@@ -1,0 +1,87 @@
+"""What is left of programs whose launcher was killed, where no PID namespace holds it together (see `launcher`). Linux only.
+
+While such programs run, this process adopts everybody below it whose parent is gone (`PR_SET_CHILD_SUBREAPER`): also those that
+don't come from a program. Only those that bear a program's mark are killed and collected here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import resource
+import signal
+import time
+from contextlib import suppress
+
+from artus_agents.launcher import PR_SET_CHILD_SUBREAPER, descendants
+
+PR_GET_CHILD_SUBREAPER = 37  # <linux/prctl.h>
+HIGHEST_MARK = 2**62
+"""Microseconds without a pause: as good as no limit."""
+
+_libc = ctypes.CDLL(None)
+_numbers = itertools.count(1)
+_marks: set[tuple[int, int]] = set()  # of programs that run, each with the process that started it: a fork isn't its parent
+_before: dict[int, int] = {}  # whether that process adopted orphans anyway
+
+
+def new_mark() -> int:
+    """A mark for a program to be started, as the launcher takes it. From now on its orphans become our children."""
+    process = os.getpid()
+    if not _marks_of(process):
+        adopts = ctypes.c_int()
+        _libc.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts))
+        _before[process] = adopts.value
+    mark = _own_limit() - next(_numbers)
+    _marks.add((process, mark))
+    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    return mark
+
+
+def end(mark: int, seconds: float) -> None:
+    """Kill and collect what is left of a program whose launcher has ended.
+
+    Args:
+        mark: See `new_mark`.
+        seconds: How long to wait until all of it is gone.
+    """
+    process = os.getpid()
+    deadline = time.monotonic() + seconds
+    with suppress(OSError):  # no /proc
+        while (left := _left_of(mark)) and time.monotonic() < deadline:
+            for one in left:
+                with suppress(OSError):
+                    os.kill(one, signal.SIGKILL)
+            for one in left:
+                with suppress(ChildProcessError):
+                    os.waitpid(one, os.WNOHANG)
+            time.sleep(0.001)
+    _marks.discard((process, mark))
+    if not _marks_of(process):
+        _libc.prctl(PR_SET_CHILD_SUBREAPER, _before.get(process, 0))
+        if _marks_of(process):  # another thread has started one meanwhile
+            _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _left_of(mark: int) -> list[int]:
+    """Our descendants that bear a mark and belong to no other program. A program can lower its mark, but not raise it."""
+    own, others = _own_limit(), _marks_of(os.getpid()) - {mark}
+    return [process for process in descendants(os.getpid()) if _limit_of(process) not in others | {own}]
+
+
+def _marks_of(process: int) -> set[int]:
+    return {mark for owner, mark in _marks.copy() if owner == process}
+
+
+def _own_limit() -> int:
+    return _limit_of(0)
+
+
+def _limit_of(process: int) -> int:
+    """The hard limit that is the mark of those who have one; 0 is this process. Ours if it is gone or not ours to see."""
+    try:
+        limit = resource.prlimit(process, resource.RLIMIT_RTTIME)[1]
+    except OSError:
+        return _own_limit()
+    return HIGHEST_MARK if limit == resource.RLIM_INFINITY else min(limit, HIGHEST_MARK)
