@@ -1,4 +1,6 @@
-"""Random, greedy and neural players."""
+"""Random, greedy and neural players, and how agents are found."""
+
+from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from artus_env.artus.actions import PLACE, action_table
 from artus_env.artus.components import STANDARD
 from artus_env.artus.observation import observation_scale
 from artus_env.artus.state import PLAY_PHASE
-from artus_env.engine.agents import View
+from artus_env.engine.agents import View, find_agent
 from artus_env.engine.rng import seed_stream
 from artus_training.evaluate import evaluate
 
@@ -138,3 +140,76 @@ def test_a_neural_agent_refuses_variants_that_it_was_not_trained_for():
     agent.act(View(Batch(1, rules="advanced"), None, keys(1)))
     with pytest.raises(ValueError, match="trained for advanced with 2 players, not for advanced with 3 players"):
         agent.act(View(Batch(1, rules="advanced", num_players=3), None, keys(1)))
+
+
+# --- names -------------------------------------------------------------------------------------------------------------
+
+
+def last(observation, action_mask):
+    """An agent that is a function."""
+    return int(np.flatnonzero(action_mask)[-1])
+
+
+def last_or_first(end="last"):
+    """What makes such an agent."""
+    return last if end == "last" else lambda observation, action_mask: int(np.flatnonzero(action_mask)[0])
+
+
+greedy_object = GreedyAgent()
+not_an_agent = {"act": "later"}
+
+
+@pytest.fixture
+def entry_point(monkeypatch):
+    """Makes an attribute of this module the agent `mine`."""
+
+    def stand(attribute):
+        entry = EntryPoint("mine", f"{__name__}:{attribute}", "artus.agents")
+        monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry])
+
+    return stand
+
+
+@pytest.mark.parametrize(
+    ("attribute", "name", "end"),
+    [("last", "mine", -1), ("last_or_first", "mine", -1), ("last_or_first", "mine:first", 0)],
+)
+def test_an_entry_point_may_name_a_function_or_what_makes_one(attribute, name, end, entry_point):
+    entry_point(attribute)
+    batch = Batch(3, seed=1)
+    chosen = find_agent(name).act(View(batch, None, keys(3)))
+    assert chosen.tolist() == [int(np.flatnonzero(mask)[end]) for mask in batch.mask]
+
+
+def test_an_entry_point_may_name_an_agent(entry_point):
+    entry_point("greedy_object")
+    assert find_agent("mine") is greedy_object
+    with pytest.raises(ValueError, match="takes no argument, got 'bold'"):
+        find_agent("mine:bold")
+
+
+def test_what_is_no_agent_is_refused(entry_point):
+    entry_point("not_an_agent")
+    with pytest.raises(ValueError, match="agent 'mine' can't be made"):
+        find_agent("mine")
+    with pytest.raises(TypeError, match="an agent has act"):
+        find_agent(GreedyAgent)  # the class, not an object of it
+    with pytest.raises(TypeError, match="an agent has act"):
+        find_agent(7)
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"),
+    [
+        ("ppoo", "did you mean ppo?"),
+        ("Greedy:", "did you mean greedy?"),
+        ("ismtcs:100", "did you mean ismcts?"),
+        ("z" * 9999, "'zz"),
+    ],
+)
+def test_an_unknown_name_brings_the_nearest_ones(name, guess):
+    with pytest.raises(ValueError, match="there is no agent '") as caught:
+        find_agent(name)
+    assert guess in str(caught.value)
+    assert "installed are: greedy, ismcts" in str(caught.value)
+    assert len(str(caught.value)) < 300

@@ -32,6 +32,8 @@ from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import FORFEIT, Played, play_games
 from artus_env.engine.rng import seed_stream
+from artus_training import cli
+from artus_training.evaluate import evaluate, line_up
 from artus_training.standings import standings, write_report
 from artus_training.tournament import Settings, run
 
@@ -383,6 +385,45 @@ def test_a_command_line_that_no_system_takes():
     assert agent.act(view_of(Batch(1))) == FORFEIT
     assert agent.failure.startswith("did not start: could not be started")
     assert "Argument list too long" in agent.failure
+
+
+@pytest.mark.parametrize("command", [["./nothere"], Bot("silent").command, Bot("crashes_at_start").command])
+def test_one_that_does_not_start_is_refused_before_the_first_game(command, tmp_path, capsys):
+    name = f"program:start=1 {shlex.join(command)}"
+    for line_up_with in (
+        ["evaluate", name, "greedy"],
+        ["tournament", "greedy", name, "--out", str(tmp_path / "out"), "--games", "2"],
+        ["play", "--against", name],
+        ["train", "--opponents", f"{name}=0.5", "--runs", str(tmp_path)],
+    ):
+        assert cli.main(line_up_with) == 2
+        error = capsys.readouterr().err
+        assert "did not start: " in error
+        assert command[0] in error
+        assert error.count("\n") == 1
+    assert not any(tmp_path.iterdir())
+
+
+def test_one_that_starts_is_asked_before_the_first_game_and_plays_on():
+    bot = Bot("good")
+    (agent, _) = line_up([bot.agent(), "random"], "beginner")
+    started = bot.processes()
+    assert started
+    assert agent.act(view_of(Batch(1))) != FORFEIT
+    assert bot.processes() == started
+    agent.close()
+
+
+def test_one_that_fails_in_the_middle_still_gives_up_its_games_alone(capsys):
+    assert cli.main(["evaluate", f"program:{shlex.join(Bot('crashes').command)}", "greedy", "--games", "2"]) == 0
+    assert "given up: 2 games, the first because: ended with exit code 1 (stderr: " in capsys.readouterr().out
+
+
+def test_progress_ends_though_games_are_given_up():
+    told = []
+    result = evaluate([Bot("crashes").agent(), "random"], games=2, progress=told.append)
+    assert result.reason == "ended with exit code 1 (stderr: LookupError: forgot the rules)"
+    assert told[-1] == 1
 
 
 # --- what a failure costs --------------------------------------------------------------------------------------------

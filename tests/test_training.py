@@ -582,7 +582,9 @@ def test_wilson_interval():
     [
         (["greedi", "random"], 2, "no agent 'greedi'"),
         (["greedy"] * 3, 4, "4 players need 4 agents"),
-        (["greedy"], None, "2 players need 2 agents"),
+        (["greedy"], None, "2 players need 2 agents: name one more"),
+        (["greedy"], 3, "3 players need 3 agents, or 2 .*: name one more"),
+        (["ppoo"], None, "no agent 'ppoo'; did you mean ppo"),
         (["greedy", "random"], 7, "num_players must be"),
         (["nothing.safetensors", "random"], 2, r"nothing\.json doesn't exist"),
     ],
@@ -590,6 +592,15 @@ def test_wilson_interval():
 def test_line_ups_that_can_not_be_are_refused(agents, num_players, message):
     with pytest.raises(ValueError, match=message):
         line_up(agents, "beginner", num_players)
+
+
+@pytest.mark.parametrize(
+    "size", [{"games": 10**9}, {"batch_size": 10**9}, {"games": 0}, {"batch_size": -1}, {"games": 10**9999}]
+)
+def test_too_many_games_are_refused_before_memory_is_taken(size):
+    (name,) = size
+    with pytest.raises(ValueError, match=f"^{name} must be at least 1 and at most"):
+        evaluate(["random", "random"], **size)
 
 
 def test_an_agent_of_another_variant_is_refused_before_the_first_game(trained):

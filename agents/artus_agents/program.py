@@ -14,8 +14,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -323,6 +323,20 @@ class ProgramAgent:
                     self._note(number, str(error))
         return actions
 
+    def check_variant(self, rules: str, num_players: int, components: Any) -> None:
+        """Start the program, whatever the variant: one that doesn't start would give up every game.
+
+        Raises:
+            ValueError: If it doesn't start or doesn't answer hello.
+        """
+        self._check_owner()
+        with self._lock:
+            try:
+                with self._ending_on_failure():
+                    self._program = self._program or self._start()
+            except ProgramError as error:
+                raise ValueError(f"{shown(shlex.join(self.command))} {error}") from None
+
     def close(self) -> None:
         """End the program. It is started again when it is asked again."""
         self._check_owner()
@@ -346,34 +360,45 @@ class ProgramAgent:
             raise ProgramError(f"not started again after {START_FAILURES} starts in a row without a hello")
         if self._failed >= FAILURES:
             raise ProgramError(f"not started again after {FAILURES} failures in a row without a legal move between them")
-        starting = self._program is None
-        try:
+        with self._ending_on_failure():
             program = self._program or self._start()
-            self._failed_starts, starting = 0, False
             move = read_answer(program.ask(request, self.time_limit), Move, '{"type": "move", "move": TEXT}').move
             if move not in request["moves"]:
                 raise ProgramError(f"illegal move {shown(move)}")
-        except ProgramError as error:
-            self._failed += 1
-            self._failed_starts += starting
-            words = self._program.last_words() if self._program else ""
-            self._kill()
-            reason = f"did not start: {error}" if starting else str(error)
-            raise ProgramError(f"{reason} (stderr: {words})" if words else reason) from None
-        except BaseException:  # interrupted in the middle of a conversation
-            self._kill()
-            raise
         self._failed = 0
         return move
 
+    @contextmanager
+    def _ending_on_failure(self) -> Iterator[None]:
+        """End the program if the conversation in this block fails, and add to the reason what it wrote last."""
+        try:
+            yield
+        except ProgramError as error:
+            self._failed += 1
+            words = self._program.last_words() if self._program else ""
+            self._kill()
+            raise ProgramError(f"{error} (stderr: {words})" if words else str(error)) from None
+        except BaseException:  # interrupted in the middle of a conversation
+            self._kill()
+            raise
+
     def _start(self) -> Program:
-        """Start the program and exchange hellos."""
-        self._program = Program(self.command)
+        """Start the program and exchange hellos.
+
+        Raises:
+            ProgramError: If that fails.
+        """
         hello = {"type": "hello", "protocol": PROTOCOL, "time": self.time_limit}
-        answer = self._program.ask(hello, self.start_limit)
-        spoken = read_answer(answer, Hello, f'{{"type": "hello", "protocol": {PROTOCOL}}}').protocol
-        if spoken != PROTOCOL:
-            raise ProgramError(f"speaks protocol {shown(spoken)}, not {PROTOCOL}")
+        try:
+            self._program = Program(self.command)
+            answer = self._program.ask(hello, self.start_limit)
+            spoken = read_answer(answer, Hello, f'{{"type": "hello", "protocol": {PROTOCOL}}}').protocol
+            if spoken != PROTOCOL:
+                raise ProgramError(f"speaks protocol {shown(spoken)}, not {PROTOCOL}")
+        except ProgramError as error:
+            self._failed_starts += 1
+            raise ProgramError(f"did not start: {error}") from None
+        self._failed_starts = 0
         return self._program
 
     def _kill(self) -> None:

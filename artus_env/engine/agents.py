@@ -2,19 +2,22 @@
 
 An agent is any object with `act(view) -> actions`; a bare callable `(observation, action_mask) -> action` will do too.
 Names are `name` or `name:argument`. They are looked up among the entry points of the group `artus.agents`, which any
-installed package can join: the entry point is called with the argument (or nothing) and returns the agent.
+installed package can join: the entry point is an agent, or is called with the argument (or nothing) and returns one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import entry_points
+from inspect import Signature, signature
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.reading import shown
 from artus_env.engine.rng import following_keys, key_bits
 
 GROUP = "artus.agents"
@@ -140,16 +143,19 @@ def agent_names() -> list[str]:
 
 
 def agent_factory(name: str) -> Callable[..., Any]:
-    """What makes the agents of a name: called without arguments, or with what follows the colon.
+    """What stands behind a name: mostly called without arguments, or with what follows the colon, to make an agent.
 
     Raises:
-        ValueError: If there is no such name; the message lists those there are.
+        ValueError: If there is no such name; the message lists those there are, the nearest first.
     """
     for entry in entry_points(group=GROUP):
         if entry.name == name:
             factory: Callable[..., Any] = entry.load()
             return factory
-    raise ValueError(f"there is no agent {name!r}; installed are: {', '.join(agent_names()) or 'none'}")
+    names = agent_names()
+    near = get_close_matches(name.lower(), names)
+    guess = f"; did you mean {' or '.join(near)}?" if near else ";"
+    raise ValueError(f"there is no agent {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
 
 
 def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
@@ -161,19 +167,45 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
     """
     if isinstance(agent, str):
         name, _, argument = agent.partition(":")
-        factory = agent_factory(name)
-        try:
-            made = factory(argument) if argument else factory()
-        except TypeError as error:
-            raise ValueError(f"agent {agent!r} can't be made: {error}") from error
-        if not isinstance(made, Agent):
-            raise TypeError(f"agent {agent!r}: {factory!r} gave {type(made).__name__}, which has no act(view)")
-        return made
-    if isinstance(agent, Agent) and not isinstance(agent, type):
-        return agent
-    if callable(agent):
-        return CallableAgent(agent)
-    raise TypeError(f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {agent!r}")
+        made: Any = agent_factory(name)
+        if not _plays(made):
+            try:
+                made = made(argument) if argument else made()
+            except TypeError as error:
+                raise ValueError(f"agent {shown(agent)} can't be made: {error}") from error
+        elif argument:
+            raise ValueError(f"agent {name!r} takes no argument, got {shown(argument)}")
+        where = f"agent {shown(agent)}: its entry point gave"
+    else:
+        made, where = agent, "got"
+    if not isinstance(made, type):
+        if isinstance(made, Agent):
+            return made
+        if callable(made):
+            return CallableAgent(made)
+    raise TypeError(f"an agent has act(view), or is callable as (observation, action_mask); {where} {shown(made)}")
+
+
+def _plays(named: Any) -> bool:
+    """Whether an entry point names an agent, rather than what makes one: it has `act`, or must be given two arguments."""
+    if isinstance(named, type):
+        return False
+    if isinstance(named, Agent):
+        return True
+    try:
+        takes = signature(named)
+    except (TypeError, ValueError):  # not callable, or it doesn't tell
+        return False
+    return [_binds(takes, count) for count in range(3)] == [False, False, True]
+
+
+def _binds(takes: Signature, count: int) -> bool:
+    """Whether so many arguments will do."""
+    try:
+        takes.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True
 
 
 def choose_actions(

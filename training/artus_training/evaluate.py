@@ -7,7 +7,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,17 @@ import numpy as np
 from artus_env import Batch
 from artus_env.engine.agents import Agent, View, agent_names, find_agent
 from artus_env.engine.match import play_games, seat_orders, seatings
+from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
 from artus_training.cli import UsageError
 
 Z_95 = 1.959964
 """Half width of a 95 % interval in standard deviations."""
+MOST_GAMES = 10_000_000
+"""What is kept of each takes about 200 bytes."""
+MOST_AT_A_TIME = 65_536
+"""Games side by side. More are no faster, and each takes some thousand bytes, most of them for its players."""
 _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 
@@ -46,7 +51,9 @@ class Evaluation:
     margin_error: float
     """Half width of the margin's 95 % interval, from the spread between deals."""
     forfeits: int
-    """Games that an agent gave up; he has lost them."""
+    """Games that an agent gave up, which are lost for it."""
+    reason: str = ""
+    """Why the first of them was given up."""
     copies: bool = False
     """Whether all others were the same agent, who always sat in the same order."""
 
@@ -67,7 +74,7 @@ class Evaluation:
             ),
         ]
         if self.forfeits:
-            lines.append(f"  given up: {counted(self.forfeits, 'game')}")
+            lines.append(f"  given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}")
         return "\n".join(lines)
 
 
@@ -85,7 +92,7 @@ def wilson_interval(rate: float, games: int) -> tuple[float, float]:
 
 
 def find_player(agent: Any) -> Agent:
-    """Like `find_agent`; the path of a saved agent (`*.safetensors`) will do too.
+    """Like `find_agent`; the path of a saved agent (`*.safetensors`) will do, too.
 
     Raises:
         ValueError: If there is no such agent, or its file is damaged.
@@ -97,21 +104,38 @@ def find_player(agent: Any) -> Agent:
 
 
 def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, components: Any = None) -> list[Agent]:
-    """One agent for each player: those given, or the first one against copies of the second.
+    """One agent for each player: those given, or the first one against copies of the second. Programs are started.
 
     Raises:
-        ValueError: If an agent is unknown or can't play this variant, or their number doesn't fit.
+        ValueError: If an agent is unknown, can't play this variant or doesn't start, or their number doesn't fit.
+        TypeError: If one is no agent at all.
     """
     if num_players is None:
         num_players = max(2, len(agents))
     Batch.definition.check_variant(rules, num_players)
-    if len(agents) not in (2, num_players):
-        raise ValueError(f"{num_players} players need {num_players} agents, or 2 (one against copies of the other)")
     found = [find_player(agent) for agent in agents]
-    for agent in found:
-        if hasattr(agent, "check_variant"):
-            agent.check_variant(rules, num_players, Batch.definition.box(components))
+    if len(agents) not in (2, num_players):
+        needed = f"{num_players} players need {num_players} agents"
+        if num_players > 2:
+            needed += ", or 2 (one against copies of the other)"
+        raise ValueError(f"{needed}: {'name one more' if len(agents) == 1 else f'{len(agents)} are named'}")
+    named = {
+        agent if isinstance(agent, str) else id(agent): (agent, player) for agent, player in zip(agents, found, strict=True)
+    }
+    for agent, player in named.values():
+        if hasattr(player, "check_variant"):
+            try:
+                player.check_variant(rules, num_players, Batch.definition.box(components))
+            except ValueError as error:
+                raise ValueError(f"agent {shown(_name(agent))}: {error}") from error
     return found + found[1:2] * (num_players - len(found))
+
+
+def check_size(games: int, batch_size: int) -> None:
+    """Raise a ValueError if so many games can't be played, or not so many at a time: they wouldn't fit into memory."""
+    for name, number, most in (("games", games, MOST_GAMES), ("batch_size", batch_size, MOST_AT_A_TIME)):
+        if not 1 <= number <= most:
+            raise ValueError(f"{name} must be at least 1 and at most {most:,}, got {shown(number)}")
 
 
 def evaluate(
@@ -136,18 +160,18 @@ def evaluate(
         agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
             agents.
         rules, num_players, components: The variant; by default as many players as agents.
-        games: How many; rounded up to a multiple of the number of players, with different agents of that of all ways to sit.
+        games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different agents of that of
+            all ways to sit.
         seed: Deals and the agents' choices derive from it.
-        batch_size: Games at a time.
+        batch_size: Games at a time, up to `MOST_AT_A_TIME`.
         progress: Called now and then with the part of the work that is done, 0..1.
 
     Raises:
-        ValueError: If an agent is unknown or can't play this variant, or a number doesn't fit.
+        ValueError: If an agent is unknown, can't play this variant or doesn't start, or a number doesn't fit.
     """
     players = line_up(agents, rules, num_players, components)
     n = len(players)
-    if games < 1 or batch_size < 1:
-        raise ValueError(f"games and batch_size must be at least 1, got {games} and {batch_size}")
+    check_size(games, batch_size)
     orders = seat_orders(n)[: None if len(agents) == n else 1]  # copies sit in one order: it tells how near to them matters
     ways = n * len(orders)
     games = -(-games // ways) * ways
@@ -172,7 +196,7 @@ def evaluate(
 
     scores = np.zeros((games, n), np.int32)  # of each member of the line-up
     rates = np.zeros((games, n))
-    forfeits = 0
+    forfeits, reason = 0, ""
     for start in range(0, games, batch_size):
         part = slice(start, min(start + batch_size, games))
         batch = Batch(part.stop - start, rules=rules, num_players=n, autoreset=False, components=components)
@@ -181,6 +205,10 @@ def evaluate(
         scores[part] = np.take_along_axis(played.scores, sits[part], axis=1)
         rates[part] = np.take_along_axis(played.shares(), sits[part], axis=1)
         forfeits += int((played.forfeits >= 0).sum())
+        reason = reason or next(iter(played.reasons.values()), "")
+
+    if progress:
+        progress(1.0)  # games that are given up are shorter
 
     margins = scores[:, 0] - scores[:, 1:].mean(axis=1)
     by_deal = margins.reshape(deals, n).mean(axis=1)
@@ -200,6 +228,7 @@ def evaluate(
         margin=float(margins.mean()),
         margin_error=float(error),
         forfeits=forfeits,
+        reason=reason,
         copies=len(agents) < n,
     )
 
@@ -221,6 +250,9 @@ class _Counted:
         self.agent = agent
         self.count = count
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.agent, name)  # why it gave up, for one
+
     def act(self, view: View) -> np.ndarray:
         actions = self.agent.act(view)
         self.count(len(view))
@@ -231,14 +263,14 @@ def progress_line(label: str) -> Callable[[float], None] | None:
     """A line on the terminal with the part that is done and the time left; None where nobody watches."""
     if not sys.stderr.isatty():
         return None
-    start = shown = time.monotonic()
+    start = last = time.monotonic()
 
     def show(done: float) -> None:
-        nonlocal shown
+        nonlocal last
         now = time.monotonic()
-        if done < 1 and now - shown < 0.5:
+        if done < 1 and now - last < 0.5:
             return
-        shown = now
+        last = now
         left = (now - start) * (1 - done) / done
         text = f"{label}: {done:4.0%}, {left:.0f} s left" if done < 1 else ""
         print(f"\r{text:<79}", end="\r", file=sys.stderr, flush=True)
@@ -259,17 +291,17 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--batch-size", type=int, default=512, help="games at a time (default: %(default)s)")
     given = parser.parse_args(arguments)
     try:
-        line_up(given.agents, given.rules, given.num_players)
         check_seed(given.seed)
-        if given.games < 1 or given.batch_size < 1:
-            raise ValueError("--games and --batch-size must be at least 1")
+        check_size(given.games, given.batch_size)
+        players = line_up(given.agents, given.rules, given.num_players)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     result = evaluate(
-        given.agents, rules=given.rules, num_players=given.num_players, games=given.games, seed=given.seed,
+        players[: len(given.agents)], rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
         batch_size=given.batch_size, progress=progress_line("playing"),
     )  # fmt: skip
-    print(result)
+    names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
+    print(replace(result, agents=tuple(names)))
     return 0
 
 
