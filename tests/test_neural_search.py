@@ -447,11 +447,29 @@ def test_a_card_that_doesn_t_say_so_is_refused(tmp_path, settings, message):
 
 @pytest.mark.parametrize(
     "argument",
-    ["0", "-5", "1.5", "much", "64:", ":agent", "agent.safetensors", "64 ", "٣", str(MOST_EVALUATIONS + 1), "9" * 5000],
+    [
+        "0",
+        "-5",
+        "1.5",
+        "much",
+        "64:",
+        ":agent",
+        "agent.safetensors",
+        "64 ",
+        "٣",
+        str(MOST_EVALUATIONS + 1),
+        "9" * 5000,
+        "1e9",
+        "nan",
+        "inf",
+    ],
 )
 def test_a_wrong_argument_is_named(argument):
-    with pytest.raises(ValueError, match=r"ppo-search needs a number of evaluations in 1..100000, .*ppo-search:64:PATH\), got"):
+    with pytest.raises(
+        ValueError, match=r"ppo-search needs a number of evaluations in 1..100000, .*ppo-search:64:PATH\), got"
+    ) as caught:
         find_agent(f"ppo-search:{argument}")
+    assert len(str(caught.value)) < 300
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -463,7 +481,9 @@ def test_a_missing_file_is_named(tmp_path):
     ("given", "message"),
     [
         ({"evaluations": 0}, r"evaluations must be in 1\.\.100000, got 0"),
-        ({"candidates": 0}, "candidates must be at least 1, got 0"),
+        ({"evaluations": 10**9}, r"evaluations must be in 1\.\.100000, got 1000000000"),
+        ({"candidates": 0}, r"candidates must be in 1\.\.256, got 0"),
+        ({"candidates": 10**9}, r"candidates must be in 1\.\.256, got 1000000000"),
         ({"reward": "glory"}, "reward must be one of win, margin, prestige, got 'glory'"),
     ],
 )

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from artus_agents import search
 from artus_agents.lookahead import LookaheadAgent
-from artus_agents.loops import judge
-from artus_agents.search import IsmctsAgent
+from artus_agents.loops import EDGE, NODE, judge
+from artus_agents.search import EDGES_PER_SIMULATION, MOST_SIMULATIONS, IsmctsAgent
 from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import play_games
@@ -114,7 +115,38 @@ def test_a_time_is_a_budget_too():
     assert batch.mask[np.arange(3), decided].all()
 
 
-@pytest.mark.parametrize("budget", ["", "0", "-5", "1.5", "fast", "0s", "ms"])
+NO_NUMBERS = ["", "-5", "1.5", "fast", "1e9", "nan", "inf", "1_000", " 1", "5\n", "\N{FULLWIDTH DIGIT ONE}"]
+NO_TIMES = ["ms", "nans", "infs", "-1s", "1e3s", "\N{ARABIC-INDIC DIGIT THREE}s"]
+OUT_OF_BOUNDS = ["0", "1000001", "1000000000", "9" * 9999, "0s", "86401s", "9" * 9999 + "s"]
+
+
+@pytest.mark.parametrize("budget", NO_NUMBERS + NO_TIMES + OUT_OF_BOUNDS)
 def test_a_wrong_budget_is_named(budget):
-    with pytest.raises(ValueError, match="needs a number of simulations"):
+    with pytest.raises(ValueError, match=r"needs a number of simulations in 1..1000000 \(.* got ") as caught:
         IsmctsAgent(budget)
+    assert len(str(caught.value)) < 300
+
+
+def test_the_largest_tree_can_be_counted():
+    assert IsmctsAgent(MOST_SIMULATIONS).simulations == MOST_SIMULATIONS
+    for counts in (NODE["first"], EDGE["child"], EDGE["next"]):
+        assert np.iinfo(counts).max >= (MOST_SIMULATIONS + 10) * EDGES_PER_SIMULATION
+
+
+def test_trees_that_grow_side_by_side_fit_into_memory(monkeypatch):
+    """Where that allows fewer of them than there are cores, the same is decided."""
+    batch = somewhere("advanced", 3, 30)
+    decided = decide(IsmctsAgent(40), batch)
+    trees = []
+    agent, memory = IsmctsAgent(40), IsmctsAgent._memory
+    monkeypatch.setattr(agent, "_memory", lambda count, *rest: trees.append(count) or memory(count, *rest))
+    monkeypatch.setattr(search, "MOST_TOGETHER", 100)
+    monkeypatch.setattr(search, "available_cores", lambda: 7)
+    np.testing.assert_array_equal(decide(agent, batch), decided)
+    assert trees == [2]
+
+
+@pytest.mark.parametrize("weight", ["much", "nan", "inf", "-inf", "", 10**400])
+def test_a_wrong_weight_is_named(weight):
+    with pytest.raises(ValueError, match="lookahead needs a finite number"):
+        LookaheadAgent(weight)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from artus_agents import loops
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.engine.agents import View
+from artus_env.engine.reading import shown
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 GAMES_PER_THREAD = 16
@@ -20,10 +23,18 @@ class LookaheadAgent:
 
     Args:
         weight: What a seat is worth of its value.
+
+    Raises:
+        ValueError: If the weight is no finite number.
     """
 
     def __init__(self, weight: float | str = 0.17) -> None:
-        self.weight = float(weight)
+        try:
+            self.weight = float(weight)
+        except (ValueError, OverflowError):
+            self.weight = math.nan
+        if not math.isfinite(self.weight):
+            raise ValueError(f"lookahead needs a finite number as the weight of seats (lookahead:0.17), got {shown(weight)}")
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""

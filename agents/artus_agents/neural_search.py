@@ -18,12 +18,15 @@ from artus_agents.outlook import OUTLOOKS
 from artus_agents.search_loops import EDGE, EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.engine.agents import View
+from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 
 EVALUATIONS = 64
 """Of `ppo-search` without a number."""
 MOST_EVALUATIONS = 100_000
 """A tree of them takes 150 MB."""
+MOST_CANDIDATES = 256
+"""Positions hardly ever allow so many actions."""
 MOST_GAMES = 256
 """Games searched at a time: enough leaves for the network to be fast."""
 MOST_EDGES = 2**22
@@ -68,9 +71,9 @@ class NeuralSearchAgent:
         candidates: int = 16,
     ) -> None:
         if not 1 <= evaluations <= MOST_EVALUATIONS:
-            raise ValueError(f"evaluations must be in 1..{MOST_EVALUATIONS}, got {evaluations}")
-        if candidates < 1:
-            raise ValueError(f"candidates must be at least 1, got {candidates}")
+            raise ValueError(f"evaluations must be in 1..{MOST_EVALUATIONS}, got {shown(evaluations)}")
+        if not 1 <= candidates <= MOST_CANDIDATES:
+            raise ValueError(f"candidates must be in 1..{MOST_CANDIDATES}, got {shown(candidates)}")
         self.network = copy.deepcopy(network).bfloat16() if bfloat16 else network  # so that no call has to convert weights
         self.evaluations = evaluations
         self.mode = mode_index(reward)
@@ -189,7 +192,7 @@ def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | Trained
     if match is None or not 1 <= evaluations <= MOST_EVALUATIONS:
         raise ValueError(
             f"ppo-search needs a number of evaluations in 1..{MOST_EVALUATIONS}, alone or with a saved agent (ppo-search:64 or "
-            f"ppo-search:64:PATH), got {argument!r}"
+            f"ppo-search:64:PATH), got {shown(argument)}"
         )
     if match[2] is None:
         return TrainedSearchAgent(evaluations, bfloat16=fast_bfloat16())

@@ -11,12 +11,17 @@ from artus_agents import loops
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.artus.state import DRAW_PHASE
 from artus_env.engine.agents import View
+from artus_env.engine.reading import shown
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
-MOST_SIMULATIONS = 500_000
-"""For a decision that is given much time: the tree must fit into memory."""
+MOST_SIMULATIONS = 1_000_000
+"""For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32 bits.
+Room for this one takes 1.6 GB, of which a third is used at most."""
+MOST_TOGETHER = 4_000_000
+"""Simulations of the trees that grow side by side."""
+MOST_SECONDS = 86_400.0
 CHUNK = 32
 """Simulations between two looks at the clock."""
 
@@ -29,7 +34,8 @@ class IsmctsAgent:
     action is played. It draws cards as lookahead does.
 
     Args:
-        budget: Simulations for a decision, e.g. `1000`, or time, e.g. `0.2s` (then results depend on the machine).
+        budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results depend
+            on the machine), after which or so many simulations it decides.
         weight: What a seat is worth of its value.
         scale: Points of lead that count as a clear advantage.
         exploration: How much an action's prior counts against what was seen of it.
@@ -38,7 +44,7 @@ class IsmctsAgent:
         horizon: Quick moves before the table is judged.
 
     Raises:
-        ValueError: If the budget is neither.
+        ValueError: If the budget is neither, or too large.
     """
 
     def __init__(
@@ -51,9 +57,12 @@ class IsmctsAgent:
         tries: int = 8,
         horizon: int = 12,
     ) -> None:
-        match = re.fullmatch(r"(\d+)|(\d*\.?\d+)s", str(budget))
-        if not match or float(match[1] or match[2]) <= 0:
-            raise ValueError(f"ismcts needs a number of simulations (ismcts:1000) or a time (ismcts:0.2s), got {budget!r}")
+        match = re.fullmatch(r"([0-9]+)|([0-9]*\.?[0-9]+)s", str(budget))
+        if not match or not 0 < float(match[1] or match[2]) <= (MOST_SIMULATIONS if match[1] else MOST_SECONDS):
+            raise ValueError(
+                f"ismcts needs a number of simulations in 1..{MOST_SIMULATIONS} (ismcts:1000) or a time of more than 0 and "
+                f"at most {MOST_SECONDS:g} seconds (ismcts:0.2s), got {shown(str(budget))}"
+            )
         self.simulations = int(match[1]) if match[1] else 0
         self.seconds = float(match[2]) if match[2] else 0.0
         self._settings = (float(weight), float(scale), float(exploration), float(temperature), int(tries), int(horizon))
@@ -64,7 +73,7 @@ class IsmctsAgent:
         states = view.redeal(view.keys)  # the search deals anew itself; the truth isn't even here
         if self.seconds:
             return np.array([self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64)
-        bounds = shares(count, min(available_cores(), count))
+        bounds = shares(count, min(available_cores(), count, MOST_TOGETHER // self.simulations))
         memory = self._memory(len(bounds) - 1, self.simulations, states.dtype)
         actions = np.empty(count, np.int64)
         arguments = (view.tables, states, view.legal_bits, *memory, view.keys, actions, self.simulations, *self._settings)
