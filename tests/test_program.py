@@ -574,6 +574,19 @@ def test_orphans_of_others_are_left_alone(monkeypatch):
         os.waitpid(stranger, 0)
 
 
+def test_programs_of_a_child_process_are_left_alone(monkeypatch):
+    monkeypatch.setattr(program, "namespaces_allowed", lambda: False)
+    killer, good = Bot("kills_launcher"), Bot("good")
+    with run_python("act(); print('playing', flush=True); sys.stdin.read(); assert act() != FORFEIT", *good.command) as python:
+        assert python.stdout.readline() == "playing\n"
+        others = good.processes()
+        agent = killer.agent(time_limit=1.0)
+        assert agent.act(view_of(Batch(1))) == FORFEIT
+        assert killer.processes() == set()
+        assert good.processes() == others
+    assert python.returncode == 0
+
+
 def test_many_children_are_found_in_few_looks():
     """Wide and deep families; looking once for each member would take minutes for some thousand."""
     code = """

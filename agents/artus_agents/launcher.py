@@ -157,7 +157,7 @@ def kill_children() -> None:
 
 
 def descendants(ancestor: int) -> dict[int, int]:
-    """All processes below one, dead ones that nobody has collected included, and the parent of each."""
+    """All processes below one, dead ones that nobody has collected included, and the parent of each; parents come first."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -64,10 +64,19 @@ def end(mark: int, seconds: float) -> None:
             _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def _left_of(mark: int) -> list[int]:
-    """Our descendants that bear a mark and belong to no other program. A program can lower its mark, but not raise it."""
-    own, others = _own_limit(), _marks_of(os.getpid()) - {mark}
-    return [process for process in descendants(os.getpid()) if _limit_of(process) not in others | {own}]
+def _left_of(mark: int) -> set[int]:
+    """Our children that bear this mark, and all below them.
+
+    A program can lower its mark, so one that belongs to nobody is taken for it, too.
+    Children without a mark are not looked into: they may run programs of their own.
+    """
+    own = os.getpid()
+    not_ours = {_own_limit(), *_marks_of(own)} - {mark}
+    left: set[int] = set()
+    for process, parent in descendants(own).items():  # parents come before their children
+        if parent in left or (parent == own and _limit_of(process) not in not_ours):
+            left.add(process)
+    return left
 
 
 def _marks_of(process: int) -> set[int]:
