@@ -159,6 +159,10 @@ greedy_object = GreedyAgent()
 not_an_agent = {"act": "later"}
 
 
+def no_agent_either(argument=""):
+    return not_an_agent
+
+
 @pytest.fixture
 def entry_point(monkeypatch):
     """Makes an attribute of this module the agent `mine`."""
@@ -192,10 +196,12 @@ def test_what_is_no_agent_is_refused(entry_point):
     entry_point("not_an_agent")
     with pytest.raises(ValueError, match="agent 'mine' can't be made"):
         find_agent("mine")
-    with pytest.raises(TypeError, match="an agent has act"):
-        find_agent(GreedyAgent)  # the class, not an object of it
-    with pytest.raises(TypeError, match="an agent has act"):
-        find_agent(7)
+    entry_point("no_agent_either")
+    with pytest.raises(TypeError, match=r"agent 'mine': its entry point gave \{'act': 'later'\}, which"):
+        find_agent("mine")
+    for given in (GreedyAgent, 7):  # the class, not an object of it
+        with pytest.raises(TypeError, match="an agent is a name, has act"):
+            find_agent(given)
 
 
 @pytest.mark.parametrize(

@@ -175,15 +175,16 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
                 raise ValueError(f"agent {shown(agent)} can't be made: {error}") from error
         elif argument:
             raise ValueError(f"agent {name!r} takes no argument, got {shown(argument)}")
-        where = f"agent {shown(agent)}: its entry point gave"
     else:
-        made, where = agent, "got"
+        made = agent
     if not isinstance(made, type):
         if isinstance(made, Agent):
             return made
         if callable(made):
             return CallableAgent(made)
-    raise TypeError(f"an agent has act(view), or is callable as (observation, action_mask); {where} {shown(made)}")
+    if isinstance(agent, str):
+        raise TypeError(f"agent {shown(agent)}: its entry point gave {shown(made)}, which has no act(view) and is no function")
+    raise TypeError(f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(made)}")
 
 
 def _plays(named: Any) -> bool:
