@@ -20,11 +20,11 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from artus_agents import CARD, WEIGHTS
 from artus_agents.network import Network, Shape
 from artus_env.engine.files import write_atomically
 
 FORMAT = 1
-WEIGHTS, CARD = ".safetensors", ".json"
 MOST_NUMBERS = 100_000_000
 """A network with more is not ours: a card must not make us ask for any amount of memory."""
 

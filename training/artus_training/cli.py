@@ -11,30 +11,33 @@ class Command(NamedTuple):
     module: str  # has `function(arguments: list[str]) -> exit code`
     function: str
     summary: str
+    extra: str = ""  # all that it needs is in this extra
 
 
 COMMANDS = {
-    "train": Command("artus_training.ppo", "main", "train an agent by self-play"),
-    "train-all": Command("artus_training.ppo", "main_all", "train beginner and advanced agents and show how strong they are"),
-    "train-sb3": Command("artus_training.train_sb3", "main", "train with Stable-Baselines3, for comparison"),
-    "compare": Command("artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3"),
-    "curves": Command("artus_training.curves", "main", "learning curves of trained agents as a picture"),
-    "play": Command("artus_training.play.command", "main", "play in the browser, with people and agents"),
+    "train": Command("artus_training.ppo", "main", "train an agent by self-play", "train"),
+    "train-all": Command(
+        "artus_training.ppo", "main_all", "train beginner and advanced agents and show how strong they are", "train"
+    ),
+    "train-sb3": Command("artus_training.train_sb3", "main", "train with Stable-Baselines3, for comparison", "train"),
+    "compare": Command("artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
+    "curves": Command("artus_training.curves", "main", "learning curves of trained agents as a picture", "train"),
+    "play": Command("artus_training.play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
-    "tournament": Command("artus_training.tournament", "main", "ratings and win rates of many agents, with a report"),
-    "baseline": Command("artus_training.tournament", "baseline", "tournaments of the agents here in every variant"),
+    "tournament": Command(
+        "artus_training.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
+    ),
+    "baseline": Command(
+        "artus_training.tournament", "baseline", "tournaments of the agents here in every variant", "tournament"
+    ),
     "replay": Command("artus_training.show", "replay", "list recorded games, step through one, make a page or a GIF of it"),
     "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
-    "bench-train": Command("artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3"),
+    "bench-train": Command(
+        "artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
+    ),
     "show": Command("artus_training.show", "show", "a position, or the middle of a random game, as text"),
     "rules": Command("artus_training.show", "rules", "cards, wheel and action table"),
 }
-EXTRAS = (
-    dict.fromkeys(("openskill", "matplotlib", "rich"), "tournament")
-    | dict.fromkeys(("torch", "safetensors", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm", "tyro"), "train")
-    | dict.fromkeys(("starlette", "uvicorn"), "play")
-)
-"""Which extra installs a package that some commands need."""
 
 
 class UsageError(Exception):
@@ -64,7 +67,9 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"artus {name}: {error}", file=sys.stderr)
         return 2
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        from artus_training.extras import extra_with
+
+        extra = extra_with(error.name or "", command.extra)
         if extra is None:
             raise
         print(f"artus {name} needs {error.name}: pip install 'artus[{extra}]'", file=sys.stderr)
