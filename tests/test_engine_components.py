@@ -11,6 +11,7 @@ from artus_env import Batch, Card, Components, Game
 from artus_env.artus.components import CARDS, STANDARD, WHEEL
 from artus_env.artus.observation import observation_bounds, observation_layout, observation_scale
 from engine_play import TINY_BOX, decisions, random_game
+from foreign import VALUES, is_short_line, places, refusal, replaced
 from positions import around, position
 
 
@@ -187,6 +188,11 @@ INVALID = {
     "the name of drawing": ({"cards": {"k1-4": {"name": "draw"}}}, "cards: 'draw' can't be a card's name"),
     "a name like placing": ({"cards": {"k1-4": {"name": "@12"}}}, "cards: '@12' can't be a card's name"),
     "a name with a space": ({"cards": {"k1-4": {"name": "k 4"}}}, "cards: 'k 4' can't be a card's name"),
+    "a name that can't be printed": ({"cards": {"k1-4": {"name": "k\u202e"}}}, "cards: 'k\\u202e' can't be a card's name"),
+    "a long name": ({"cards": {"k1-4": {"name": "k" * 33}}}, "cards: a card's name has at most 32 letters"),
+    "a name that is none": ({"cards": {"k1-4": {"name": ["k1-4"]}}}, "cards: ['k1-4'] can't be a card's name"),
+    "yes for a number": ({"carpet": [True]}, "carpet needs whole numbers, got [True]"),
+    "a number for yes": ({"cards": {"k1-4": {"backward": 1}}}, "card k1-4: backward must be true or false, got 1"),
     "no name": ({"cards": {"k1-4": {"name": ""}}}, "cards: '' can't be a card's name"),
     "an unknown back": ({"cards": {"k1-4": {"pile": "bishop"}}}, "card k1-4: a 'bishop' card"),
     "an action of another back": ({"cards": {"k1-4": {"action": "ring"}}}, "card k1-4: a 'knight' card can't have the action"),
@@ -255,6 +261,17 @@ def test_a_box_may_be_given_as_lists_arrays_or_iterators():
 def test_from_dict_of_no_box(data):
     with pytest.raises(ValueError, match=r"^components: "):
         Components.from_dict(data)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{type(value).__name__}")
+def test_whatever_stands_in_a_box_is_a_fault_that_is_named_in_a_short_line(value):
+    whole = json.loads(json.dumps(STANDARD.to_dict()))
+    for faulty in (value, {**whole, "x" * 100_000: 1}, *(replaced(whole, path, value) for path in places(whole))):
+        message = refusal(ValueError, Components.from_dict, faulty)
+        if message is None:  # no carpet, 7 on the wheel, a card of any colour
+            assert repr(json.loads(json.dumps(Components.from_dict(faulty).to_dict()))) == repr(faulty)
+        else:
+            assert is_short_line(message), faulty
 
 
 def test_games_of_another_box_are_refused():

@@ -8,6 +8,8 @@ from copy import deepcopy
 import pytest
 
 from artus_env import Game
+from artus_env.artus.position import PositionError
+from foreign import VALUES, is_short_line, places, refusal, replaced
 from positions import BACK, position
 
 #         seats 0..6              7..13                  14..20                 21..27
@@ -33,9 +35,9 @@ GOOD = {
 FAULTS = [
     # good position, {where: what}, words of the message
     # --- keys and types
-    ("play", {("hat",): 1}, "unknown: hat"),
+    ("play", {("hat",): 1}, "unknown: 'hat'"),
     ("play", {("seats",): DELETE}, "missing: seats"),
-    ("play", {("seats",): DELETE, ("left",): DELETE, ("hat",): 1}, "missing: left, seats; unknown: hat"),
+    ("play", {("seats",): DELETE, ("left",): DELETE, ("hat",): 1}, "missing: left, seats; unknown: 'hat'"),
     ("play", {("rules",): "expert"}, "rules must be one of beginner, advanced, got 'expert'"),
     ("play", {("rules",): 1}, "rules must be one of"),
     ("play", {("rules",): ["beginner"]}, "rules must be one of"),
@@ -245,3 +247,20 @@ def test_positions_that_could_not_come_about_are_welcome():
     rings = TABLE.replace("b1", "b2")
     start = position(rings, rounds=0, scores=[1234, -987])
     assert Game.from_dict(start).to_dict() == start
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{type(value).__name__}")
+def test_whatever_stands_in_a_position_is_a_fault_that_is_named_in_a_short_line(value):
+    for faulty in (value, *(replaced(GOOD["play"], path, value) for path in places(GOOD["play"]))):
+        message = refusal(PositionError, Game.from_dict, faulty)
+        if message is None:  # 7 points
+            assert Game.from_dict(faulty).to_dict() == faulty
+        else:
+            assert is_short_line(message), faulty
+
+
+@pytest.mark.parametrize("key", ["x" * 100_000, "\n\x1b[31m", 10**5000], ids=["long", "unprintable", "number"])
+def test_unknown_keys_are_named_in_a_short_line(key):
+    with pytest.raises(PositionError, match="unknown: ") as caught:
+        Game.from_dict({**GOOD["play"], key: 1, **dict.fromkeys(range(1000))})
+    assert is_short_line(str(caught.value))

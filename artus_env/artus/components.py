@@ -10,10 +10,12 @@ import hashlib
 import json
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
+
+from artus_env.engine.reading import shown
 
 NUM_SEATS = 28
 MAX_PLAYERS = 4
@@ -24,6 +26,8 @@ MAX_CARDS = 24
 PILES = ("knight", "king", "scoring")
 COLOURS = ("silver", "bronze")
 RULES = ("beginner", "advanced")
+LONGEST_NAME = 32
+"""Letters that a card's name can have."""
 RULES_VERSION = 1
 """Goes into records; raised when the same moves would no longer give the same game."""
 
@@ -108,22 +112,22 @@ class Components:
             object.__setattr__(self, name, _whole_numbers(name, getattr(self, name)))
         cards = tuple(self.cards) if isinstance(self.cards, Iterable) else (self.cards,)
         if not all(isinstance(card, Card) for card in cards):
-            raise ValueError(f"cards needs Card objects, got {self.cards!r:.80}")
+            raise ValueError(f"cards needs Card objects, got {shown(self.cards)}")
         object.__setattr__(self, "cards", cards)
         if len(self.wheel) != NUM_SEATS or self.wheel[0] != 0 or any(not -100 <= value <= 100 for value in self.wheel):
-            raise ValueError(f"wheel needs {NUM_SEATS} values in -100..100 and 0 for the crown plate, got {self.wheel}")
+            raise ValueError(f"wheel needs {NUM_SEATS} values in -100..100 and 0 for the crown plate, got {shown(self.wheel)}")
         _check_seats("carpet", self.carpet)
         _check_seats("crown_seats", self.crown_seats)
         if len(self.crown_seats) != NUM_ROYALS:
-            raise ValueError(f"crown_seats needs {NUM_ROYALS} seats, got {self.crown_seats}")
-        names = [card.name for card in self.cards]
-        if len(set(names)) != len(names):
-            raise ValueError(f"cards: each name may stand there once (use copies=), got {names}")
+            raise ValueError(f"crown_seats needs {NUM_ROYALS} seats, got {shown(self.crown_seats)}")
         for card in self.cards:
             _check_card(card)
+        names = [card.name for card in self.cards]
+        if len(set(names)) != len(names):
+            raise ValueError(f"cards: each name may stand there once (use copies=), got {shown(names)}")
         scoring = [card.action for card in self.cards if card.pile == "scoring" and card.action != "choice"]
         if len(set(scoring)) != len(scoring):
-            raise ValueError(f"cards: each kind of scoring may stand there once (use copies=), got {scoring}")
+            raise ValueError(f"cards: each kind of scoring may stand there once (use copies=), got {shown(scoring)}")
         order = [PILES.index(card.pile) for card in self.cards]
         if order != sorted(order):
             raise ValueError("cards: knight cards come first, then king cards, then scoring cards")
@@ -131,7 +135,7 @@ class Components:
         if sizes[0] < 3 or sizes[1] < 3:
             raise ValueError(f"cards: at least 3 knight and 3 king cards are dealt, got {sizes[0]} and {sizes[1]}")
         if sum(sizes) > MAX_CARDS:
-            raise ValueError(f"cards: at most {MAX_CARDS} a player, got {sum(sizes)}")
+            raise ValueError(f"cards: at most {MAX_CARDS} a player, got {shown(sum(sizes))}")
         if sum(sizes) % 2:
             raise ValueError(f"cards: advanced players play two a turn, so their number must be even, got {sum(sizes)}")
 
@@ -172,43 +176,55 @@ class Components:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Components:
-        """The box that `to_dict` described."""
+    def from_dict(cls, data: Any) -> Components:
+        """The box that `to_dict` described.
+
+        Raises:
+            ValueError: If it is none; the message names the part.
+        """
         try:
             return cls(**{**data, "cards": tuple(Card(**card) for card in data["cards"])})
         except (TypeError, KeyError) as error:
-            raise ValueError(f"components: {error}") from error
+            raise ValueError(f"components: {shown(str(error), 200)}") from None
 
 
 def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
     try:
-        return tuple(operator.index(value) for value in values)
+        given: list[Any] = [values] if isinstance(values, (str, Mapping)) else list(values)  # also an empty text is no list
+        if not any(isinstance(value, bool) for value in given):
+            return tuple(operator.index(value) for value in given)
     except TypeError:
-        raise ValueError(f"{name} needs whole numbers, got {values!r:.80}") from None
+        pass
+    raise ValueError(f"{name} needs whole numbers, got {shown(values)}")
 
 
 def _check_seats(name: str, seats: tuple[int, ...]) -> None:
     if len(set(seats)) != len(seats) or any(not 0 <= seat < NUM_SEATS for seat in seats):
-        raise ValueError(f"{name} needs different seats in 0..{NUM_SEATS - 1}, got {seats}")
+        raise ValueError(f"{name} needs different seats in 0..{NUM_SEATS - 1}, got {shown(seats)}")
 
 
 def _check_card(card: Card) -> None:
-    if not isinstance(card.name, str) or not re.fullmatch(r"[^\s:@>]+", card.name) or card.name == "draw":
-        raise ValueError(f"cards: {card.name!r} can't be a card's name: moves are written with it (`name:12>17`)")
+    name = card.name
+    if not isinstance(name, str) or not name.isprintable() or not re.fullmatch(r"[^\s:@>]+", name) or name == "draw":
+        raise ValueError(f"cards: {shown(name)} can't be a card's name: moves are written with it (`name:12>17`)")
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"cards: a card's name has at most {LONGEST_NAME} letters, got {shown(name)}")
     for field in ("low", "high", "penalty", "copies"):
         if type(getattr(card, field)) is not int:
-            raise ValueError(f"card {card.name}: {field} must be a whole number, got {getattr(card, field)!r}")
+            raise ValueError(f"card {card.name}: {field} must be a whole number, got {shown(getattr(card, field))}")
+    if type(card.backward) is not bool:
+        raise ValueError(f"card {card.name}: backward must be true or false, got {shown(card.backward)}")
     if card.pile not in PILES or card.action not in _ACTIONS_BY_PILE[card.pile]:
-        raise ValueError(f"card {card.name}: a {card.pile!r} card can't have the action {card.action!r}")
+        raise ValueError(f"card {card.name}: a {shown(card.pile)} card can't have the action {shown(card.action)}")
     moves = card.action in ("knight", "royal", "choice")
     # Steps in both directions must lead to different seats, or a move's text (from > to) would be ambiguous.
     limit = (NUM_SEATS - 1) // 2 if card.backward else NUM_SEATS - 1
     if moves and not 1 <= card.low <= card.high <= limit:
-        raise ValueError(f"card {card.name}: steps must be in 1..{limit}, got {card.low}..{card.high}")
+        raise ValueError(f"card {card.name}: steps must be in 1..{limit}, got {shown(card.low)}..{shown(card.high)}")
     if not moves and (card.low or card.high or card.backward):
         raise ValueError(f"card {card.name}: a card that moves nothing has no steps")
     if card.colour not in (None, *COLOURS):
-        raise ValueError(f"card {card.name}: colour must be silver, bronze or None, got {card.colour!r}")
+        raise ValueError(f"card {card.name}: colour must be silver, bronze or None, got {shown(card.colour)}")
     if card.colour is not None and card.action not in ("royal", "ring", "choice"):
         raise ValueError(f"card {card.name}: only cards for princes and the King have a colour")
     if card.penalty and card.action not in ("colors", "carpet", "reds"):

@@ -13,10 +13,13 @@ import numpy as np
 
 from artus_env.artus.components import COLOURS, MAX_PLAYERS, NUM_SEATS, PILES, RULES, Components
 from artus_env.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
+from artus_env.engine.reading import shown
 from artus_env.engine.wording import counted
 
 KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
 MAX_SCORE = 100_000
+MOST_NAMED = 5
+"""Unknown keys in a message."""
 NUM_KNIGHTS = {2: 5, 3: 5, 4: 4}
 
 
@@ -82,12 +85,12 @@ def from_dict(data: Any, components: Components) -> np.ndarray:
     if not isinstance(data, dict):
         raise PositionError(f"a position is a JSON object, got {type(data).__name__}")
     missing = [key for key in KEYS if key not in data]
-    unknown = [str(key) for key in data if key not in KEYS]
+    unknown = [shown(key) for key in data if key not in KEYS]
     if missing or unknown:
         raise PositionError("; ".join(
             part for part in (
                 f"missing: {', '.join(missing)}" if missing else "",
-                f"unknown: {', '.join(unknown)}" if unknown else "",
+                f"unknown: {', '.join(unknown[:MOST_NAMED])}{', ...' * (len(unknown) > MOST_NAMED)}" if unknown else "",
             ) if part
         ))  # fmt: skip
     states = np.zeros(1, STATE)
@@ -109,20 +112,20 @@ def from_dict(data: Any, components: Components) -> np.ndarray:
 
 def _whole(value: Any, name: str, low: int, high: int) -> int:
     if type(value) is not int or not low <= value <= high:
-        raise PositionError(f"{name} must be a whole number in {low}..{high}, got {value!r}")
+        raise PositionError(f"{name} must be a whole number in {low}..{high}, got {shown(value)}")
     return value
 
 
 def _one_of(value: Any, name: str, names: tuple[str, ...]) -> int:
     if value not in names:
-        raise PositionError(f"{name} must be one of {', '.join(names)}, got {value!r}")
+        raise PositionError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
     return names.index(value)
 
 
 def _list(value: Any, name: str, length: int | None = None) -> list[Any]:
     if not isinstance(value, list) or (length is not None and len(value) != length):
         wanted = "a list" if length is None else f"a list of {length}"
-        raise PositionError(f"{name} must be {wanted}, got {value!r:.80}")
+        raise PositionError(f"{name} must be {wanted}, got {shown(value)}")
     return value
 
 
@@ -135,7 +138,7 @@ def _read_seats(seats: Any, state: np.void) -> None:
         if figure is None:
             continue
         if not isinstance(figure, dict):
-            raise PositionError(f"{name} must be null or a figure, got {figure!r}")
+            raise PositionError(f"{name} must be null or a figure, got {shown(figure)}")
         if set(figure) == {"knight"}:
             owner = _whole(figure["knight"], f"{name}: knight", 0, n - 1)
             state["knights"][owner] |= 1 << seat
@@ -145,13 +148,15 @@ def _read_seats(seats: Any, state: np.void) -> None:
             _one_of(colour, f"{name}: colour", COLOURS)
             rings = figure["rings"]
             if type(rings) is not int or (rings != 3 if king else rings not in (1, 2)):
-                raise PositionError(f"{name}: a {'king has 3 rings' if king else 'prince has 1 or 2 rings'}, got {rings!r}")
+                raise PositionError(
+                    f"{name}: a {'king has 3 rings' if king else 'prince has 1 or 2 rings'}, got {shown(rings)}"
+                )
             if king:
                 kings.append(seat)
             royals[colour].append((seat, rings))
         else:
             raise PositionError(f'{name}: a figure is {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
-                                f'or {{"king": colour, "rings": 3}}, got {figure!r}')  # fmt: skip
+                                f'or {{"king": colour, "rings": 3}}, got {shown(figure)}')  # fmt: skip
     if len(kings) != 1:
         raise PositionError(f"there must be exactly one king, got {len(kings)}" + (f" on seats {kings}" if kings else ""))
     for index, colour in enumerate(COLOURS):
@@ -177,7 +182,7 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
         hand = _cards(hands[player], f"hands[{player}]", index)
         out = _cards(played[player], f"played[{player}]", index)
         if not isinstance(piles[player], dict) or set(piles[player]) != set(PILES):
-            raise PositionError(f"piles[{player}] must be an object with {', '.join(PILES)}, got {piles[player]!r:.80}")
+            raise PositionError(f"piles[{player}] must be an object with {', '.join(PILES)}, got {shown(piles[player])}")
         left = {pile: _cards(piles[player][pile], f"piles[{player}].{pile}", index) for pile in PILES}
         for pile, cards in left.items():
             for name in cards:
@@ -210,7 +215,7 @@ def _card_set(names: list[str], components: Components) -> int:
 def _cards(cards: Any, name: str, index: dict[str, int]) -> list[str]:
     for card in _list(cards, name):
         if not isinstance(card, str) or card not in index:
-            raise PositionError(f"{name}: there is no card {card!r}; the cards are {' '.join(index)}")
+            raise PositionError(f"{name}: there is no card {shown(card)}; the cards are {' '.join(index)}")
     return list(cards)
 
 

@@ -50,16 +50,20 @@ def _way(steps: int) -> str:
     return f"{steps} forward" if steps > 0 else f"{-steps} backward"
 
 
-@lru_cache(maxsize=4096)
 def actions_like(move: str, components: Components) -> tuple[int, ...]:
     """The actions whose text can be `move` on some table: those of the same card, or placing, or drawing."""
-    head = str(move).split(":")[0]
-    actions = action_table(components)
-    if head.startswith("@"):
-        return tuple(index for index, what in enumerate(actions) if what.effect == PLACE)
-    if head == "draw":
-        return tuple(index for index, what in enumerate(actions) if what.effect == DRAW)
-    return tuple(index for index, what in enumerate(actions) if what.card >= 0 and components.cards[what.card].name == head)
+    head = "@" if move.startswith("@") else move.partition(":")[0]
+    return _actions_by_head(components).get(head, ())
+
+
+@lru_cache(maxsize=16)
+def _actions_by_head(components: Components) -> dict[str, tuple[int, ...]]:
+    """The actions by how their text begins: with the card's name, "draw" or "@"."""
+    heads: dict[str, list[int]] = {}
+    for index, what in enumerate(action_table(components)):
+        head = {PLACE: "@", DRAW: "draw"}.get(what.effect) or components.cards[what.card].name
+        heads.setdefault(head, []).append(index)
+    return {head: tuple(actions) for head, actions in heads.items()}
 
 
 def figure_at(states: np.ndarray, seat: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from artus_env.engine import records
 from artus_env.engine.definition import Definition
+from artus_env.engine.reading import printable, shown
 from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, fresh_seed
 
@@ -21,16 +22,18 @@ class IllegalMoveError(ValueError):
 def illegal_move(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray, action: Any) -> str:
     """Why an action can't be played: names it, who is to move and what would be legal."""
     if int(states[0]["phase"]) == definition.over:
-        return f"the game is over, {action!r} can't be played"
+        return f"the game is over, {shown(action)} can't be played"
     table = definition.action_table(components)
     legal = legal_actions(definition, states, components, tables)
     moves = " ".join(definition.move_text(a, states, components, tables) for a in legal)
     if isinstance(action, bool):
         action = f"{action!r}, no action,"
+    elif isinstance(action, str):
+        action = printable(action)
     elif isinstance(action, (int, np.integer)) and 0 <= action < len(table):
         action = f"action {action} ({definition.action_meaning(int(action), components)})"
     elif isinstance(action, (int, np.integer)):
-        action = f"action {action} (there are 0..{len(table) - 1})"
+        action = f"action {shown(int(action))} (there are 0..{len(table) - 1})"
     return f"{action} is illegal for player {int(states[0]['player'])}; legal: {moves}"
 
 
@@ -292,7 +295,7 @@ class Game:
         return records.write(self, players)
 
     @classmethod
-    def replay(cls, record: str, components: Any = None) -> Self:
+    def replay(cls, record: str | bytes, components: Any = None) -> Self:
         """The game that a record describes, played to its end.
 
         Raises:
@@ -314,9 +317,10 @@ class Game:
             names: Who plays, instead of "player 0", ...
 
         Raises:
-            ValueError: If `names` doesn't name every player.
+            ValueError: If there is no such player, or `names` doesn't name every player.
         """
-        return self.definition.render(self._states, self.components, player, names)
+        viewer = None if player is None else self._check_player(player)
+        return self.definition.render(self._states, self.components, viewer, names)
 
     __str__ = render
 

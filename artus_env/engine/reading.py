@@ -54,6 +54,12 @@ def shown(value: Any, most: int = MOST_SHOWN) -> str:
     return text if len(text) <= most + 2 else f"{text[:most]}..."
 
 
+def printable(text: str, most: int = MOST_SHOWN) -> str:
+    """A foreign name as a page, a picture or a terminal can show it: one line, not long, its unprintable letters replaced."""
+    text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: most + 1])
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def _short(error: Exception) -> str:
     """What was wrong, in one line. The decoder's messages quote keys and values of any length."""
     if isinstance(error, RecursionError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from artus_env.engine.jit import jit_wrapping
+from artus_env.engine.reading import shown
 
 SEED_LIMIT = 1 << 64
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -97,7 +98,7 @@ def check_seed(seed: int) -> int:
         ValueError: If it isn't a whole number in 0..2**64-1.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < SEED_LIMIT:
-        raise ValueError(f"seed must be a whole number in 0..2**64-1, got {seed!r}")
+        raise ValueError(f"seed must be a whole number in 0..2**64-1, got {shown(seed)}")
     return int(seed)
 
 

@@ -1,0 +1,57 @@
+"""What others could put anywhere into a file: values of all types, some of them huge, deep or not printable."""
+
+import json
+from copy import deepcopy
+
+TEXTS = [
+    "null", "true", "1.0", "1e400", "-1", "7", "1" + "0" * 30, "1" + "0" * 4000, "1" + "0" * 9000, "[]", "[[]]", "{}",
+    '{"x": 1}', '""', '"{{data}}</script>"', '"\\u202e\\u001b[31m\\n"', '"\\ud800"', '"' + "x" * 100_000 + '"',
+    "[" * 900 + "]" * 900, "[" * 3000 + "]" * 3000, "[" * 100_000, "[" + "0," * 10_000 + "0]",
+]  # fmt: skip
+"""JSON, or nearly."""
+
+
+def _values():
+    for text in TEXTS:
+        try:
+            yield json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+    yield 10**5000  # too long for Python's own reader, not for others
+
+
+VALUES = list(_values())
+"""Those that are values in Python, too."""
+
+
+def places(data, path=()):
+    """The path of every value within a JSON value."""
+    if path:
+        yield path
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield from places(value, (*path, key))
+
+
+def replaced(data, path, value):
+    """A copy with another value in one place."""
+    data = deepcopy(data)
+    *way, last = path
+    where = data
+    for key in way:
+        where = where[key]
+    where[last] = value
+    return data
+
+
+def refusal(error, read, data):
+    """The message with which something is refused, None if it is taken."""
+    try:
+        read(data)
+    except error as caught:
+        return str(caught)
+    return None
+
+
+def is_short_line(text, most=400):
+    """Whether a message can be shown whole."""
+    return 0 < len(text) < most and text.isprintable()
