@@ -1,8 +1,11 @@
 """The command line."""
 
 import dataclasses
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,8 @@ from artus_env import Game
 from artus_env.engine.wording import counted
 from artus_training.cli import COMMANDS, main
 from artus_training.evaluate import evaluate
+
+ROOT = Path(__file__).parent.parent
 
 
 def run_python(code):
@@ -63,6 +68,18 @@ def test_evaluate_prints_the_result(capsys):
         (["compare", "--minutes", "0"], "minutes must be more than 0"),
         (["train", "--steps", "0"], "steps must be at least 1"),
         (["train", "--resume", "--runs", "/nonexistent"], "checkpoint.pt doesn't exist"),
+        (["evaluate", "greedy", "random", "--games", "1" + "0" * 15], "there is not enough memory: Unable to allocate"),
+        (["evaluate", "greedy", "random", "--games", "1" + "0" * 30], "there is not enough memory: Maximum allowed size"),
+        (["train", "--num-games", "1" + "0" * 15], "there is not enough memory: Unable to allocate"),
+        (["train-sb3", "--num-envs", "1" + "0" * 15], "there is not enough memory: Unable to allocate"),
+        (["train", "--hidden", "1" + "0" * 9, "1" + "0" * 9], "there is not enough memory: "),
+        (["compare", "--minutes", "nan"], "minutes must be more than 0 and finite, got nan"),
+        (["compare", "--minutes", "inf"], "minutes must be more than 0 and finite, got inf"),
+        (["bench-train", "--rounds", "0"], "rounds must be at least 1"),
+        (["bench", "--seconds", "0"], "--seconds must be more than 0 and finite, got 0.0"),
+        (["bench", "--seconds", "-1"], "--seconds must be more than 0 and finite, got -1.0"),
+        (["bench", "--seconds", "nan"], "--seconds must be more than 0 and finite, got nan"),
+        (["evaluate", "greedy", "a\nb\x1b[31m"], "there is no agent"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(arguments, message, capsys):
@@ -70,16 +87,6 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments, message, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_without_the_train_extra_evaluate_works_and_train_says_what_to_install():
-    code = "import sys; sys.modules |= dict.fromkeys(['torch', 'stable_baselines3', 'sb3_contrib', 'tyro', 'rich']); "
-    code += "from artus_training.cli import main; "
-    code += "assert main(['evaluate', 'greedy', 'random', '--games', '2']) == 0; sys.exit(main(['train']))"
-    result = run_python(code)
-    assert result.returncode == 2
-    assert "pip install 'artus[train]'" in result.stderr
-    assert result.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -99,3 +106,94 @@ def test_results_and_pictures_count_one_thing_as_one():
         game.play(game.moves()[-1])
     assert "<title>1 card in the " in game.svg()
     assert "<title>1 cards" not in game.svg()
+
+
+TINY = "--num-games 8 --num-steps 8 --batch-size 32 --hidden 8 --steps 1 --evaluate-every 0 --final-games 0"
+CARD = ROOT / "agents/artus_agents/trained/beginner-2.json"
+WRITING_FILES = [
+    "bench --seconds 0.001 --json",
+    "replay games.jsonl --html",
+    "replay games.jsonl --gif",
+    f"curves {CARD} --out",
+    "tournament greedy random --games 2 --out out --records",
+]
+WRITING_FOLDERS = [
+    "tournament greedy random --games 2 --out",
+    "baseline --agents greedy random --games 2 --out",
+    f"train {TINY} --runs",
+    "train-sb3 --steps 1 --runs",
+    "compare --minutes 0.001 --folder",
+    "play --no-browser --port 0 --games",
+]
+READING = ["show", "replay", "curves", "train --preset"]
+PLACES = [
+    *((command, place) for command in WRITING_FILES for place in ("folder.gif", "file/below.gif", "x" * 300 + ".gif")),
+    *((command, place) for command in WRITING_FOLDERS for place in ("file", "file/below", "x" * 300)),
+    *((command, place) for command in READING for place in ("folder.gif", "file/below", "missing", "x" * 300)),
+]
+
+
+@pytest.mark.parametrize(("command", "place"), PLACES, ids=lambda value: value[:60])
+def test_an_unusable_place_is_one_line_and_exit_code_2(command, place, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(ROOT / "docs/game.jsonl", "games.jsonl")
+    Path("folder.gif").mkdir()
+    Path("file").touch()
+    assert main([*command.split(), place]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"artus {command.split()[0]}: ")
+    assert error.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "out") == ["file", "folder.gif", "games.jsonl"]
+    assert not list(Path("folder.gif").iterdir())
+
+
+def run_artus(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "artus_training", *arguments], stderr=subprocess.PIPE, timeout=120, **options)
+
+
+@pytest.mark.parametrize("arguments", [["rules"], ["--help"], ["show", "--help"]])
+def test_nobody_who_reads_on_is_no_error(arguments):
+    """As in `artus rules | head -1`. The exit code is that of a process that such a pipe has ended."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = run_artus(*arguments, stdout=writing)
+    os.close(writing)
+    assert done.stderr == b""
+    assert done.returncode == 141 or arguments == ["show", "--help"]  # argparse doesn't care
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_is_one_line_and_exit_code_2():
+    with Path("/dev/full").open("w") as full:
+        done = run_artus("rules", stdout=full)
+    assert done.stderr == b"artus rules: No space left on device\n"
+    assert done.returncode == 2
+
+
+def test_letters_that_a_terminal_lacks_are_written_as_numbers(tmp_path):
+    path = tmp_path / "games.jsonl"
+    game = (ROOT / "docs/game.jsonl").read_text()
+    path.write_text(game.replace("lookahead", "Zo\u00eb"))
+    done = run_artus("replay", str(path), stdout=subprocess.PIPE, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert b"Zo\\xeb 68" in done.stdout
+    assert done.returncode == 0
+
+
+def test_an_interrupt_is_one_line(monkeypatch, capsys):
+    def interrupted(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("artus_training.show.rules", interrupted)
+    assert main(["rules"]) == 130
+    assert capsys.readouterr().err == "artus rules: interrupted\n"
+
+
+def test_other_errors_are_not_hidden(monkeypatch):
+    for error in (ValueError("a fault of ours"), RuntimeError("a fault of ours"), ModuleNotFoundError("no", name="nobody")):
+
+        def faulty(arguments, error=error):
+            raise error
+
+        monkeypatch.setattr("artus_training.show.rules", faulty)
+        with pytest.raises(type(error)):
+            main(["rules"])

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from artus_env.engine.files import UNFINISHED, alone_in, write_atomically
-from artus_env.engine.reading import convert, decode, shown
+from artus_env.engine.files import UNFINISHED, alone_in, check_writable, write_atomically
+from artus_env.engine.reading import convert, decode, printable, shown
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch):
@@ -20,6 +20,39 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_p
         write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("place", ["a folder", "file/below a file", "x" * 300])
+@pytest.mark.parametrize("write", [check_writable, lambda path: write_atomically(path, b"new")], ids=["check", "write"])
+def test_a_place_that_cannot_be_written_is_named(write, place, tmp_path):
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError) as caught:  # noqa: PT011 - the file tells which
+        write(tmp_path / place)
+    assert caught.value.filename == str(tmp_path / place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a folder", "file"]
+
+
+def test_a_place_that_can_be_written_is_left_as_it_was(tmp_path):
+    (tmp_path / "file").write_bytes(b"old")
+    check_writable(tmp_path / "file")
+    check_writable(tmp_path / "new" / "file")
+    assert (tmp_path / "file").read_bytes() == b"old"
+    assert not list((tmp_path / "new").iterdir())
+
+
+def test_links_and_devices_stay_what_they_are(tmp_path):
+    path, link, pipe = tmp_path / "file", tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(path)
+    write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"new"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, b"new")
+    assert os.read(reader, 10) == b"new"
+    assert pipe.is_fifo()
+    os.close(reader)
 
 
 def full_disk(*_):
@@ -92,3 +125,9 @@ def test_foreign_values_are_shown_short_and_on_one_line(value):
     text = shown(value)
     assert len(text) < 100
     assert text.isprintable()
+
+
+def test_foreign_names_are_shown_as_they_are_as_far_as_they_can_be():
+    assert printable("Zo\u00eb \u6c34 {{x}}") == "Zo\u00eb \u6c34 {{x}}"
+    assert printable("a\u202eb\x1b\n\ud800") == "a\ufffdb\ufffd\ufffd\ufffd"
+    assert printable("x" * 1000) == "x" * 80 + "..."

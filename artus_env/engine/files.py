@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 try:
@@ -29,16 +30,53 @@ def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666)
     Raises:
         OSError: If it can't be written; the old file stands then.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
-    try:
+    if _is_device(path):
+        path.write_bytes(content)
+        return
+    with _unfinished(path) as unfinished:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+        unfinished.replace(os.path.realpath(path))  # a link goes on being one
+
+
+def check_writable(path: Path) -> None:
+    """Find out, before hours of work, whether `write_atomically` will be able to write a file.
+
+    Args:
+        path: Its folder is made if it is missing; what is in the file stays.
+
+    Raises:
+        OSError: If it can't be written.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not _is_device(path):
+        with _unfinished(path) as unfinished:
+            unfinished.touch()
+
+
+def _is_device(path: Path) -> bool:
+    """Whether there is something that can't be replaced, such as /dev/stdout."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def _unfinished(path: Path) -> Iterator[Path]:
+    """A name beside a file for what is to become it. Errors name the file itself."""
+    unfinished = Path(os.path.realpath(path)).with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
+    try:
+        with suppress(FileExistsError):  # no folder: writing says so
+            unfinished.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield unfinished
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 @contextmanager

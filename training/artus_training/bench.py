@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 import statistics
 import time
@@ -23,6 +24,7 @@ from gymnasium.error import DependencyNotInstalled
 
 import artus_env.artus_v0 as artus_v0
 from artus_env import Batch, Game, warmup
+from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.render import require, rgb_array
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
@@ -38,9 +40,10 @@ def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> flo
     run()
     rates = []
     for _ in range(repeats):
-        count, start = 0, time.perf_counter()
-        while (elapsed := time.perf_counter() - start) < seconds / repeats:
+        count, elapsed, start = 0, 0.0, time.perf_counter()
+        while not count or elapsed < seconds / repeats:
             count += run()
+            elapsed = time.perf_counter() - start
         rates.append(count / elapsed)
     return statistics.median(rates)
 
@@ -209,31 +212,40 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     if chosen.neighbours is not None and not 0 <= chosen.neighbours <= MOST_NEIGHBOURS:
         raise UsageError(f"--neighbours must be in 0..{MOST_NEIGHBOURS}, got {chosen.neighbours}")
+    if not 0 < chosen.seconds < math.inf:
+        raise UsageError(f"--seconds must be more than 0 and finite, got {chosen.seconds}")
+    if chosen.json:
+        check_writable(chosen.json)
     start = time.perf_counter()
     warmup()
     cores = counted(available_cores(), "core")
     print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {numba.__version__}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
     if chosen.neighbours is not None:
-        return beside_neighbours(chosen)
+        results = beside_neighbours(chosen.neighbours, chosen.seconds)
+    else:
+        results = one_by_one(chosen.seconds)
+    if chosen.json:
+        write_atomically(chosen.json, (json.dumps(results, indent=2) + "\n").encode())
+    return 0
+
+
+def one_by_one(seconds: float) -> dict[str, float]:
+    """Print the rate of each way to play."""
     results = {}
-    for name, rate in measure(chosen.seconds):
+    for name, rate in measure(seconds):
         results[name] = rate
         print(f"{name:<64} {rate:>12.2f}" if "ratio" in name else f"{name:<64} {rate:>12,.0f} /s", flush=True)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(results, indent=2) + "\n")
-    return 0
+    return results
 
 
-def beside_neighbours(chosen: argparse.Namespace) -> int:
-    """`artus bench --neighbours N`."""
-    print(f"beside {chosen.neighbours} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
+def beside_neighbours(count: int, seconds: float) -> dict[str, float]:
+    """Print what several threads are worth beside one, and return the ratios."""
+    print(f"beside {count} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
     print(f"{'':<24} {'one thread':>12} {'default':>12} {'ratio':>7}")
     results = {}
-    with neighbours.neighbours(chosen.neighbours):
-        for line in neighbours.measure(chosen.seconds):
+    with neighbours.neighbours(count):
+        for line in neighbours.measure(seconds):
             results[line.name] = line.ratio
             print(f"{line.name:<24} {line.one:>12,.0f} {line.default:>12,.0f} {line.ratio:>7.2f}", flush=True)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(results, indent=2) + "\n")
-    return 0
+    return results

@@ -162,6 +162,8 @@ def measure(settings: Settings) -> dict[str, dict[str, float]]:
 def main(arguments: list[str]) -> int:
     """The command `artus bench-train`."""
     settings = tyro.cli(Settings, args=arguments, prog="artus bench-train", description=__doc__)
+    if settings.rounds < 1:
+        raise UsageError(f"rounds must be at least 1, got {settings.rounds}")
     try:
         results = measure(settings)
     except ValueError as error:

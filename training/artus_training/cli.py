@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import NamedTuple
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, NamedTuple, TextIO
 
 
 class Command(NamedTuple):
@@ -40,6 +45,10 @@ COMMANDS = {
 }
 
 
+TOO_LARGE = re.compile(r"tried to allocate|maximum allowed|array is too big|int too large to convert", re.IGNORECASE)
+"""How torch and NumPy say that there is not enough memory, or never could be."""
+
+
 class UsageError(Exception):
     """Something that the user can mend: shown in one line, without a traceback; exit code 2."""
 
@@ -51,9 +60,44 @@ def usage() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command. Returns the exit code: 0, 2 for wrong usage, 130 when interrupted, or the command's own."""
+    """Run one command.
+
+    Returns:
+        The exit code: 0; 2 for wrong usage, a file that can't be read or written, too little memory; 130 when interrupted;
+        141 when nobody reads any more what it prints (`artus rules | head -1`); or the command's own.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    with suppress(AttributeError):  # no terminal, or a notebook's own
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # a terminal may lack letters
+    try:
+        code = _run(name, rest)
+        _flush(sys.stdout)
+        return code
+    except UsageError as error:
+        return _failed(name, error)
+    except ModuleNotFoundError as error:
+        from artus_training.extras import extra_with
+
+        extra = extra_with(error.name or "", COMMANDS[name].extra)
+        if extra is None:
+            raise
+        return _failed(name, f"{error.name} is missing: pip install 'artus[{extra}]'")
+    except KeyboardInterrupt:
+        return _failed(name, "interrupted", 130)
+    except BrokenPipeError:
+        _forget(sys.stdout)
+        return 141
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _failed(name, f"{place}{error.strerror or error}")
+    except (MemoryError, RuntimeError, ValueError, OverflowError) as error:
+        if not isinstance(error, MemoryError) and not TOO_LARGE.search(str(error)):
+            raise
+        return _failed(name, f"there is not enough memory: {shorten(str(error), 120, placeholder=' ...')}")
+
+
+def _run(name: str, arguments: list[str]) -> int:
     if name in ("-h", "--help"):
         print(usage())
         return 0
@@ -62,18 +106,31 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     command = COMMANDS[name]
     try:
-        return getattr(import_module(command.module), command.function)(rest)
-    except UsageError as error:
-        print(f"artus {name}: {error}", file=sys.stderr)
-        return 2
-    except ModuleNotFoundError as error:
-        from artus_training.extras import extra_with
+        return getattr(import_module(command.module), command.function)(arguments)
+    except SystemExit:  # after --help
+        _flush(sys.stdout)
+        raise
 
-        extra = extra_with(error.name or "", command.extra)
-        if extra is None:
-            raise
-        print(f"artus {name} needs {error.name}: pip install 'artus[{extra}]'", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"artus {name}: interrupted", file=sys.stderr)
-        return 130
+
+def _failed(name: str, error: Any, code: int = 2) -> int:
+    """Say in one line what was wrong."""
+    _forget(sys.stdout)
+    line = "".join(letter if letter.isprintable() else " " for letter in str(error))
+    with suppress(OSError):
+        print(" ".join(f"artus {name}: {line}".split()), file=sys.stderr, flush=True)
+    return code
+
+
+def _flush(stream: TextIO | None) -> None:
+    """Write what is still to be written: at the end of the process nobody would say in one line that it can't be."""
+    if stream is not None:
+        stream.flush()
+
+
+def _forget(stream: TextIO | None) -> None:
+    """Throw away what can't be written, lest Python try it again when the process ends."""
+    try:
+        _flush(stream)
+    except OSError:
+        with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), stream.fileno())  # type: ignore[union-attr]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -115,8 +116,8 @@ def main(arguments: list[str]) -> int:
     settings = tyro.cli(Settings, args=arguments, prog="artus compare", description=__doc__)
     try:
         for name in ("minutes", "games", "points"):
-            if getattr(settings, name) <= 0:
-                raise ValueError(f"{name} must be more than 0, got {getattr(settings, name)}")
+            if not 0 < getattr(settings, name) < math.inf:
+                raise ValueError(f"{name} must be more than 0 and finite, got {getattr(settings, name)}")
         return 0 if compare(settings) else 130
     except ValueError as error:
         raise UsageError(str(error)) from error

@@ -5,6 +5,7 @@ artus curves runs/*/agent.json --out curves.png
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from artus_agents.saved import read_card
+from artus_env.engine.files import write_atomically
 from artus_training.cli import UsageError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -53,7 +55,8 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal[
         over: What is drawn to the right: decisions of all variants that the agent learnt, or minutes of training.
 
     Raises:
-        ValueError: If no card has a curve.
+        ValueError: If no card has a curve, or there is no such kind of picture.
+        OSError: If the picture can't be written.
     """
     panels: dict[str, list[Line]] = {}
     for label, card in cards:
@@ -88,8 +91,9 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal[
         axis.legend(edgecolor="none", fontsize="small", loc="lower right")
     for axis in axes[:, 0]:
         axis.set_ylabel("games won")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:] or "png", dpi=110)
+    write_atomically(path, picture.getbuffer())
 
 
 def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
