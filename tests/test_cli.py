@@ -79,6 +79,8 @@ def test_evaluate_prints_the_result(capsys):
         (["bench", "--seconds", "0"], "--seconds must be more than 0 and finite, got 0.0"),
         (["bench", "--seconds", "-1"], "--seconds must be more than 0 and finite, got -1.0"),
         (["bench", "--seconds", "nan"], "--seconds must be more than 0 and finite, got nan"),
+        (["show", "--player", "9"], "player must be in 0..1, got 9"),
+        (["show", "--seed", "-1"], "seed must be a whole number in 0..2**64-1, got -1"),
         (["evaluate", "greedy", "a\nb\x1b[31m"], "there is no agent"),
     ],
 )
@@ -145,6 +147,24 @@ def test_an_unusable_place_is_one_line_and_exit_code_2(command, place, tmp_path,
     assert error.count("\n") == 1
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "out") == ["file", "folder.gif", "games.jsonl"]
     assert not list(Path("folder.gif").iterdir())
+
+
+@pytest.mark.parametrize("command", ["replay", "show"])
+def test_what_stands_in_files_of_others_is_no_reason_for_a_traceback(command, tmp_path, capsys):
+    game = (ROOT / "docs/game.jsonl").read_text()
+    for content in (
+        "", "null", "[" * 3000, "[" * 3000 + "]" * 3000, "1" + "0" * 5000, "\x00", "x" * 3_000_000,
+        *(f'{game[:-2]},"{key}":{value}}}' for key in ("scores", "position", "players") for value in ("5", "null", "[7]")),
+    ):  # fmt: skip
+        path = tmp_path / "file.jsonl"
+        path.write_text(content)
+        for options in (
+            ([], ["1", "--at", "0"], ["--check"], ["--html", str(tmp_path / "x.html")]) if command == "replay" else ([],)
+        ):
+            code = main([command, str(path), *options])
+            error = capsys.readouterr().err
+            assert (code, error.count("\n")) in ((0, 0), (2, 1)), content
+            assert len(error) < 500
 
 
 def run_artus(*arguments, **options):

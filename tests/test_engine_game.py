@@ -342,8 +342,8 @@ def test_a_record_replays_to_the_same_game():
         (lambda data: data.update(rules_version=0), "rules_version is 0, but this is"),
         (lambda data: data.update(game="chess"), "game is 'chess', but this is 'artus'"),
         (lambda data: data.update(components="0" * 16), "components is '0000000000000000', but this is"),
-        (lambda data: data.pop("moves"), "a record has the keys"),
-        (lambda data: data.update(moves="@1"), "moves must be a list of texts"),
+        (lambda data: data.pop("moves"), "not a record: Object missing required field `moves`"),
+        (lambda data: data.update(moves="@1"), "not a record: Expected `array`, got `str` - at `$.moves`"),
         (lambda data: data["position"].update(num_players=9), "position: num_players must be a whole number in 2..4"),
     ],
 )

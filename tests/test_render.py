@@ -19,6 +19,7 @@ from PIL import Image
 
 from artus_env import Game, artus_v0
 from artus_env.artus import shapes
+from artus_env.engine.reading import printable
 from artus_env.engine.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
 from artus_training import film
@@ -341,6 +342,30 @@ def test_data_stays_within_its_script_element():
     assert json.loads(text) == data
 
 
+@pytest.mark.parametrize("name", ["{{data}}", "<script>alert(1)</script>", "a\u202eb\x1b[31m\n\x00", "x" * 100_000, "\\1"])
+def test_names_are_nothing_but_text_on_a_page(name, tmp_path):
+    """Wherever they stand: in the title, the heading, the pictures."""
+    path = tmp_path / "game.html"
+    film.write_html(path, random_game("beginner", 2, 1, moves=3).record([name, "greedy"]))
+    text, tags = "", []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            tags.append(tag)
+
+        def handle_data(self, data):
+            nonlocal text
+            text += data
+
+    reader = Reader()
+    reader.feed(path.read_text())
+    assert tags.count("script") == 2
+    assert text.count(f"Artus, beginner: {printable(name)} 0, greedy 0") == 2
+    for number in range(4):
+        ET.fromstring(unpacked(page_data(path), number))
+    assert path.stat().st_size < 200_000
+
+
 def test_page_and_film_show_what_a_player_saw(records, tmp_path):
     line = records.read_text().splitlines()[1]
     for svg in film.pictures(line, player=1):
@@ -373,17 +398,24 @@ def test_the_film_has_a_frame_for_every_position(records, tmp_path):
     ("arguments", "message"),
     [
         (["3", "--html", "x.html"], "there is no game 3, the file has 2"),
-        (["--html", "missing/x.html"], "No such file"),
+        (["0", "--html", "x.html"], "there is no game 0, the file has 2"),
+        (["1", "--at", "999"], "--at must be in -67..66: the game has 66 moves, got 999"),
+        (["--html", "."], ".: Is a directory"),
+        (["--html", "games.jsonl/x.html"], "games.jsonl/x.html: Not a directory"),
+        (["--gif", "games.jsonl/x.gif"], "games.jsonl/x.gif: Not a directory"),
         (["--html", "x.html", "--player", "2"], "player must be in 0..1"),
-        (["--gif", "x.gif", "--width", "5"], "width must be at least 100"),
+        (["--gif", "x.gif", "--width", "5"], "width must be in 100..2400"),
+        (["--gif", "x.gif", "--width", "10000000"], "width must be in 100..2400"),
         (["--gif", "x.gif", "--fps", "0"], "fps in 0.05..50"),
-        (["--gif", "x.film"], "unknown file extension"),
+        (["--gif", "x.gif", "--fps", "nan"], "fps in 0.05..50"),
+        (["--gif", "x.film"], "the name of a film must end in .gif, got x.film"),
     ],
 )
 def test_wrong_usage_is_one_line(arguments, message, records, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert main(["replay", str(records), *arguments]) == 2
+    (tmp_path / "games.jsonl").write_bytes(records.read_bytes())
+    assert main(["replay", "games.jsonl", *arguments]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]

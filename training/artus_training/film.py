@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
@@ -13,9 +15,13 @@ from typing import Any
 from artus_env import Game
 from artus_env.artus.shapes import LETTERS, flat_colours, signed
 from artus_env.engine import records
+from artus_env.engine.files import check_writable, write_atomically
+from artus_env.engine.reading import printable
 from artus_env.engine.render import image
 
 GIF_WIDTH = 800
+MIN_WIDTH, MAX_WIDTH = 100, 2400
+"""Of a film. All its frames are in memory at once: of the longest game some 500 MB at the most."""
 LAST_FRAME_SECONDS = 4.0
 COLOURS = 160
 """Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
@@ -23,35 +29,42 @@ PALETTE_FRAMES = 8
 NEAR = 10
 
 
-def pictures(line: str, player: int | None = None, theme: str = "auto") -> Iterator[str]:
+def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") -> Iterator[str]:
     """The SVGs of a recorded game, from its first position on; with `player`, as he saw it."""
     record = records.read(line)
+    names = record.players and list(map(printable, record.players))
     whole = Game.replay(line)
     game, last = whole.first(), len(whole.actions_played)
     for count in range(last + 1):
         if count:
             game.play(whole.actions_played[count - 1])
-        yield game.svg(player, names=record["players"], note=f"move {count} of {last}", theme=theme)
+        yield game.svg(player, names=names, note=f"move {count} of {last}", theme=theme)
 
 
 def write_gif(
-    path: Path, line: str, player: int | None = None, theme: str = "light", width: int = GIF_WIDTH, fps: float = 1.0
+    path: Path, line: str | bytes, player: int | None = None, theme: str = "light", width: int = GIF_WIDTH, fps: float = 1.0
 ) -> int:
     """Write a recorded game as an endless GIF. Returns the number of frames.
 
     Raises:
         DependencyNotInstalled: Without the extra `render`.
-        ValueError: If `width` or `fps` is too small.
+        ValueError: If `width` or `fps` can't be, or the file isn't called `.gif`.
+        OSError: If it can't be written.
     """
-    if width < 100 or not 0.05 <= fps <= 50:
-        raise ValueError(f"width must be at least 100 and fps in 0.05..50, got {width} and {fps}")
+    if not MIN_WIDTH <= width <= MAX_WIDTH or not 0.05 <= fps <= 50:
+        raise ValueError(f"width must be in {MIN_WIDTH}..{MAX_WIDTH} and fps in 0.05..50, got {width} and {fps}")
+    if path.suffix.lower() != ".gif":
+        raise ValueError(f"the name of a film must end in .gif, got {path.name}")
+    check_writable(path)
     svgs = list(pictures(line, player, theme))
     palette = _palette(svgs, width, theme)
     from PIL.Image import Dither  # there, now that an image could be made
 
     frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
     times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
-    frames[0].save(path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    content = io.BytesIO()
+    frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    write_atomically(path, content.getbuffer())
     return len(frames)
 
 
@@ -71,21 +84,27 @@ def _palette(svgs: list[str], width: int, theme: str) -> Any:
     return palette
 
 
-def write_html(path: Path, line: str, player: int | None = None, theme: str = "auto") -> int:
+def write_html(path: Path, line: str | bytes, player: int | None = None, theme: str = "auto") -> int:
     """Write a recorded game as a page that needs nothing else: steps, plays, jumps, by mouse and keyboard.
 
     Returns:
         The number of positions.
+
+    Raises:
+        OSError: If it can't be written.
     """
+    check_writable(path)
     svgs = list(pictures(line, player, theme))
     record = records.read(line)
-    names = record["players"] or [f"player {number}" for number in range(len(record["scores"]))]
-    result = ", ".join(f"{name} {signed(score)}" for name, score in zip(names, record["scores"], strict=True))
-    data = {**packed(svgs), "moves": _moves(line)}
+    names = record.players or [f"player {number}" for number in range(len(record.scores))]
+    result = ", ".join(f"{printable(name)} {signed(score)}" for name, score in zip(names, record.scores, strict=True))
+    parts = {
+        "title": escape(f"Artus, {record.position['rules']}: {result}"),
+        "data": embedded({**packed(svgs), "moves": _moves(line)}),
+    }
     page = files("artus_training").joinpath("replay.html").read_text(encoding="utf-8")
-    page = page.replace("{{title}}", escape(f"Artus, {record['position']['rules']}: {result}"))
-    page = page.replace("{{data}}", embedded(data))
-    path.write_text(page, encoding="utf-8")
+    page = re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)  # at once: a name may look like a place, too
+    write_atomically(path, page.encode())
     return len(svgs)
 
 
@@ -110,9 +129,9 @@ def packed(svgs: list[str]) -> dict[str, Any]:
     return {"lines": list(numbers), "frames": frames}
 
 
-def _moves(line: str) -> list[str]:
+def _moves(line: str | bytes) -> list[str]:
     """Each move in words for the list beside the pictures."""
-    whole, texts = Game.replay(line), records.read(line)["moves"]
+    whole, texts = Game.replay(line), records.read(line).moves
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, texts, strict=True):
         player, points = game.player, game.play(action)

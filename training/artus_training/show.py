@@ -9,7 +9,9 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
@@ -19,6 +21,8 @@ from artus_env.artus import tables
 from artus_env.artus.components import RULES
 from artus_env.artus.shapes import THEMES
 from artus_env.engine import records
+from artus_env.engine.reading import decode, printable, shown
+from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training import film
 from artus_training.cli import UsageError
@@ -39,22 +43,36 @@ def show(arguments: list[str]) -> int:
         if chosen.position is None:
             game = middle_of_a_game(chosen.rules, chosen.num_players, chosen.seed)
         else:
-            text = sys.stdin.read() if chosen.position == "-" else Path(chosen.position).read_text()
-            game = Game.from_dict(json.loads(text))
+            game = Game.from_dict(decode(content_of(chosen.position), dict[str, Any]))
         if chosen.json:
             print(json.dumps(game.to_dict(chosen.player)))
         else:
             print(game.render(chosen.player))
             if not game.over and chosen.player in (None, game.player):
                 print(f"\nmoves: {' '.join(game.moves())}")
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(f"{chosen.position or 'random game'}: {error}") from None
     return 0
 
 
+def content_of(path: str) -> bytes:
+    """What a file holds, `-` for standard input.
+
+    Raises:
+        ValueError: If it is too long for a position, or standard input is closed.
+    """
+    if path == "-" and sys.stdin is None:
+        raise ValueError("standard input is closed")
+    with nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb") as file:
+        content = file.read(records.LONGEST + 1)
+    if len(content) > records.LONGEST:
+        raise ValueError(f"no position: longer than {records.LONGEST} bytes")
+    return content
+
+
 def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
     """A random game, played to about its middle."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed if seed is None else check_seed(seed))
     game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 63)))
     for _ in range(game_length(Batch(1, rules=rules, num_players=num_players)) // 2):
         game.play(int(rng.choice(game.legal_actions())))
@@ -104,20 +122,20 @@ def replay(arguments: list[str]) -> int:
             count = len([Game.replay(line) for line in lines_of(chosen.file)])
             print(f"{counted(count, 'game')} replayed to the recorded scores")
         elif chosen.html or chosen.gif:
-            make_films(pick(chosen.file, chosen.game or 1), chosen)
+            make_films(pick(chosen.file, 1 if chosen.game is None else chosen.game), chosen)
         elif chosen.game is None:
             for number, line in enumerate(lines_of(chosen.file), 1):
                 print(f"{number:>6}  {summary(line)}")
         else:
             step_through(pick(chosen.file, chosen.game), chosen.at)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise UsageError(f"{chosen.file}: {error}") from None
     except DependencyNotInstalled as error:
         raise UsageError(str(error)) from None
     return 0
 
 
-def make_films(line: str, chosen: argparse.Namespace) -> None:
+def make_films(line: bytes, chosen: argparse.Namespace) -> None:
     """Write the page and the film that were asked for."""
     if chosen.html:
         count = film.write_html(chosen.html, line, chosen.player, chosen.theme or "auto")
@@ -128,9 +146,14 @@ def make_films(line: str, chosen: argparse.Namespace) -> None:
         print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
 
 
-def lines_of(path: Path) -> Iterator[str]:
-    with path.open() as file:
-        for number, line in enumerate(file, 1):
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file of records.
+
+    Raises:
+        ValueError: If one of them is no record; the message says which.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(records.LONGEST + 1), b""), 1):
             try:
                 records.read(line)
             except records.RecordError as error:
@@ -138,7 +161,7 @@ def lines_of(path: Path) -> Iterator[str]:
             yield line
 
 
-def pick(path: Path, number: int) -> str:
+def pick(path: Path, number: int) -> bytes:
     """Record `number` of a file, counted from 1.
 
     Raises:
@@ -151,22 +174,24 @@ def pick(path: Path, number: int) -> str:
     raise ValueError(f"there is no game {number}, the file has {count}")
 
 
-def summary(line: str) -> str:
+def summary(line: bytes) -> str:
     """One record in one line."""
     record = records.read(line)
-    position, scores = record["position"], record["scores"]
-    names = record["players"] or [f"player {player}" for player in range(len(scores))]
-    result = ", ".join(f"{name} {score}" for name, score in zip(names, scores, strict=True))
-    return f"{position['rules']}, {len(scores)} players, {counted(len(record['moves']), 'move')}: {result}"
+    names = record.players or [f"player {player}" for player in range(len(record.scores))]
+    result = ", ".join(f"{printable(name)} {shown(score)}" for name, score in zip(names, record.scores, strict=True))
+    rules = record.position.get("rules") if record.position.get("rules") in RULES else "unknown rules"
+    return f"{rules}, {len(record.scores)} players, {counted(len(record.moves), 'move')}: {result}"
 
 
-def step_through(line: str, at: int | None) -> None:
+def step_through(line: bytes, at: int | None) -> None:
     """Show a recorded game move by move."""
     whole, record = Game.replay(line), records.read(line)
-    moves, names = record["moves"], record["players"]
+    moves, names = record.moves, record.players
     last = len(moves)
     if at is not None:
-        print(position_after(whole, range(last + 1)[at] if -last - 1 <= at <= last else last).render(names=names))
+        if not -last - 1 <= at <= last:
+            raise ValueError(f"--at must be in {-last - 1}..{last}: the game has {counted(last, 'move')}, got {at}")
+        print(position_after(whole, range(last + 1)[at]).render(names=names))
         return
     place = 0
     while True:
@@ -178,7 +203,7 @@ def step_through(line: str, at: int | None) -> None:
             return
         if answer == "q":
             return
-        if answer.lstrip("-").isdigit():
+        if re.fullmatch(r"-?[0-9]{1,9}", answer):
             place = max(0, min(last, int(answer)))
         else:
             place = max(0, place - 1) if answer == "b" else min(last, place + 1)
