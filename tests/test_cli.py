@@ -190,6 +190,16 @@ def test_a_full_disk_is_one_line_and_exit_code_2():
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("arguments", [["show", "-"], ["replay", str(ROOT / "docs/game.jsonl"), "1"]])
+def test_a_closed_standard_input_is_no_traceback(arguments):
+    script = 'exec "$@" <&-'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", sys.executable, "-m", "artus_training", *arguments], capture_output=True, timeout=120
+    )
+    assert done.returncode == (2 if arguments[0] == "show" else 0)
+    assert done.stderr == (b"artus show: -: standard input is closed\n" if arguments[0] == "show" else b"")
+
+
 def test_letters_that_a_terminal_lacks_are_written_as_numbers(tmp_path):
     path = tmp_path / "games.jsonl"
     game = (ROOT / "docs/game.jsonl").read_text()
@@ -217,3 +227,10 @@ def test_other_errors_are_not_hidden(monkeypatch):
         monkeypatch.setattr("artus_training.show.rules", faulty)
         with pytest.raises(type(error)):
             main(["rules"])
+
+
+def test_a_strange_answer_is_taken_for_the_next_move(monkeypatch, capsys):
+    answers = iter(["--5", "\u00b2", "9" * 5000, "q"])
+    monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    assert main(["replay", str(ROOT / "docs/game.jsonl"), "1"]) == 0
+    assert "move 3 of 168" in capsys.readouterr().out

@@ -199,7 +199,7 @@ def step_through(line: bytes, at: int | None) -> None:
         print(f"move {place} of {last}" + (f", next: {moves[place]}" if place < last else ", the end"))
         try:
             answer = input("[Enter] next, b back, number, q> ").strip()
-        except EOFError:
+        except (EOFError, RuntimeError):  # no more input, or none from the start
             return
         if answer == "q":
             return
