@@ -11,6 +11,7 @@ from artus_env.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOT
 from artus_env.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
 from artus_env.artus.kernels import describe
 from artus_env.artus.state import OVER, PHASES
+from artus_env.engine.reading import printable
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
@@ -157,7 +158,7 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
 
 def _fitting(name: str) -> str:
     """A name as the table can show it: printable and not too long."""
-    name = "".join(letter if letter.isprintable() else "?" for letter in name)
+    name = printable(name)
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 

@@ -105,6 +105,7 @@ def _run(name: str, arguments: list[str]) -> int:
         print(f"artus: there is no command {name!r}\n\n{usage()}" if name else usage(), file=sys.stderr)
         return 2
     command = COMMANDS[name]
+    import_module("artus_env")  # before torch: see `artus_agents`
     try:
         return getattr(import_module(command.module), command.function)(arguments)
     except SystemExit:  # after --help
