@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -11,7 +12,7 @@ import numba
 import pytest
 
 import artus_env
-from artus_env.engine import jit
+from artus_env.engine import compiled, jit
 
 compiled_only = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 
@@ -29,15 +30,27 @@ print(kernels.first_illegal(states, nothing_legal, np.array([17]), 339))  # fini
 """Small loops, quickly compiled; the first calls rules of another file, the second has a number of another file in it."""
 
 
-def run_python(code: str, folder: Path, **environment: str) -> list[str]:
-    """Lines that a new process prints, with the package found in `folder` and nothing said about caches but `environment`."""
+PROJECT = Path(artus_env.__file__).parents[1]
+
+
+def start_python(code: str, folder: Path = PROJECT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A new process, with the package found in `folder` and nothing said about caches but `environment`."""
     kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
     environment = {**kept, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.returncode == 0, done.stderr
+
+
+def run_python(code: str, folder: Path = PROJECT, **environment: str) -> list[str]:
+    """What a new process prints, word by word; it says nothing on stderr."""
+    done = start_python(code, folder, **environment)
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
+
+
+def compiled_files(cache: Path) -> list[Path]:
+    return sorted(cache.rglob("*.nbc"))
 
 
 def replace_once(path: Path, old: str, new: str) -> None:
@@ -91,8 +104,10 @@ print(jit.cache_folder("artus_env"), rng.below(np.uint64(1 << 63), 10))
     ],
     ids=lambda environment: " ".join(f"{key}={value}" for key, value in environment.items()),
 )
-def test_without_a_writable_folder_nothing_is_kept_and_all_works(environment):
-    assert run_python(LITTLE_USE, Path(artus_env.__file__).parents[1], **environment) == ["None", "5"]
+def test_without_a_folder_nothing_is_kept_and_all_works(environment):
+    done = start_python(LITTLE_USE, **environment)
+    assert done.stdout.split() == ["None", "5"]
+    assert done.stderr.count("RuntimeWarning: compiled code can't be kept") == 1
 
 
 def test_without_a_home_nothing_is_kept(monkeypatch):
@@ -104,13 +119,15 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(jit.config, "CACHE_DIR", "")
     monkeypatch.setattr(jit.Path, "home", no_home)
-    assert jit.cache_folder.__wrapped__("artus_env") is None
+    monkeypatch.setattr(compiled, "_warned", False)
+    with pytest.warns(RuntimeWarning, match="can't be kept in the user's cache folder .Could not determine home directory"):
+        assert jit.cache_folder.__wrapped__("artus_env") is None
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
-    """`NUMBA_CACHE_DIR` first, as for all users of Numba, then the user's cache folder."""
+    """`NUMBA_CACHE_DIR` first, as for all users of Numba, then the user's cache folder; there in a folder of our own."""
     monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path))
-    assert jit.cache_root() == tmp_path
+    assert jit.cache_root() == tmp_path / "artus_env"
     monkeypatch.setattr(jit.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", "/some/cache")
     assert jit.cache_root() == Path("/some/cache/artus_env")
@@ -120,7 +137,7 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
 
 
 def test_other_users_of_numba_keep_their_cache():
-    """The package's folder is set only while its own functions are declared."""
+    """The package's folder is for its own functions alone."""
     assert os.environ.get("NUMBA_CACHE_DIR", "") == numba.config.CACHE_DIR
 
 
@@ -137,7 +154,7 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
     monkeypatch.setattr(jit, "PACKAGE", ours)
     folder = jit.cache_folder.__wrapped__
     before = folder("agents")
-    assert before.parent == tmp_path / "cache"
+    assert before.parent == tmp_path / "cache/artus_env"
     assert before.is_dir()
     assert folder("agents") == before
     for package in (ours, theirs):
@@ -147,3 +164,189 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
         assert folder("agents") == before
     (theirs / "other.py").touch()
     assert folder("agents") != before
+
+
+SMALL_LOOPS = RUN_TWO_LOOPS.format(folder=str(PROJECT))
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A cache with the compiled code of `SMALL_LOOPS`."""
+    cache = tmp_path_factory.mktemp("filled")
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert len(compiled_files(cache)) >= 2
+    return cache
+
+
+def flip_a_bit(content: bytes) -> bytes:
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"",
+        lambda content: content[:10],
+        lambda content: content[:-1],
+        lambda content: content[: len(content) // 2],
+        flip_a_bit,
+        lambda content: b"no compiled code",
+    ],
+    ids=["empty", "start", "without the end", "half", "one bit", "another file"],
+)
+def test_damaged_compiled_code_is_compiled_again(damage, filled, tmp_path):
+    """Half a file used to end every program in EOFError or UnpicklingError until the folder was deleted by hand."""
+    cache = tmp_path / "cache"
+    shutil.copytree(filled, cache)
+    sound = [path.stat().st_size for path in compiled_files(cache)]
+    for path in compiled_files(cache):
+        path.write_bytes(damage(path.read_bytes()))
+    damaged = [path.stat().st_mtime_ns for path in compiled_files(cache)]
+
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert [path.stat().st_mtime_ns for path in compiled_files(cache)] != damaged
+    mended = files_below(cache)
+    assert [path.stat().st_size for path in compiled_files(cache)] == pytest.approx(sound, rel=0.1)
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert files_below(cache) == mended, "the process after compiled again"
+
+
+@compiled_only
+def test_code_for_other_types_is_never_taken(filled, tmp_path):
+    """A file says what it holds: its name alone is not believed."""
+    cache = tmp_path / "cache"
+    shutil.copytree(filled, cache)
+    files = compiled_files(cache)
+    contents = [path.read_bytes() for path in files]
+    for path, content in zip(files, contents[1:] + contents[:1], strict=True):
+        path.write_bytes(content)
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+
+
+FULL_DISK = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as on a full disk, every write fails and files can still be made
+"""
+
+
+@compiled_only
+def test_on_a_full_disk_all_works_with_one_warning(filled, tmp_path):
+    resource = pytest.importorskip("resource")
+    assert resource.RLIMIT_FSIZE
+    done = start_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (done.returncode, done.stdout.split()) == (0, ["25", "-1"]), done.stderr
+    assert done.stderr.count("Warning") == 1
+    assert f"RuntimeWarning: compiled code can't be kept in {tmp_path}" in done.stderr
+    assert "File too large" in done.stderr
+    assert not any(path.is_file() for path in tmp_path.rglob("*"))
+    assert run_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["25", "-1"], "what is there can be read"
+
+
+KILLED_WHILE_WRITING = """
+import os, signal
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@compiled_only
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise there")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_path):
+    assert start_python(KILLED_WHILE_WRITING + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)).returncode < 0
+    (left,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    assert left.name.endswith(".unfinished")
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["25", "-1"]
+    assert left.exists(), "its writer could still be at work"
+    two_days_ago = time.time() - 2 * compiled.RECENT
+    os.utime(left, (two_days_ago, two_days_ago))
+    kept = compiled_files(tmp_path)
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["25", "-1"]
+    assert not left.exists()
+    assert compiled_files(tmp_path) == kept
+
+
+REMOVED_MEANWHILE = """
+import shutil
+from artus_env.engine import jit
+import artus_env
+shutil.rmtree(jit.cache_folder("artus_env"))
+"""
+
+
+@compiled_only
+def test_a_folder_may_vanish_under_a_process_that_uses_it(filled, tmp_path):
+    cache = tmp_path / "cache"
+    shutil.copytree(filled, cache)
+    assert run_python(REMOVED_MEANWHILE + SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert [path.name for path in compiled_files(cache)] == [path.name for path in compiled_files(filled)]
+
+
+def folder_used(path: Path, days_ago: float) -> Path:
+    path.mkdir()
+    (path / "a.nbc").touch()
+    used = time.time() - days_ago * 24 * 3600
+    os.utime(path, (used, used))
+    return path
+
+
+@compiled_only
+def test_the_folders_used_last_are_kept(tmp_path):
+    root = tmp_path / "artus_env"
+    root.mkdir()
+    versions = [folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(20)]
+    foreign = [folder_used(tmp_path / "0123456789abcdef", 99), folder_used(root / "notes", 99)]
+    (in_use,) = run_python(
+        "from artus_env.engine import jit; print(jit.cache_folder('artus_env'))", NUMBA_CACHE_DIR=str(tmp_path)
+    )
+    kept = versions[: compiled.KEPT_FOLDERS - 1]
+    assert sorted(root.iterdir()) == sorted([*kept, root / "notes", Path(in_use)])
+    assert all((path / "a.nbc").exists() for path in foreign)
+
+
+def test_no_folder_used_today_is_removed(tmp_path):
+    """Many checkouts work side by side on a shared machine."""
+    versions = [folder_used(tmp_path / f"{number:016x}", days_ago=0.5) for number in range(compiled.KEPT_FOLDERS + 20)]
+    compiled.tidy(versions[0])
+    assert sorted(tmp_path.iterdir()) == versions
+    folder_used(tmp_path / f"{99:016x}", days_ago=2)
+    compiled.tidy(versions[0])
+    assert sorted(tmp_path.iterdir()) == versions
+
+
+@compiled_only
+def test_the_time_of_a_folder_is_its_last_use(filled):
+    (folder,) = (filled / "artus_env").iterdir()
+    os.utime(folder, (1, 1))
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["25", "-1"]
+    assert folder.stat().st_mtime > time.time() - 3600
+
+
+@compiled_only
+def test_functions_without_a_file_are_compiled_each_time(tmp_path):
+    """Typed in, as at the prompt: there is no source that could be compared."""
+    code = "from artus_env.engine.jit import jit; print(jit(lambda n: n + 1)(1))"
+    assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == ["2"]
+
+
+CLOSURES = """
+from artus_env.engine.jit import jit
+
+def adder(number):
+    return jit(lambda n: n + number)
+
+print(adder(1)(1), adder(2)(1))
+"""
+
+
+@compiled_only
+def test_functions_that_differ_in_what_they_enclose_do_not_share_code(tmp_path):
+    (tmp_path / "closures.py").write_text(CLOSURES)
+    for _ in range(2):
+        assert run_python(
+            "import sys; sys.path.insert(0, '.'); import closures",
+            tmp_path,
+            PYTHONPATH=f"{PROJECT}",
+            NUMBA_CACHE_DIR=str(tmp_path / "cache"),
+        ) == ["2", "3"]
+    assert len(compiled_files(tmp_path)) == 2

@@ -2,7 +2,8 @@
 
 Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
 inlined into it, or a global, can change without the cache noticing. Here the cache folder carries a hash of every
-source file that can end up in compiled code, so that an edited rule always means a new folder.
+source file that can end up in compiled code, so that an edited rule always means a new folder. The folders used last
+are kept; what lies in them is told in `compiled`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.extending import intrinsic, overload
+
+from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
 
 config: Any = numba_config  # its attributes are made at run time
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -38,15 +42,15 @@ def source_hash(*packages: Path) -> str:
 
 
 def cache_root() -> Path:
-    """Folder for compiled code: `NUMBA_CACHE_DIR` where that is set, else the user's cache folder."""
-    if config.CACHE_DIR:
-        return Path(config.CACHE_DIR)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
+    """Folder for compiled code, with nothing else in it: below `NUMBA_CACHE_DIR` where that is set, else below the user's
+    cache folder.
+    """
+    return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 
 
 @cache
 def cache_folder(package: str) -> Path | None:
-    """Where the compiled code of a package lies, None if it can't be kept.
+    """Where the compiled code of a package lies, None (and a warning) if there can't be such a folder.
 
     Functions of other packages inline the rules, so their folder depends on this package's sources and their own.
     """
@@ -57,22 +61,24 @@ def cache_folder(package: str) -> Path | None:
     try:
         folder = cache_root() / source_hash(*sources)
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError):  # RuntimeError: there is no home folder
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+        warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    with suppress(OSError):  # it may be another user's, to read only
+        os.utime(folder)  # when it was used last
+        tidy(folder)
+    return folder
 
 
 def jit(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
+    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", parallel=parallel)(function)
     folder = cache_folder(function.__module__.partition(".")[0])
-    previous = config.CACHE_DIR
-    config.CACHE_DIR = str(folder)  # read once, by the decorator; restored so that nobody else's cache moves
-    try:
-        return numba.njit(nogil=True, cache=folder is not None, error_model="numpy", parallel=parallel)(function)
-    finally:
-        config.CACHE_DIR = previous
+    if folder is not None and Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
+        compiled._cache = KeptCode(function, folder)  # type: ignore[attr-defined]
+    return compiled
 
 
 def jit_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
