@@ -23,7 +23,8 @@ class ArtusEnv(GameEnv):
     ## Action Space
 
     `Discrete(NUM_ACTIONS)`, the same ids in every variant. An action names a card, a figure by its place behind the King
-    and a number of steps. The legal ones: `info["action_mask"]`, int8, or `action_masks()`, bool.
+    and a number of steps. The legal ones: `info["action_mask"]` or `action_masks()`, int8, as
+    `action_space.sample` takes them.
 
     ## Observation Space
 
@@ -78,8 +79,8 @@ class ArtusVectorEnv(GameVectorEnv):
 
     ## Action Space
 
-    `MultiDiscrete`, N times `NUM_ACTIONS`. The legal ones: `info["action_mask"]`, shape (N, NUM_ACTIONS), int8, or
-    `action_masks()`, bool.
+    `MultiDiscrete`, N times `NUM_ACTIONS`. The legal ones: `info["action_mask"]` or `action_masks()`, shape
+    (N, NUM_ACTIONS), int8; `action_space.sample` takes them as a tuple of rows.
 
     ## Observation Space
 

@@ -252,7 +252,7 @@ def test_raw_env_raises_and_stays_as_it_was():
 
 
 @kinds
-@pytest.mark.parametrize("action", [None, 1.0, "3", [1, 2]])
+@pytest.mark.parametrize("action", [None, 1.0, "3", [1, 2], True, False, np.bool_(True)])
 def test_what_is_no_whole_number_is_no_action(make, action):
     env = mid_game(make)
     with pytest.raises(TypeError):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from artus_env import NUM_ACTIONS, Batch, Game
+from artus_env import NUM_ACTIONS, OBSERVATION_SCALE, Batch, Game
 from artus_env.artus.actions import MASK_WORDS, action_table, build_tables
 from artus_env.artus.observation import OBSERVATION_SIZE, observation_bounds, observation_layout, observation_scale
 from artus_env.artus.state import STATE
@@ -36,9 +36,21 @@ def test_scale_and_bounds_fit_the_observation():
     assert (scale.dtype, low.dtype, high.dtype) == (np.float32, np.int8, np.int8)
     assert (low <= high).all()
     assert (scale > 0).all()
-    for array in (scale, low, high):
+    for array in (low, high):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+def test_a_scale_is_its_users_own():
+    """Torch takes it without a warning, which it has for arrays that can't be written to, and nobody else's changes."""
+    torch = pytest.importorskip("torch")
+    assert (observation_scale() == OBSERVATION_SCALE).all()
+    for scale in (OBSERVATION_SCALE.copy(), observation_scale()):
+        assert torch.as_tensor(scale).dtype == torch.float32
+        scale[:] = 0
+    assert torch.as_tensor(OBSERVATION_SCALE).all()
+    assert observation_scale().all()
+    assert not np.shares_memory(OBSERVATION_SCALE, observation_scale())
 
 
 def test_shapes_and_types_of_a_batch():

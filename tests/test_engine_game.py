@@ -99,6 +99,17 @@ def test_a_turn_that_is_illegal_changes_nothing(moves):
     assert everything(game) == before
 
 
+@pytest.mark.parametrize("action", [True, np.bool_(True), 3.0, None, "@3"], ids=repr)
+def test_a_turn_takes_whole_numbers_alone(action):
+    game = Game(seed=1)
+    before = everything(game)
+    with pytest.raises(IllegalMoveError, match="is illegal for player"):
+        game.turn(action, game.mask(), game.observation())
+    assert everything(game) == before
+    mask, observation = game.mask(), game.observation()
+    assert game.clone().turn(np.int32(3), mask, observation) == game.clone().turn(3, mask, observation)
+
+
 NO_MOVES = [
     True,
     False,
@@ -196,11 +207,13 @@ def test_everybody_can_look_at_any_time(rules, num_players):
     assert game.mask().any()
 
 
-@pytest.mark.parametrize("player", [-1, 3, 1.0, "0"], ids=repr)
-@pytest.mark.parametrize("look", ["observation", "to_dict"])
+@pytest.mark.parametrize("player", [-1, 3, 1.0, "0", True, np.bool_(False)], ids=repr)
+@pytest.mark.parametrize("look", ["observation", "to_dict", "render", "svg", "redeal"])
 def test_nobody_else_can_look(look, player):
-    with pytest.raises(ValueError, match=re.escape("player must be in 0..2")):
-        getattr(middle(), look)(player)
+    game = middle()
+    arguments = {"seed": 1} if look == "redeal" else {}
+    with pytest.raises(ValueError, match=re.escape("player must be in 0..2, got ")):
+        getattr(game, look)(player, **arguments)
 
 
 def test_repr_tells_how_it_stands():

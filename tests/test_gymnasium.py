@@ -10,8 +10,10 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.vector import AutoresetMode
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
+from stable_baselines3.common.monitor import Monitor
 
 from artus_env import Game
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
@@ -77,6 +79,36 @@ def test_it_runs_behind_the_wrappers_that_make_puts_around_it():
         assert (get_action_masks(env) == info["action_mask"].astype(bool)).all()
         assert "prestige" in env.render()
         _, _, terminated, _, info = env.step(choose(info["action_mask"], rng))
+
+
+def test_masks_are_as_gymnasium_samples_by_them():
+    env = ArtusEnv("advanced", 3)
+    env.reset(seed=0)
+    terminated = False
+    while not terminated:
+        action = env.action_space.sample(env.action_masks())
+        _, _, terminated, _, info = env.step(action)
+        assert "illegal_action" not in info
+    envs = ArtusVectorEnv(3)
+    envs.reset(seed=0)
+    for _ in range(20):
+        info = envs.step(envs.action_space.sample(tuple(envs.action_masks())))[4]
+        assert "illegal_action" not in info
+
+
+def test_sb3_contrib_learns_by_the_masks():
+    """`MaskablePPO` never plays an illegal action, so that no episode ends by one."""
+    ended = []
+    env = Monitor(ArtusEnv())
+    model = MaskablePPO("MlpPolicy", env, n_steps=128, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    model.learn(
+        256, callback=lambda state, _: ended.extend(info for info in state["infos"] if "illegal_action" in info) or True
+    )
+    assert env.get_episode_lengths()
+    assert not ended
+    observation, _ = env.reset(seed=0)
+    masks = get_action_masks(env)
+    assert masks[model.predict(observation, action_masks=masks)[0]]
 
 
 @variants
@@ -224,7 +256,9 @@ def test_greedy_is_the_stronger_opponent():
     [
         ({"rules": "expert"}, ValueError, "rules"),
         ({"num_players": 1}, ValueError, "num_players"),
+        ({"num_players": True}, ValueError, "num_players"),
         ({"seat": 2}, ValueError, "seat must be in 0..1"),
+        ({"seat": True}, ValueError, "seat must be in 0..1, got True"),
         ({"opponents": "nobody"}, ValueError, "there is no agent 'nobody'"),
         ({"opponents": ["random", "random"]}, ValueError, "opponents must be one for all or a list of 1"),
         ({"opponents": 3}, TypeError, "an agent is"),
@@ -268,8 +302,10 @@ def test_an_illegal_action_ends_the_episode(action):
     with pytest.raises(ResetNeeded):
         env.step(0)
     env.reset()
-    with pytest.raises(TypeError):
-        env.step(1.5)
+    for nothing in (1.5, True, np.bool_(True), None):
+        with pytest.raises(TypeError):
+            env.step(nothing)
+    assert env.action_masks().any()
 
 
 def test_a_seed_settles_seats_deals_and_opponents_of_all_episodes():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from artus_env.artus import kernels, picture, position, text
 from artus_env.artus.actions import MASK_WORDS, action_table, build_tables
 from artus_env.artus.components import MAX_PLAYERS, RULES, RULES_VERSION, STANDARD, Components
-from artus_env.artus.observation import observation_bounds, observation_scale
+from artus_env.artus.observation import observation_bounds
 from artus_env.artus.state import OVER, STATE
 from artus_env.engine.definition import Definition
 
@@ -23,7 +23,6 @@ ARTUS = Definition(
     build_tables=build_tables,
     action_table=action_table,
     observation_bounds=observation_bounds,
-    observation_scale=observation_scale,
     kernels=kernels,
     move_text=text.move_text,
     action_meaning=text.action_meaning,

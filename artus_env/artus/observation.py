@@ -103,12 +103,9 @@ def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
     return max(low, -128), min(high, 127)
 
 
-@lru_cache(maxsize=16)
 def observation_scale(components: Components = STANDARD) -> np.ndarray:
-    """Multiply an observation by it for floats of about -1..1: shape (F,), float32, read-only."""
-    scale = np.concatenate([np.full(block.size, block.scale, np.float32) for block in observation_layout(components)])
-    scale.flags.writeable = False
-    return scale
+    """Multiply an observation by it for floats of about -1..1: shape (F,), float32, a fresh array."""
+    return np.concatenate([np.full(block.size, block.scale, np.float32) for block in observation_layout(components)])
 
 
 @lru_cache(maxsize=16)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
 from artus_env.engine.game import Game, IllegalMoveError
+from artus_env.engine.numbers import action_number
 from artus_env.engine.options import read_options, read_position
 from artus_env.engine.render import FRAME_THEME, Window, require, rgb_array
 from artus_env.engine.rewards import PRESTIGE, final_reward, mode_index, move_reward
@@ -152,7 +152,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         if self._ended:
             self._step_after_end(action)
             return
-        number = operator.index(action)  # type: ignore[arg-type]  # whole numbers of any library
+        number = action if action.__class__ is int else action_number(action)
         agent = self.agent_selection
         try:
             points, player, over = self.game.turn(number, self._mask, self._observation)

@@ -9,6 +9,8 @@ import numpy as np
 
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import illegal_move
+from artus_env.engine.numbers import action_numbers, are_whole, whole_number
+from artus_env.engine.reading import shown
 from artus_env.engine.render import GRID_GAMES, draw, grid
 from artus_env.engine.rewards import MODES, mode_index
 from artus_env.engine.rng import check_seed, fresh_seed, next_seeds, seed_stream
@@ -71,11 +73,9 @@ class Batch:
         components: Any = None,
     ) -> None:
         self.definition.check_variant(rules, num_players)
-        if num_games < 1:
-            raise ValueError(f"num_games must be at least 1, got {num_games}")
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads must be at least 1, got {threads}")
-        self.num_games = num_games
+        self.num_games = num_games = whole_number("num_games", num_games, 1)
+        if threads is not None:
+            threads = whole_number("threads", threads, 1)
         self.rules = rules
         self.num_players = num_players
         self.threads = threads or max(1, min(available_cores(), num_games // GAMES_PER_THREAD))
@@ -85,7 +85,7 @@ class Batch:
         self.reward_mode = reward
         self.tables = self.definition.build_tables(self.components)
         self.num_actions = len(self.definition.action_table(self.components))
-        self.observation_size = len(self.definition.observation_scale(self.components))
+        self.observation_size = len(self.definition.observation_bounds(self.components)[0])
 
         self.states = np.zeros(num_games, self.definition.state_dtype)
         self.player = np.zeros(num_games, np.int8)
@@ -153,8 +153,8 @@ class Batch:
         starts = np.full(self.num_games, -1, np.int8)
         if start_players is not None:
             given = np.asarray(start_players)
-            if given.dtype.kind not in "iu" or ((given < -1) | (given >= self.num_players)).any():
-                raise ValueError(f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {start_players!r}")
+            if not are_whole(start_players) or ((given < -1) | (given >= self.num_players)).any():
+                raise ValueError(f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {shown(start_players)}")
             starts[games] = _one_each("start_players", given, len(games))
         if seeds is None:
             self.seeds[games] = next_seeds(self.seeds[games])
@@ -190,8 +190,8 @@ class Batch:
         """
         games = self._chosen(which)
         viewers = np.asarray(players)
-        if viewers.dtype.kind not in "iu" or ((viewers < 0) | (viewers >= self.num_players)).any():
-            raise ValueError(f"players must be in 0..{self.num_players - 1}, got {players!r}")
+        if not are_whole(players) or ((viewers < 0) | (viewers >= self.num_players)).any():
+            raise ValueError(f"players must be in 0..{self.num_players - 1}, got {shown(players)}")
         out = np.empty((len(games), self.observation_size), np.int8)
         viewers = np.array(_one_each("players", viewers, len(games)), np.int64)
         self.definition.kernels.observe_chosen(self.tables, self.states, games, viewers, out)
@@ -221,10 +221,7 @@ class Batch:
             ValueError: If an action is illegal; the message names game and move, and nothing has changed.
         """
         games = None if which is None else self._chosen(which)
-        count = self.num_games if games is None else len(games)
-        actions = np.asarray(actions)
-        if actions.shape != (count,) or actions.dtype.kind not in "iu":
-            raise ValueError(f"actions must be {count} whole numbers, got {actions.dtype} of shape {actions.shape}")
+        actions = action_numbers(actions, self.num_games if games is None else len(games))
         if actions is not self._actions:  # the one type that the loops are compiled for
             actions = np.require(actions, np.int64, ("C", "A", "W"))
         kernels = self.definition.kernels
@@ -257,8 +254,9 @@ class Batch:
         return self.definition.render(self.states[game : game + 1], self.components)
 
     def svg(self, game: int, player: int | None = None, **options: Any) -> str:
-        """The table of one game as a picture (options as for `Game.svg`); with `player`, only his hand is open."""
-        return draw(self.definition, self.states[game : game + 1], self.components, player, **options)
+        """The table of one game as a picture (options as for `Game.svg`); with `player`, only that hand is open."""
+        viewer = None if player is None else whole_number("player", player, 0, self.num_players - 1)
+        return draw(self.definition, self.states[game : game + 1], self.components, viewer, **options)
 
     def _repr_html_(self) -> str:
         shown = min(self.num_games, GRID_GAMES)

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from artus_env.engine.numbers import is_whole, whole_number
+from artus_env.engine.reading import shown
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -30,7 +33,6 @@ class Definition:
     build_tables: Callable[[Any], np.ndarray]
     action_table: Callable[[Any], tuple[Any, ...]]
     observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
-    observation_scale: Callable[[Any], np.ndarray]
     kernels: ModuleType
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
     action_meaning: Callable[[int, Any], str]
@@ -54,10 +56,7 @@ class Definition:
         """Raise a ValueError that says what is wrong with a variant's name, number of players or start player."""
         if rules not in self.rules:
             raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {rules!r}")
-        if not isinstance(num_players, (int, np.integer)) or not self.min_players <= num_players <= self.max_players:
-            raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {num_players!r}")
-        if start_player is None:
-            return
-        whole = isinstance(start_player, (int, np.integer)) and not isinstance(start_player, bool)
-        if not whole or not 0 <= start_player < num_players:
-            raise ValueError(f"start_player must be in 0..{num_players - 1}, got {start_player!r}")
+        if not is_whole(num_players) or not self.min_players <= num_players <= self.max_players:
+            raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {shown(num_players)}")
+        if start_player is not None:
+            whole_number("start_player", start_player, 0, num_players - 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from artus_env.engine import records
 from artus_env.engine.definition import Definition
+from artus_env.engine.numbers import is_whole, whole_number
 from artus_env.engine.reading import printable, shown
 from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, fresh_seed
@@ -30,9 +31,9 @@ def illegal_move(definition: Definition, states: np.ndarray, components: Any, ta
         action = f"{action!r}, no action,"
     elif isinstance(action, str):
         action = printable(action)
-    elif isinstance(action, (int, np.integer)) and 0 <= action < len(table):
+    elif is_whole(action) and 0 <= action < len(table):
         action = f"action {action} ({definition.action_meaning(int(action), components)})"
-    elif isinstance(action, (int, np.integer)):
+    elif is_whole(action):
         action = f"action {shown(int(action))} (there are 0..{len(table) - 1})"
     return f"{action} is illegal for player {int(states[0]['player'])}; legal: {moves}"
 
@@ -101,9 +102,10 @@ class Game:
         self._first = copied(states)
         self._actions: list[int] = []
         self._tables = self.definition.build_tables(self.components)
+        self._kernels = self.definition.kernels
         self._legal = np.zeros(self.definition.mask_words, np.uint64)
         self._num_actions = len(self.definition.action_table(self.components))
-        self._observation_size = len(self.definition.observation_scale(self.components))
+        self._observation_size = len(self.definition.observation_bounds(self.components)[0])
 
     # --- looking ---
 
@@ -211,9 +213,9 @@ class Game:
         """`play`, and what the next player may do and sees, in one compiled call instead of three: for loops.
 
         Args:
-            action: An action id, an int.
+            action: An action id; an int is the fastest.
             mask: Overwritten with the next player's mask: shape (A,), int8; zeros when the game is over.
-            observation: Overwritten with what he sees: shape (F,), int8.
+            observation: Overwritten with what they see: shape (F,), int8.
 
         Returns:
             The prestige that the action brought, who is to move next, whether the game is over.
@@ -221,9 +223,13 @@ class Game:
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
         """
+        if action.__class__ is not int:
+            if not self._is_action(action):
+                raise self._illegal(action)
+            action = int(action)
         if not 0 <= action < self._num_actions:
             raise self._illegal(action)
-        kernels = self.definition.kernels
+        kernels = self._kernels
         points, player, over = kernels.turn_one(self._tables, self._states, self._legal, action, mask, observation)
         if points == kernels.ILLEGAL:
             raise self._illegal(action)
@@ -348,13 +354,10 @@ class Game:
         return f"Game(rules={self.rules!r}, num_players={self.num_players}, {where}, scores={self.scores})"
 
     def _check_player(self, player: int) -> int:
-        if not isinstance(player, (int, np.integer)) or not 0 <= player < self.num_players:
-            raise ValueError(f"player must be in 0..{self.num_players - 1}, got {player!r}")
-        return int(player)
+        return whole_number("player", player, 0, self.num_players - 1)
 
     def _is_action(self, action: Any) -> bool:
-        whole = isinstance(action, (int, np.integer)) and not isinstance(action, bool)
-        return whole and 0 <= action < self._num_actions
+        return is_whole(action) and 0 <= action < self._num_actions
 
     def _illegal(self, move: Any) -> IllegalMoveError:
         return IllegalMoveError(illegal_move(self.definition, self._states, self.components, self._tables, move))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, ClassVar
 
 import gymnasium
@@ -12,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.numbers import action_number
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, Window, require, rgb_array
 from artus_env.engine.seats import SeatedGames
 
@@ -90,7 +90,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """
         if self._games.ended[0]:
             raise ResetNeeded("the episode has ended (or none has begun): call reset() before step()")
-        number = operator.index(action)  # whole numbers of any library
+        number = action_number(action)
         playable = number if number in range(self._games.batch.num_actions) else -1  # may be too large for an array
         (reward,), (ended,), (illegal,) = self._games.act(np.array([playable]), GAME)
         info = self._info()
@@ -101,8 +101,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._games.observation()[0], float(reward), bool(ended), False, info
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions, as sb3-contrib asks for them: shape (A,), bool; all false after the end."""
-        return self._games.mask()[0].astype(np.bool_)
+        """The legal actions, as sb3-contrib and `action_space.sample` want them: shape (A,), int8; all zeros after the end."""
+        return self._games.mask()[0]
 
     def render(self) -> str | np.ndarray | None:
         """The table as the seat sees it: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8), or

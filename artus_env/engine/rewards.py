@@ -27,7 +27,10 @@ def mode_index(name: str) -> int:
 
 @jit
 def final_reward(mode, scores, players, reward):
-    """Add the reward for a finished game to `reward`: shape (players,), float32."""
+    """Write the reward for a finished game over that for its last move: shape (players,), floats of any width.
+
+    In the mode PRESTIGE nothing changes: that mode pays for moves alone.
+    """
     if mode == WIN:
         best = int(scores[0])
         winners = 0
@@ -52,7 +55,7 @@ def final_reward(mode, scores, players, reward):
 
 @jit
 def move_reward(mode, points, player, players, reward):
-    """Write the reward for a move that brought `player` some points: shape (players,), float32."""
+    """Write the reward for a move that brought `player` some points: shape (players,), floats of any width."""
     for other in range(players):
         reward[other] = 0
     if mode == PRESTIGE and points != 0:

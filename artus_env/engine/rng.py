@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from artus_env.engine.jit import jit_wrapping
+from artus_env.engine.numbers import is_whole
 from artus_env.engine.reading import shown
 
 SEED_LIMIT = 1 << 64
@@ -97,7 +98,7 @@ def check_seed(seed: int) -> int:
     Raises:
         ValueError: If it isn't a whole number in 0..2**64-1.
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < SEED_LIMIT:
+    if not is_whole(seed) or not 0 <= seed < SEED_LIMIT:
         raise ValueError(f"seed must be a whole number in 0..2**64-1, got {shown(seed)}")
     return int(seed)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from artus_env.engine.agents import FORFEIT, Agent, choose_actions, find_agent
 from artus_env.engine.batch import Batch
+from artus_env.engine.numbers import whole_number
 from artus_env.engine.options import read_options, read_position
 from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
@@ -39,7 +40,7 @@ class SeatedGames:
 
     def __init__(self, batch: Batch, seat: int | None, opponents: Any) -> None:
         if seat is not None:
-            _check_seat(seat, batch.num_players)
+            whole_number("seat", seat, 0, batch.num_players - 1)
         count = batch.num_players - 1
         if isinstance(opponents, (list, tuple)) and len(opponents) != count:
             raise ValueError(f"opponents must be one for all or a list of {count}, got {len(opponents)}")
@@ -74,7 +75,7 @@ class SeatedGames:
         start_player = given.get("start_player")
         batch.definition.check_variant(batch.rules, batch.num_players, start_player)
         if "seat" in given:
-            _check_seat(given["seat"], batch.num_players)
+            whole_number("seat", given["seat"], 0, batch.num_players - 1)
         states = None
         if "position" in given:
             states = read_position(given["position"], batch.definition, batch.components, batch.rules, batch.num_players)
@@ -174,8 +175,3 @@ class SeatedGames:
             self._last_action[which] = actions
         reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
         self._owed[which] += reward[which, self.seat[which]]
-
-
-def _check_seat(seat: Any, num_players: int) -> None:
-    if isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < num_players:
-        raise ValueError(f"seat must be in 0..{num_players - 1}, got {seat!r}")

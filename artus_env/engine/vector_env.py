@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.numbers import action_numbers
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, require, rgb_array
 from artus_env.engine.seats import SeatedGames
 from artus_env.engine.wording import counted
@@ -117,10 +118,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
         if not self._was_reset or (not next_step and games.ended.any()):
             raise ResetNeeded("an episode has ended (or none has begun): call reset() before step()")
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise ValueError(f"actions must be {self.num_envs} whole numbers, got {actions.dtype} of shape {actions.shape}")
-        actions = actions.astype(np.int64)
+        actions = action_numbers(actions, self.num_envs).astype(np.int64)
 
         stale = np.flatnonzero(games.ended)
         playing = np.flatnonzero(~games.ended)
@@ -149,8 +147,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return games.observation(), rewards, terminations, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions: shape (N, A), bool; after an episode's end all true in NEXT_STEP, else all false."""
-        return self._mask().astype(np.bool_)
+        """The legal actions: shape (N, A), int8; after an episode's end all ones in NEXT_STEP, else all zeros."""
+        return self._mask()
 
     def render(self) -> tuple[str, ...] | tuple[np.ndarray, ...] | None:
         """The table of each game as its seat sees it: as text, or as pixels, shape (height, width, 3), uint8."""

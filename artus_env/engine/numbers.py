@@ -1,0 +1,62 @@
+"""What counts as a whole number when somebody hands one in: the same for players, seats, actions, counts and seeds.
+
+A boolean is none, though Python and NumPy would take it for 0 or 1: where a number is wanted it is always a mistake.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.reading import shown
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is one whole number, Python's or NumPy's."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def are_whole(given: Any) -> bool:
+    """Whether an array, a list or a single number holds whole numbers alone."""
+    if hasattr(given, "dtype"):
+        return given.dtype.kind in "iu"
+    return all(is_whole(value) for value in np.asarray(given, object).flat)
+
+
+def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """A whole number that is in its bounds, as an int.
+
+    Raises:
+        ValueError: If it isn't; the message names it and the bounds.
+    """
+    if not is_whole(value) or value < low or (high is not None and value > high):
+        bounds = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{name} must be {bounds}, got {shown(value)}")
+    return int(value)
+
+
+def action_number(action: Any) -> int:
+    """A single action as an int: a whole number of any library, also an array without dimensions.
+
+    Raises:
+        TypeError: If it is no whole number.
+    """
+    if isinstance(action, bool):
+        raise TypeError(f"an action is a whole number, got {action}")
+    return operator.index(action)
+
+
+def action_numbers(actions: Any, count: int) -> np.ndarray:
+    """Actions of `count` games as an array: shape (count,), whole numbers of any type.
+
+    Raises:
+        ValueError: If their number or type is another.
+    """
+    numbers = np.asarray(actions)
+    if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
+        raise ValueError(f"actions must be {count} whole numbers, got {numbers.dtype} of shape {numbers.shape}")
+    if numbers is not actions and not are_whole(actions):
+        raise ValueError(f"actions must be {count} whole numbers, got {shown(actions)}")
+    return numbers
