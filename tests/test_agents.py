@@ -85,6 +85,14 @@ def test_what_a_view_knows_holds_nothing_hidden():
         np.testing.assert_array_equal(View(batch, None, keys(256)).known(), known)
 
 
+@pytest.mark.parametrize("shape", [(), (255,), (257,), (256, 1)], ids=str)
+def test_a_view_redeals_with_a_seed_for_each_game(shape):
+    """With fewer seeds the loop used to read on behind them."""
+    view = View(middle_of_games(), None, keys(256))
+    with pytest.raises(ValueError, match="seeds must be 256 numbers, got shape"):
+        view.redeal(np.zeros(shape, np.uint64))
+
+
 def test_greedy_takes_the_most_points():
     batch = middle_of_games()
     points = batch.points().astype(int)

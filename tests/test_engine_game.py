@@ -110,6 +110,43 @@ def test_a_turn_takes_whole_numbers_alone(action):
     assert game.clone().turn(np.int32(3), mask, observation) == game.clone().turn(3, mask, observation)
 
 
+BUFFERS = {
+    "too small": lambda array: array[:-1],
+    "empty": lambda array: array[:0],
+    "too large": lambda array: np.zeros(len(array) + 1, np.int8),
+    "of two dimensions": lambda array: array[None],
+    "of another type": lambda array: array.astype(np.int16),
+    "of booleans": lambda array: array.astype(np.bool_),
+    "with gaps": lambda array: np.zeros(2 * len(array), np.int8)[::2],
+    "backwards": lambda array: array[::-1],
+    "read-only": lambda array: np.broadcast_to(array, array.shape),
+    "a list": lambda array: array.tolist(),
+    "nothing": lambda array: None,
+}
+
+
+@pytest.mark.parametrize("other", BUFFERS.values(), ids=BUFFERS)
+@pytest.mark.parametrize("name", ["mask", "observation"])
+def test_a_turn_writes_only_to_arrays_that_fit(name, other):
+    """It used to write beyond the end of one that is too small, into whatever lay there."""
+    game = Game("advanced", 3, seed=1)
+    before = everything(game)
+    arrays = {"mask": game.mask(), "observation": game.observation()}
+    action, size = game.legal_actions()[0], len(arrays[name])
+    twin = game.clone()
+    twin.turn(action, **arrays)  # those that fitted once are not looked at again: others are
+    twin.turn(twin.legal_actions()[0], **arrays)
+    for player in (game, twin):
+        with pytest.raises(ValueError, match=rf"{name} must be a writable and contiguous array of shape \({size},\), int8"):
+            player.turn(action, **arrays | {name: other(arrays[name])})
+    assert everything(game) == before
+    rows = {key: np.zeros((3, len(array)), np.int8) for key, array in arrays.items()}
+    game.turn(action, rows["mask"][1], rows["observation"][1])
+    assert (rows["mask"][1] == game.mask()).all()
+    assert not rows["mask"][[0, 2]].any()
+    assert not rows["observation"][[0, 2]].any()
+
+
 NO_MOVES = [
     True,
     False,

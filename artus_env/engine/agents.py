@@ -108,13 +108,19 @@ class View:
     def redeal(self, seeds: np.ndarray) -> np.ndarray:
         """New states in which all that the player to move doesn't know is drawn anew: shape (n,), the state dtype.
 
-        Uniform over the deals that fit what he knows; the same for the same seeds, whatever the truth is.
+        Uniform over the deals that fit what they know; the same for the same seeds, whatever the truth is.
 
         Args:
             seeds: shape (n,), uint64.
+
+        Raises:
+            ValueError: If the shape is another; compiled code would read beyond it.
         """
+        seeds = np.asarray(seeds, np.uint64)
+        if seeds.shape != (len(self),):
+            raise ValueError(f"seeds must be {len(self)} numbers, got shape {seeds.shape}")
         states = self._states.copy()
-        self.definition.kernels.redeal(self.tables, states, np.asarray(seeds, np.uint64), self.player, 0, len(self))
+        self.definition.kernels.redeal(self.tables, states, seeds, self.player, 0, len(self))
         return states
 
 

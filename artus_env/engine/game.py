@@ -15,6 +15,8 @@ from artus_env.engine.reading import printable, shown
 from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, fresh_seed
 
+NOTHING_YET = object()
+
 
 class IllegalMoveError(ValueError):
     """A move that the rules don't allow. The game is unchanged; the message says what would have been legal."""
@@ -106,6 +108,8 @@ class Game:
         self._legal = np.zeros(self.definition.mask_words, np.uint64)
         self._num_actions = len(self.definition.action_table(self.components))
         self._observation_size = len(self.definition.observation_bounds(self.components)[0])
+        self._fitting_mask: Any = NOTHING_YET  # the arrays that `turn` has checked
+        self._fitting_observation: Any = NOTHING_YET
 
     # --- looking ---
 
@@ -214,14 +218,16 @@ class Game:
 
         Args:
             action: An action id; an int is the fastest.
-            mask: Overwritten with the next player's mask: shape (A,), int8; zeros when the game is over.
-            observation: Overwritten with what they see: shape (F,), int8.
+            mask: Overwritten with the next player's mask: shape (A,), int8, contiguous; zeros when the game is over.
+            observation: Overwritten with what they see: shape (F,), int8, contiguous. Hand in the same arrays each time: new
+                ones are checked first.
 
         Returns:
             The prestige that the action brought, who is to move next, whether the game is over.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
+            ValueError: If an array doesn't fit; the game is unchanged.
         """
         if action.__class__ is not int:
             if not self._is_action(action):
@@ -229,6 +235,12 @@ class Game:
             action = int(action)
         if not 0 <= action < self._num_actions:
             raise self._illegal(action)
+        if mask is not self._fitting_mask:
+            _check_buffer("mask", mask, self._num_actions)
+            self._fitting_mask = mask
+        if observation is not self._fitting_observation:
+            _check_buffer("observation", observation, self._observation_size)
+            self._fitting_observation = observation
         kernels = self._kernels
         points, player, over = kernels.turn_one(self._tables, self._states, self._legal, action, mask, observation)
         if points == kernels.ILLEGAL:
@@ -361,6 +373,14 @@ class Game:
 
     def _illegal(self, move: Any) -> IllegalMoveError:
         return IllegalMoveError(illegal_move(self.definition, self._states, self.components, self._tables, move))
+
+
+def _check_buffer(name: str, array: Any, size: int) -> None:
+    """Compiled code writes to it without looking: an array that is too small would destroy what lies behind it."""
+    fits = isinstance(array, np.ndarray) and array.dtype == np.int8 and array.shape == (size,)
+    if not fits or not array.flags.c_contiguous or not array.flags.writeable:
+        got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise ValueError(f"{name} must be a writable and contiguous array of shape ({size},), int8, got {got}")
 
 
 def _restore(cls: type[Game], states: np.ndarray, first: np.ndarray, actions: list[int], components: Any, seed: Any) -> Game:
