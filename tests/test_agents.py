@@ -1,5 +1,6 @@
 """Random, greedy and neural players, and how agents are found."""
 
+import re
 from importlib.metadata import EntryPoint
 
 import numpy as np
@@ -15,6 +16,8 @@ from artus_env.artus.components import STANDARD
 from artus_env.artus.observation import observation_scale
 from artus_env.artus.state import PLAY_PHASE
 from artus_env.engine.agents import View, find_agent
+from artus_env.engine.game import IllegalMoveError
+from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
 from artus_training.evaluate import evaluate
 
@@ -58,6 +61,80 @@ def test_choices_do_not_depend_on_the_company(agent):
     together = agent.act(View(batch, None, keys(256)))
     some = np.array([200, 3, 77])
     np.testing.assert_array_equal(agent.act(View(batch, some, keys(256))), together[some])
+
+
+class Clumsy:
+    """Plays the lowest legal actions, in the form that `answer` gives them."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def act(self, view):
+        return self.answer(view.mask.argmax(axis=1), view)
+
+
+def illegal_in_game_two(actions, view):
+    numbers = view.games - view._batch.numbers[0]
+    return np.where(numbers == 2, view.mask.argmin(axis=1), actions)
+
+
+@pytest.mark.parametrize(
+    ("names", "title"), [(None, "agent 1 of the line-up (Clumsy)"), (["best", "worst"], "agent 1 of the line-up (worst)")]
+)
+def test_an_illegal_action_names_agent_game_and_move(names, title):
+    batch = Batch(4, seed=1, autoreset=False)
+    cheat = Clumsy(illegal_in_game_two)
+    seats = np.tile([0, 1], (4, 1))
+    expected = re.escape(f"{title}: game 2: action 0 (") + ".* is illegal for player 1; legal: @"
+    with pytest.raises(IllegalMoveError, match=expected) as raised:
+        play_games(batch, [GreedyAgent(), cheat], seats, keys(4), names)
+    assert raised.value.game == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        (lambda actions, _: actions[:-1], "got int64 of shape"),
+        (lambda actions, _: actions[:, None], "got int64 of shape"),
+        (lambda actions, _: actions.astype(float), "got float64 of shape"),
+        (lambda actions, _: actions > 0, "got bool of shape"),
+        (lambda actions, _: [*actions.tolist()[:-1], True], "True]"),
+        (lambda actions, _: actions[0], "got int64 of shape ()"),
+        (lambda actions, _: None, "got object of shape ()"),
+        (lambda actions, _: [[1], [2, 3]], "inhomogeneous"),
+    ],
+)
+def test_what_are_no_actions_name_their_agent(answer, fault):
+    batch = Batch(4, seed=1, autoreset=False)
+    with pytest.raises(ValueError, match="agent 1 of the line-up .worst.: .*" + re.escape(fault)):
+        play_games(batch, [GreedyAgent(), Clumsy(answer)], np.tile([1, 0], (4, 1)), keys(4), ["best", "worst"])
+
+
+@pytest.mark.parametrize("answer", [True, 1.5, None, "@3", [3]], ids=repr)
+def test_a_function_that_returns_no_action_is_named(answer):
+    def absent_minded(observation, mask):
+        return answer
+
+    batch = Batch(2, seed=1, autoreset=False)
+    with pytest.raises(ValueError, match=re.escape(f"absent_minded must return one whole number, got {answer!r}")):
+        play_games(batch, [find_agent(absent_minded)], np.zeros((2, 2), int), keys(2))
+
+
+def test_an_evaluation_names_the_agent_that_plays_an_illegal_action():
+    def cheat(observation, mask):
+        return int(mask.argmin())
+
+    with pytest.raises(
+        IllegalMoveError, match=r"agent 1 of the line-up \(cheat\): game \d+: action 0 .* is illegal for player"
+    ):
+        evaluate(["greedy", cheat], games=4)
+
+
+def test_actions_may_be_tensors_and_lists():
+    for answer in (torch.from_numpy, np.ndarray.tolist, list, lambda actions: [torch.tensor(a) for a in actions.tolist()]):
+        batch = Batch(3, seed=1, autoreset=False)
+        play_games(batch, [Clumsy(lambda actions, _, answer=answer: answer(actions))], np.zeros((3, 2), int), keys(3))
+        assert batch.over.all()
 
 
 def test_random_draws_each_legal_action_equally_often():

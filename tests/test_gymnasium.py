@@ -15,7 +15,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.monitor import Monitor
 
-from artus_env import Game
+from artus_env import Game, IllegalMoveError
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
 from engine_play import VARIANTS, random_game
 
@@ -273,10 +273,25 @@ def test_arguments_that_do_not_fit_are_named(kwargs, error, message):
             make(**kwargs)
 
 
-def test_an_illegal_move_of_an_opponent_is_his_fault():
-    env = ArtusEnv(seat=0, opponents=lambda observation, mask: int(mask.argmin()))
-    with pytest.raises(ValueError, match="is illegal for player 1"):
+class Vague:
+    """Returns no whole numbers."""
+
+    def act(self, view):
+        return view.mask.argmax(axis=1) / 2
+
+
+def cheat(observation, mask):
+    return int(mask.argmin())
+
+
+def test_an_opponent_who_plays_an_illegal_move_is_named():
+    env = ArtusEnv(num_players=3, seat=0, opponents=["random", cheat])
+    named = r"agent 1 of the line-up \(cheat\): game 0: action 0 \(.*\) is illegal for player 2; legal: "
+    with pytest.raises(IllegalMoveError, match=named):
         env.reset(seed=0, options={"start_player": 0})
+    envs = ArtusVectorEnv(3, seat=0, opponents=Vague())
+    with pytest.raises(ValueError, match=r"agent 0 of the line-up \(Vague\): actions must be 3 whole numbers, got float64"):
+        envs.reset(seed=0, options={"start_player": 0})
 
 
 def test_an_opponent_who_gives_up_is_named():

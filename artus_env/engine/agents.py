@@ -17,6 +17,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.game import IllegalMoveError
+from artus_env.engine.numbers import action_number, action_numbers
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import following_keys, key_bits
 
@@ -140,7 +142,19 @@ class CallableAgent:
         self.function = function
 
     def act(self, view: View) -> np.ndarray:
-        return np.array([self.function(view.observation[i], view.mask[i]) for i in range(len(view))], np.int64)
+        """What the function returned for each game.
+
+        Raises:
+            ValueError: If that is no whole number.
+        """
+        return np.array([self._action(view.observation[i], view.mask[i]) for i in range(len(view))])
+
+    def _action(self, observation: np.ndarray, mask: np.ndarray) -> int:
+        action = self.function(observation, mask)
+        try:
+            return action_number(action)
+        except TypeError:
+            raise ValueError(f"{type_name(self)} must return one whole number, got {shown(action)}") from None
 
 
 def agent_names() -> list[str]:
@@ -215,23 +229,50 @@ def _binds(takes: Signature, count: int) -> bool:
     return True
 
 
+def type_name(agent: Any) -> str:
+    """What an agent is called that was given no name: like its function or its class."""
+    made_of = agent.function if isinstance(agent, CallableAgent) else agent
+    return str(getattr(made_of, "__name__", type(made_of).__name__))
+
+
+def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None) -> str:
+    """An agent as messages name it: by its place in the line-up, from 0, and its name or type."""
+    return f"agent {index} of the line-up ({names[index] if names else type_name(agents[index])})"
+
+
+def blamed(
+    error: IllegalMoveError, batch: Batch, agents: Sequence[Agent], seats: np.ndarray, names: Sequence[str] | None
+) -> IllegalMoveError:
+    """The error of `Batch.step` about an action of `choose_actions`, with the agent that chose it (arguments as there)."""
+    index = int(seats[error.game, batch.player[error.game]])
+    named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
+    named.game = error.game
+    return named
+
+
 def choose_actions(
-    batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray, which: np.ndarray | None = None
+    batch: Batch,
+    agents: Sequence[Agent],
+    seats: np.ndarray,
+    keys: np.ndarray,
+    which: np.ndarray | None = None,
+    names: Sequence[str] | None = None,
 ) -> np.ndarray:
     """One action for each game, from the agent whose move it is.
 
     Args:
         batch: The games, those asked about not over.
         agents: Who plays.
-        seats: Which agent sits where: shape (N, num_players), indices into `agents`; -1: nobody, his action is 0.
+        seats: Which agent sits where: shape (N, num_players), indices into `agents`; -1: nobody, the action is 0.
         keys: A key for each game's decisions, shape (N,), uint64; moved on to the next in place.
         which: Ask about these games alone: different indices, shape (n,); None: all.
+        names: What messages call the agents; None: like their types.
 
     Returns:
         shape (N,) or (n,), int64.
 
     Raises:
-        ValueError: If an agent returns no array of that shape.
+        ValueError: If an agent returns no array of that shape; the message names the agent.
     """
     games = np.arange(len(batch)) if which is None else which
     sitting = seats[games, batch.player[games]]
@@ -242,12 +283,10 @@ def choose_actions(
         asked = np.flatnonzero(sitting == index)
         if len(asked):
             everybody = which is None and len(asked) == len(batch)
-            chosen = np.asarray(agent.act(View(batch, None if everybody else games[asked], bits)))
-            if chosen.shape != asked.shape or chosen.dtype.kind not in "iu":
-                raise ValueError(
-                    f"{type(agent).__name__}.act must return {len(asked)} whole numbers, "
-                    f"got {chosen.dtype} of shape {chosen.shape}"
-                )
-            actions[asked] = chosen
+            chosen = agent.act(View(batch, None if everybody else games[asked], bits))
+            try:
+                actions[asked] = action_numbers(chosen, len(asked))
+            except ValueError as error:
+                raise ValueError(f"{agent_title(index, agents, names)}: {error}") from None
     keys[games] = following_keys(keys[games])
     return actions

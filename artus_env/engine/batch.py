@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from artus_env.engine.definition import Definition
-from artus_env.engine.game import illegal_move
+from artus_env.engine.game import IllegalMoveError, illegal_move
 from artus_env.engine.numbers import action_numbers, are_whole, whole_number
 from artus_env.engine.reading import shown
 from artus_env.engine.render import GRID_GAMES, draw, grid
@@ -218,7 +218,8 @@ class Batch:
             reward, shape (N, num_players), float32, and done, shape (N,), bool: the batch's own arrays.
 
         Raises:
-            ValueError: If an action is illegal; the message names game and move, and nothing has changed.
+            IllegalMoveError: If an action is illegal; the message names game and move, and nothing has changed.
+            ValueError: If the actions have another shape or type; nothing has changed.
         """
         games = None if which is None else self._chosen(which)
         actions = action_numbers(actions, self.num_games if games is None else len(games))
@@ -229,7 +230,9 @@ class Batch:
         bad = kernels.first_illegal(states, legal, actions, self.num_actions)
         if bad >= 0:
             game = bad if games is None else int(games[bad])
-            raise ValueError(f"game {game}: {self._illegal(game, int(actions[bad]))}")
+            error = IllegalMoveError(f"game {game}: {self._illegal(game, int(actions[bad]))}")
+            error.game = game
+            raise error
         if games is not None:
             self._chosen_actions[games] = actions
             actions = self._chosen_actions

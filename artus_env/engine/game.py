@@ -19,7 +19,13 @@ NOTHING_YET = object()
 
 
 class IllegalMoveError(ValueError):
-    """A move that the rules don't allow. The game is unchanged; the message says what would have been legal."""
+    """A move that the rules don't allow. The game is unchanged; the message says what would have been legal.
+
+    Attributes:
+        game: Which game of a batch it was, None for a game of its own.
+    """
+
+    game: int | None = None
 
 
 def illegal_move(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray, action: Any) -> str:

@@ -8,8 +8,9 @@ from itertools import permutations
 
 import numpy as np
 
-from artus_env.engine.agents import FORFEIT, Agent, choose_actions
+from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions
 from artus_env.engine.batch import Batch
+from artus_env.engine.game import IllegalMoveError
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
     return (orders[deals % len(orders)][:, None, :] + np.arange(players)[:, None]) % players
 
 
-def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray) -> Played:
+def play_games(
+    batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray, names: Sequence[str] | None = None
+) -> Played:
     """Play every game of a batch (without autoreset) to its end.
 
     Args:
@@ -74,9 +77,11 @@ def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: n
         agents: Who plays.
         seats: Which agent sits where: shape (N, num_players), indices into `agents`.
         keys: A key for each game's decisions, shape (N,), uint64.
+        names: What messages call the agents; None: like their types.
 
     Raises:
-        ValueError: If the batch has autoreset, or an agent plays an illegal action.
+        IllegalMoveError: If an agent plays an illegal action; the message names agent, game and move.
+        ValueError: If the batch has autoreset, or an agent returns no actions; the message names the agent.
     """
     if batch.autoreset:
         raise ValueError("play_games needs a batch with autoreset=False")
@@ -87,7 +92,7 @@ def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: n
     running = ~batch.over
     seats[~running] = -1
     while running.any():
-        chosen = choose_actions(batch, agents, seats, keys)
+        chosen = choose_actions(batch, agents, seats, keys, names=names)
         given_up = running & (chosen == FORFEIT)
         forfeits[given_up] = batch.player[given_up]
         for game in np.flatnonzero(given_up):
@@ -98,11 +103,11 @@ def play_games(batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: n
         running &= ~given_up
         chosen[~running] = FORFEIT
         actions.append(chosen.astype(np.int16))
-        if running.all():
-            batch.step(chosen)
-        else:
-            which = np.flatnonzero(running)
-            batch.step(chosen[which], which)
+        which = None if running.all() else np.flatnonzero(running)
+        try:
+            batch.step(chosen if which is None else chosen[which], which)
+        except IllegalMoveError as error:
+            raise blamed(error, batch, agents, seats, names) from None
         running &= ~batch.over
         seats[~running] = -1
     return Played(batch.scores.copy(), forfeits, reasons, actions)

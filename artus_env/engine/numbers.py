@@ -19,10 +19,13 @@ def is_whole(value: Any) -> bool:
 
 
 def are_whole(given: Any) -> bool:
-    """Whether an array, a list or a single number holds whole numbers alone."""
-    if hasattr(given, "dtype"):
-        return given.dtype.kind in "iu"
-    return all(is_whole(value) for value in np.asarray(given, object).flat)
+    """Whether an array of any library, a list or a single number holds whole numbers alone."""
+    if np.asarray(given).dtype.kind not in "iu":
+        return False
+    # NumPy makes numbers of the booleans in a list that has numbers, too.
+    return hasattr(given, "__array__") or not any(
+        isinstance(value, (bool, np.bool_)) for value in np.asarray(given, object).flat
+    )
 
 
 def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
@@ -57,6 +60,6 @@ def action_numbers(actions: Any, count: int) -> np.ndarray:
     numbers = np.asarray(actions)
     if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
         raise ValueError(f"actions must be {count} whole numbers, got {numbers.dtype} of shape {numbers.shape}")
-    if numbers is not actions and not are_whole(actions):
+    if numbers is not actions and not are_whole(actions):  # arrays, the common case, are done
         raise ValueError(f"actions must be {count} whole numbers, got {shown(actions)}")
     return numbers

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.agents import FORFEIT, Agent, choose_actions, find_agent
+from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions, find_agent, type_name
 from artus_env.engine.batch import Batch
+from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.numbers import whole_number
 from artus_env.engine.options import read_options, read_position
 from artus_env.engine.render import draw
@@ -45,7 +46,9 @@ class SeatedGames:
         if isinstance(opponents, (list, tuple)) and len(opponents) != count:
             raise ValueError(f"opponents must be one for all or a list of {count}, got {len(opponents)}")
         single = not isinstance(opponents, (list, tuple))
-        self.agents: list[Agent] = [find_agent(agent) for agent in ([opponents] if single else opponents)]
+        given = [opponents] if single else opponents
+        self.agents: list[Agent] = [find_agent(agent) for agent in given]
+        self._names = [name if isinstance(name, str) else type_name(name) for name in given]
         self._order = np.zeros(count, np.int64) if single else np.arange(count)  # who sits clockwise from the seat
         self.batch = batch
         self.fixed_seat = seat
@@ -160,11 +163,14 @@ class SeatedGames:
         batch = self.batch
         waiting = which
         while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
-            actions = choose_actions(batch, self.agents, self._sitting, self._keys, waiting)
+            actions = choose_actions(batch, self.agents, self._sitting, self._keys, waiting, self._names)
             if (actions == FORFEIT).any():
                 failures = {getattr(agent, "failure", "") for agent in self.agents} - {""}
                 raise RuntimeError(f"an opponent gave its game up: {'; '.join(sorted(failures)) or 'no reason given'}")
-            self._play(actions, waiting)
+            try:
+                self._play(actions, waiting)
+            except IllegalMoveError as error:
+                raise blamed(error, batch, self.agents, self._sitting, self._names) from None
         over = which[batch.done[which]]
         if len(over):  # the batch shows the start player's view when a game is over
             batch.observation[over] = batch.observe(self.seat[over], over)

@@ -181,6 +181,7 @@ def evaluate(
     sits = seatings(np.arange(deals), orders).reshape(games, n)  # the seat of each member of the line-up
     members = np.argsort(sits, axis=1)  # the same seat by seat
     different = list({id(player): player for player in players}.values())
+    called = list({id(player): _name(agent) for player, agent in zip(players, agents, strict=False)}.values())
     which_agent = np.array([different.index(player) for player in players])
 
     if progress:
@@ -201,7 +202,7 @@ def evaluate(
         part = slice(start, min(start + batch_size, games))
         batch = Batch(part.stop - start, rules=rules, num_players=n, autoreset=False, components=components)
         batch.reset(seeds[part])
-        played = play_games(batch, different, which_agent[members[part]], keys[part])
+        played = play_games(batch, different, which_agent[members[part]], keys[part], called)
         scores[part] = np.take_along_axis(played.scores, sits[part], axis=1)
         rates[part] = np.take_along_axis(played.shares(), sits[part], axis=1)
         forfeits += int((played.forfeits >= 0).sum())

@@ -318,7 +318,7 @@ def play_block(
     batch.reset(np.repeat(deal_seeds, players))
     sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
     seats = np.array(who)[np.argsort(sits, axis=1)]  # the agent on each seat
-    played = play_games(batch, agents, seats, keys)
+    played = play_games(batch, agents, seats, keys, settings.agents)
     notes = []
     for game, reason in sorted(played.reasons.items()):
         seat = int(played.forfeits[game])
