@@ -28,7 +28,8 @@ NUM_ACTIONS = _actions.NUM_ACTIONS
 OBSERVATION_SIZE = _observation.OBSERVATION_SIZE
 """How many features an observation has with the standard box."""
 OBSERVATION_SCALE = _observation.observation_scale()
-"""Multiply an observation by it for floats of about -1..1: shape (OBSERVATION_SIZE,), float32. Nothing in here reads it."""
+"""Multiply an observation by it for floats of about -1..1: shape (OBSERVATION_SIZE,), float32. A copy: the
+engine reads nothing from it."""
 
 
 class Game(_game.Game):

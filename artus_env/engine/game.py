@@ -110,7 +110,7 @@ class Game:
         self._first = copied(states)
         self._actions: list[int] = []
         self._tables = self.definition.build_tables(self.components)
-        self._kernels = self.definition.kernels
+        self._turn_one, self._not_legal = self.definition.kernels.turn_one, self.definition.kernels.ILLEGAL  # for `turn`
         self._legal = np.zeros(self.definition.mask_words, np.uint64)
         self._num_actions = len(self.definition.action_table(self.components))
         self._observation_size = len(self.definition.observation_bounds(self.components)[0])
@@ -247,9 +247,8 @@ class Game:
         if observation is not self._fitting_observation:
             _check_buffer("observation", observation, self._observation_size)
             self._fitting_observation = observation
-        kernels = self._kernels
-        points, player, over = kernels.turn_one(self._tables, self._states, self._legal, action, mask, observation)
-        if points == kernels.ILLEGAL:
+        points, player, over = self._turn_one(self._tables, self._states, self._legal, action, mask, observation)
+        if points == self._not_legal:
             raise self._illegal(action)
         self._actions.append(action)
         return points, player, over

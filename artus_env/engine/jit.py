@@ -2,8 +2,8 @@
 
 Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
 inlined into it, or a global, can change without the cache noticing. Here the cache folder carries a hash of every
-source file that can end up in compiled code, so that an edited rule always means a new folder. The folders used last
-are kept; what lies in them is told in `compiled`.
+source file that can end up in compiled code, so that an edited rule always means a new folder. `compiled` reads and
+writes the files in it, and removes old folders.
 """
 
 from __future__ import annotations
