@@ -15,7 +15,8 @@ from artus_env.artus.actions import PLACE, action_table
 from artus_env.artus.components import STANDARD
 from artus_env.artus.observation import observation_scale
 from artus_env.artus.state import PLAY_PHASE
-from artus_env.engine.agents import View, find_agent
+from artus_env.engine import agents as engine_agents
+from artus_env.engine.agents import GROUP, View, find_agent, runs_program
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
@@ -304,3 +305,23 @@ def test_an_unknown_name_brings_the_nearest_ones(name, guess):
     assert guess in str(caught.value)
     assert "installed are: greedy, ismcts" in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["program", "program:./bot", "program:time=2 touch x", "program:ppo:x.safetensors"])
+def test_names_that_start_a_program_are_known(name):
+    assert runs_program(name)
+
+
+@pytest.mark.parametrize("name", ["random", "ismcts:500", "ppo:program:x", "x.safetensors", "Program:./bot", "nobody", ""])
+def test_names_that_start_no_program_are_known_too(name):
+    assert not runs_program(name)
+
+
+def test_an_agent_of_another_package_says_itself_that_it_starts_programs(monkeypatch):
+    entry = EntryPoint("wrapped", f"{__name__}:WrappedProgram", GROUP)
+    monkeypatch.setattr(engine_agents, "entry_points", lambda group: [entry])
+    assert runs_program("wrapped:./bot")
+
+
+class WrappedProgram:
+    runs_program = True

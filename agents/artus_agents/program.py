@@ -278,6 +278,8 @@ class ProgramAgent:
         NotImplementedError: On systems other than Linux.
     """
 
+    runs_program = True  # see artus_env.engine.agents.runs_program
+
     def __init__(self, command: str | Sequence[str] = "", time_limit: float = 5.0, start_limit: float = 10.0) -> None:
         if sys.platform != "linux":
             raise NotImplementedError("programs can play on Linux only: elsewhere they could stay behind")

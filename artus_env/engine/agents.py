@@ -178,6 +178,16 @@ def agent_factory(name: str) -> Callable[..., Any]:
     raise ValueError(f"there is no agent {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
 
 
+def runs_program(name: str) -> bool:
+    """Whether an agent of this name would start a program that its argument names.
+
+    The user has to name such an agent; a name that comes from a file must not be believed. A factory that starts what its
+    argument says has an attribute `runs_program = True`. An unknown name starts nothing.
+    """
+    kind = name.partition(":")[0]
+    return kind in agent_names() and getattr(agent_factory(kind), "runs_program", False) is True
+
+
 def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
     """An agent from its name (`name` or `name:argument`), or from an agent or callable itself.
 
