@@ -432,6 +432,39 @@ def test_files_are_readable_by_their_owner_alone(tmp_path):
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+def test_the_page_with_all_games_has_the_same_link_after_a_restart_and_its_owner_alone_can_read_it(tmp_path):
+    secret = Lobby(Store(tmp_path)).host_secret
+    assert Lobby(Store(tmp_path)).host_secret == secret
+    (path,) = tmp_path.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 1000, b"short", b"../../../../etc/passwd\n\n"])
+def test_a_damaged_secret_of_the_page_with_all_games_is_replaced(tmp_path, content, capsys):
+    (tmp_path / "host.secret").write_bytes(content)
+    secret = Lobby(Store(tmp_path)).host_secret
+    assert len(secret) == 22
+    assert str(tmp_path / "host.secret") in capsys.readouterr().err
+    assert Lobby(Store(tmp_path)).host_secret == secret
+
+
+def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
+    """Two would each write the game as they know it, and moves that were confirmed would be lost."""
+    line = ["play", "--no-browser", "--port", "0", "--games", str(tmp_path)]
+    served = []
+
+    def serve(lobby, listener):
+        served.append(lobby)
+        assert artus(line) == 2
+        assert len(list(tmp_path.glob("*.json"))) == 1, "it has dealt no game"
+
+    monkeypatch.setattr(command, "serve", serve)
+    monkeypatch.setattr(command.artus_env, "warmup", lambda: None)
+    assert artus(line) == 0
+    assert f"{tmp_path}: another process is serving the games in it; --games names another folder" in capsys.readouterr().err
+    assert len(served) == 1
+
+
 def test_a_move_that_cannot_be_kept_is_not_played(tmp_path, monkeypatch):
     table = deal(tmp_path, "beginner", PEOPLE[:2])
     before = files(tmp_path)
@@ -605,7 +638,7 @@ def test_a_port_that_is_taken_is_named(capsys, tmp_path):
         port = str(taken.getsockname()[1])
         assert artus(["play", "--no-browser", "--port", port, "--games", str(tmp_path)]) == 2
     assert f"can't listen on 127.0.0.1, port {port}" in capsys.readouterr().err
-    assert files(tmp_path) == {}, "no game was dealt for nothing"
+    assert not list(tmp_path.glob("*.json")), "no game was dealt for nothing"
 
 
 def test_it_binds_to_loopback_unless_told_otherwise():

@@ -8,7 +8,7 @@ import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -17,13 +17,14 @@ import uvicorn
 
 import artus_env
 from artus_env.artus.components import MAX_PLAYERS, RULES
+from artus_env.engine.files import alone_in
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training.cli import UsageError
 from artus_training.evaluate import line_up
 from artus_training.play.server import Lobby, make_app
-from artus_training.play.store import Store, default_folder
-from artus_training.play.table import Seat, Table, new_secret
+from artus_training.play.store import Store, default_folder, new_secret
+from artus_training.play.table import Seat, Table
 
 PORT = 8128
 LONGEST_NAME = 24
@@ -32,10 +33,21 @@ LONGEST_NAME = 24
 def main(arguments: list[str]) -> int:
     """Serve games in the browser until Ctrl-C."""
     given = read(arguments)
-    try:
-        lobby = Lobby(Store(given.games))
-    except OSError as error:
-        raise UsageError(f"--games {given.games}: {error.strerror or error}") from None
+    with ExitStack() as stack:
+        try:
+            store = Store(given.games)
+            stack.enter_context(alone_in(store.folder, "serving the games in it"))
+            lobby = Lobby(store)
+        except OSError as error:
+            raise UsageError(f"--games {given.games}: {error.strerror or error}") from None
+        except ValueError as error:
+            raise UsageError(f"{error}; --games names another folder") from None
+        run(given, lobby)
+    return 0
+
+
+def run(given: argparse.Namespace, lobby: Lobby) -> None:
+    """Listen, deal a game if one is wanted, say where it is and serve."""
     try:
         listener = socket.create_server((given.host, given.port), family=family(given.host))
     except OSError as error:
@@ -49,7 +61,6 @@ def main(arguments: list[str]) -> int:
         if not given.no_browser:
             webbrowser.open(f"{base}{first_page(lobby, given)}")
         serve(lobby, listener)
-    return 0
 
 
 def serve(lobby: Lobby, listener: socket.socket) -> None:
@@ -76,8 +87,8 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser(
         "artus play",
-        description="Play in the browser, 1 to 4 people with or without agents. Each person gets a link of his own; keep "
-        "yours to yourself, who has it sees your hand and plays for you. Games are kept on disk: when the server is started "
+        description="Play in the browser, 1 to 4 people with or without agents. Each person gets a link; keep yours to "
+        "yourself: anybody who has it sees your hand and plays for you. Games are kept on disk: when the server is started "
         "again, all links go on working.",
     )
     parser.add_argument("--rules", choices=RULES, default="beginner", help="default: %(default)s")

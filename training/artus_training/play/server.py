@@ -33,8 +33,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from artus_training.play import sight
-from artus_training.play.store import Store, warn
-from artus_training.play.table import RefusedError, Seat, Table, new_secret
+from artus_training.play.store import Store, new_secret, warn
+from artus_training.play.table import RefusedError, Seat, Table
 from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
 
 PAGE = Path(__file__).parent / "page"
@@ -57,7 +57,7 @@ class Lobby:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.host_secret = new_secret()
+        self.host_secret = store.host_secret()
         self.tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, int]] = {}
         self._shares: dict[str, Table] = {}
@@ -67,7 +67,7 @@ class Lobby:
             try:
                 self.add(Table.load(store, path.stem, data))
             except ValueError as error:
-                warn(path, error)
+                warn(f"{path} is left alone: {error}")
 
     def add(self, table: Table) -> None:
         """Let a table be found. `start` lets its agents move, once the server runs."""

@@ -1,4 +1,4 @@
-"""Games on disk: one JSON file each, written whole or not at all.
+"""Games on disk: one JSON file each, written whole or not at all, and the secret of the page that lists them.
 
 They hold the seats' secrets, so that nobody but their owner may read them.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import secrets
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +19,13 @@ from typing import Any
 from artus_env.engine.files import write_atomically
 
 VERSION = 1
+HOST = "host.secret"
+SECRET = re.compile(r"[A-Za-z0-9_-]{22}")
+
+
+def new_secret() -> str:
+    """128 random bits for a link that nobody can guess."""
+    return secrets.token_urlsafe(16)
 
 
 def default_folder() -> Path:
@@ -43,8 +52,27 @@ class Store:
         Raises:
             OSError: If it can't be written; the old file stands then.
         """
-        content = json.dumps({"version": VERSION, **data}, separators=(",", ":")).encode()
-        write_atomically(self.folder / f"{name}.json", content, mode=0o600)  # only its owner may read it
+        self._write(f"{name}.json", json.dumps({"version": VERSION, **data}, separators=(",", ":")))
+
+    def host_secret(self) -> str:
+        """The secret of the page with all games: the same at every start, so that its link goes on working.
+
+        Raises:
+            OSError: If there is none yet and none can be written.
+        """
+        path = self.folder / HOST
+        with suppress(FileNotFoundError):
+            with path.open(encoding="ascii", errors="replace") as file:
+                kept = file.read(100).strip()
+            if SECRET.fullmatch(kept):
+                return kept
+            warn(f"{path} holds no secret: the page with all games gets a new link")
+        fresh = new_secret()
+        self._write(HOST, f"{fresh}\n")
+        return fresh
+
+    def _write(self, name: str, text: str) -> None:
+        write_atomically(self.folder / name, text.encode(), mode=0o600)  # only its owner may read it
         with suppress(OSError, AttributeError):  # the folder's entry, where the system knows such a thing
             folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
             try:
@@ -60,11 +88,11 @@ class Store:
                 if not isinstance(data, dict) or data.get("version") != VERSION:
                     raise ValueError(f"it has no version {VERSION}")
             except (OSError, ValueError, RecursionError) as error:
-                warn(path, error)
+                warn(f"{path} is left alone: {error}")
                 continue
             yield path, data
 
 
-def warn(path: Path, error: Exception) -> None:
-    """Say that a file can't be used."""
-    print(f"artus play: {path} is left alone: {error}", file=sys.stderr)
+def warn(text: str) -> None:
+    """Say on stderr what needs somebody's attention."""
+    print(f"artus play: {text}", file=sys.stderr)

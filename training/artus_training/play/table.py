@@ -16,7 +16,7 @@ from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.rng import fresh_seed
 from artus_env.engine.wording import counted
 from artus_training.play import words
-from artus_training.play.store import Store
+from artus_training.play.store import Store, new_secret
 
 
 class RefusedError(Exception):
@@ -25,11 +25,6 @@ class RefusedError(Exception):
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
         self.status = status
-
-
-def new_secret() -> str:
-    """128 random bits for a link that nobody can guess."""
-    return secrets.token_urlsafe(16)
 
 
 @dataclass(frozen=True)
