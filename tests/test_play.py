@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import random
 import re
 import signal
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 import urllib.request
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -360,7 +362,7 @@ def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
     played = []
     for name, restart in (("a", False), ("b", True)):
         folder = tmp_path / name
-        table = Table.deal(Store(folder), "beginner", [Seat("Ann", None, "s"), Seat("r", "random")], 3)
+        table = Table.deal(Store(folder), "beginner", [Seat("Ann", None, "A" * 22), Seat("r", "random")], 3)
         table.key = 77
         table.save()
         server = Serving(folder)
@@ -483,15 +485,82 @@ def test_a_move_that_cannot_be_kept_is_not_played(tmp_path, monkeypatch):
     assert table.number == 1
 
 
+def changed(**parts):
+    """Parts of a stored game replaced."""
+    return lambda data: json.dumps({**json.loads(data), **parts}).encode()
+
+
+def changed_seat(**parts):
+    """Parts of the first seat of a stored game replaced."""
+
+    def change(data):
+        whole = json.loads(data)
+        whole["seats"][0] = {**whole["seats"][0], **parts}
+        return json.dumps(whole).encode()
+
+    return change
+
+
+BOT = {"name": "greedy", "agent": "greedy", "secret": None}
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         lambda data: b"",
         lambda data: data[:-9],
         lambda data: b"[]",
+        lambda data: b"[" * 100_000,
+        lambda data: b"\xff" * 100,
+        lambda data: data + b" " * 20_000_000,
         lambda data: data.replace(b'"version":1', b'"version":9'),
+        lambda data: data.replace(b'"version":1', b'"version":true'),
         lambda data: data.replace(b'"key":', b'"kez":'),
+        lambda data: re.sub(rb'"key":\d+', b'"key":1e999', data),
+        lambda data: re.sub(rb'"key":\d+', b'"key":1e4', data),
+        lambda data: re.sub(rb'"key":\d+', b'"key":' + b"9" * 9000, data),
+        changed(key=-1),
+        changed(key=1 << 64),
+        changed(key=True),
+        changed(key="7"),
+        changed(share=None),
+        changed(share=["x"]),
+        changed(share="x/../../y"),
+        changed(next=None),
+        changed(next=7),
+        changed(record=None),
+        changed(record=[]),
+        changed(record={}),
+        changed(seats=None),
+        changed(seats=[]),
+        changed(seats=["Ann", "Ben"]),
+        changed(seats=[BOT, BOT]),
+        changed_seat(name=None),
+        changed_seat(name=7),
+        changed_seat(name=""),
+        changed_seat(name="   "),
+        changed_seat(name="x" * 27),
+        changed_seat(name="a\nb"),
+        changed_seat(name="\x1b[2J"),
+        changed_seat(name="\u202eAnn"),
+        changed_seat(name="\ud800"),
+        changed_seat(secret=None),
+        changed_seat(secret=["x"]),
+        changed_seat(secret={"x": 1}),
+        changed_seat(secret=""),
+        changed_seat(secret="host"),
+        changed_seat(secret="A" * 21 + "/"),
+        changed_seat(secret="A" * 23),
+        changed_seat(agent="random"),
+        changed_seat(agent=["random"], secret=None),
+        changed_seat(agent="", secret=None),
+        changed_seat(agent="ppo:\x1b[2J", secret=None),
+        changed_seat(agent="ppo:" + "x" * 100_000, secret=None),
         lambda data: data.replace(b'"moves":["', b'"moves":["@0","'),
+        lambda data: data.replace(b'"moves":["', b'"moves":[null,"'),
+        lambda data: data.replace(b'"scores":[', b'"scores":[1e300,'),
+        lambda data: data.replace(b'"position":{', b'"position":{"seats":[],"x":{'),
+        lambda data: re.sub(rb'"position":{.*?},"moves"', b'"position":[1],"moves"', data),
         lambda data: data.replace(b'"name":', b'"nome":', 1),
     ],
 )
@@ -502,8 +571,86 @@ def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_pa
     path.write_bytes(damage(path.read_bytes()))
     damaged = path.read_bytes()
     assert list(Lobby(Store(tmp_path)).tables) == [other.name]
-    assert str(path) in capsys.readouterr().err
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert complaint.startswith(f"artus play: {path} is left alone: ")
+    assert complaint.isprintable()
+    assert len(complaint) < len(str(path)) + 500
     assert path.read_bytes() == damaged
+
+
+def test_what_is_no_file_of_a_game_at_all_keeps_no_server_from_starting(tmp_path, capsys):
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    os.mkfifo(tmp_path / "1-pipe.json")
+    (tmp_path / "2-folder.json").mkdir()
+    (tmp_path / "3-nowhere.json").symlink_to(tmp_path / "nothing")
+    (tmp_path / "4-endless.json").symlink_to("/dev/zero")
+    (tmp_path / "5\n\x1b[2J.json").write_text("x")
+    assert list(Lobby(Store(tmp_path)).tables) == [table.name]
+    complaints = capsys.readouterr().err.splitlines()
+    assert len(complaints) == 5
+    assert all(line.isprintable() for line in complaints)
+
+
+def test_of_two_files_with_the_same_secret_the_first_is_served(tmp_path, capsys):
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    data = json.loads((tmp_path / f"{table.name}.json").read_text())
+    copies = {
+        "copy": data,
+        "seat": {**data, "share": "S" * 22},
+        "share": {**data, "seats": deal(tmp_path / "other", "beginner", PEOPLE[:2]).seats},
+        "twice": {**data, "share": "T" * 22, "seats": [{"name": name, "secret": "D" * 22} for name in PEOPLE[:2]]},
+    }
+    for name, copy in copies.items():
+        (tmp_path / f"z-{name}.json").write_text(json.dumps(copy, default=asdict))
+    lobby = Lobby(Store(tmp_path))
+    assert list(lobby.tables) == [table.name]
+    assert lobby.seat(secret_of(table, 0)) == (lobby.tables[table.name], 0)
+    assert len(capsys.readouterr().err.splitlines()) == 4
+
+
+def test_the_next_game_is_one_with_the_same_seats_or_none(tmp_path):
+    """What a file names is only followed where it leads people to seats of their own."""
+    others = {
+        "nowhere": None,
+        "other people": deal(tmp_path, "beginner", ["Ann", "Eve"]),
+        "fewer": deal(tmp_path, "beginner", PEOPLE[:1], ["greedy"]),
+        "an agent": deal(tmp_path, "beginner", PEOPLE[:1], ["Ben:agent"]),
+        "the same": deal(tmp_path, "beginner", PEOPLE[:2]),
+    }
+    tables = {}
+    for what, other in others.items():
+        table = tables[what] = deal(tmp_path, "beginner", PEOPLE[:2])
+        play_on(table, 1000)
+        table.next = other.name if other else "nowhere"
+        table.save()
+    tables["itself"] = table = deal(tmp_path, "beginner", PEOPLE[:2])
+    play_on(table, 1000)
+    table.next = table.name
+    table.save()
+    server = Serving(tmp_path)
+    try:
+        for what, table in tables.items():
+            secret = secret_of(table, 1)
+            goes_on = what == "the same"
+            assert server.ask(f"/api/{secret}")[1]["state"]["next"] is goes_on, what
+            status, answer = server.ask(f"/api/{secret}/next")
+            assert status == (200 if goes_on else 404), what
+            if goes_on:
+                assert answer == {"link": f"/seat/{secret_of(others[what], 1)}"}
+            else:
+                assert server.ask(f"/api/{secret}/again", {})[0] == 200, "a new one can be set up"
+    finally:
+        server.stop()
+
+
+def test_games_with_agents_of_very_long_names_go_on(tmp_path):
+    """They are named by what was typed, which may be a long command line."""
+    agent = f"ppo:{'folder/' * 20}agent.safetensors"
+    table = deal(tmp_path, "beginner", ["Ann"], [agent])
+    assert table.names == ["Ann", f"{agent[:39]}…"]
+    (again,) = Lobby(Store(tmp_path)).tables.values()
+    assert again.names == table.names
+    assert again.seats[1].agent == agent
 
 
 # --- words -----------------------------------------------------------------------------------------------------------
@@ -611,6 +758,9 @@ def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
         (["--people", "3", "--names", "Ann", "Ben"], "--names names 2 people, --people says 3"),
         (["--names", "x" * 25], "names have 1 to 24 printable letters"),
         (["--names", "a\nb"], "names have 1 to 24 printable letters"),
+        (["--names", "  "], "names have 1 to 24 printable letters"),
+        (["--against", "program:./a\nb"], "agents' names have 1 to 1000 printable letters"),
+        (["--against", f"program:{'x' * 1000}"], "agents' names have 1 to 1000 printable letters"),
         (["--port", "99999"], "--port must be in 0..65535"),
         (["--seed", "-1"], "seed must be"),
         (["--games", "/proc/nowhere"], "--games /proc/nowhere"),

@@ -24,10 +24,10 @@ from artus_training.cli import UsageError
 from artus_training.evaluate import line_up
 from artus_training.play.server import Lobby, make_app
 from artus_training.play.store import Store, default_folder, new_secret
-from artus_training.play.table import Seat, Table
+from artus_training.play.table import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, Seat, Table, fits
+from artus_training.play.words import readable
 
 PORT = 8128
-LONGEST_NAME = 24
 
 
 def main(arguments: list[str]) -> int:
@@ -113,10 +113,12 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     if given.names and len(given.names) != people:
         raise UsageError(f"--names names {len(given.names)} people, --people says {people}")
     given.names = given.names or [f"Player {letter}" for letter in "ABCD"[: max(people, 0)]]
-    if any(not name.isprintable() or not 1 <= len(name) <= LONGEST_NAME for name in given.names):
+    if not all(fits(name, LONGEST_NAME) for name in given.names):
         raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters")
     if given.against is None:
         given.against = ["lookahead"] if people == 1 else []
+    if not all(fits(agent, LONGEST_AGENT) for agent in given.against):
+        raise UsageError(f"agents' names have 1 to {LONGEST_AGENT} printable letters")
     if people < 1 or not 2 <= people + len(given.against) <= MAX_PLAYERS:
         agents = counted(len(given.against), "agent")
         raise UsageError(f"2 to {MAX_PLAYERS} play, at least one of them a person: {people} and {agents} don't fit")
@@ -135,7 +137,7 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
     """People first, then agents; equal names are numbered."""
-    told = [*names, *agents]
+    told = [*names, *(readable(agent, LONGEST_TITLE) for agent in agents)]
     final = [f"{name} {told[:i].count(name) + 1}" if told.count(name) > 1 else name for i, name in enumerate(told)]
     return [
         Seat(name, None, new_secret()) if player < len(names) else Seat(name, agents[player - len(names)])

@@ -33,7 +33,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from artus_training.play import sight
-from artus_training.play.store import Store, new_secret, warn
+from artus_training.play.store import Store, left_alone, new_secret
 from artus_training.play.table import RefusedError, Seat, Table
 from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
 
@@ -63,14 +63,24 @@ class Lobby:
         self._shares: dict[str, Table] = {}
         self.thinking = Thinking()
         self.stopping = asyncio.Event()
-        for path, data in store.read_all():
+        for path, content in store.read_all():
             try:
-                self.add(Table.load(store, path.stem, data))
-            except ValueError as error:
-                warn(f"{path} is left alone: {error}")
+                self.add(Table.load(store, path.stem, content))
+            except Exception as error:  # whatever is wrong in one file, the other games are served
+                left_alone(path, error)
+        for table in self.tables.values():
+            if self.following(table) is None:
+                table.next = ""  # it is gone, or was never one of these people's
 
     def add(self, table: Table) -> None:
-        """Let a table be found. `start` lets its agents move, once the server runs."""
+        """Let a table be found. `start` lets its agents move, once the server runs.
+
+        Raises:
+            ValueError: If one of its secrets is another table's, or one is there twice.
+        """
+        secrets = [seat.secret for seat in table.seats if seat.secret is not None]
+        if len(set(secrets)) < len(secrets) or not self._seats.keys().isdisjoint(secrets) or table.share in self._shares:
+            raise ValueError("a secret of its links is another link's")
         self.tables[table.name] = table
         self._shares[table.share] = table
         for player, seat in enumerate(table.seats):
@@ -97,6 +107,12 @@ class Lobby:
             raise RefusedError(404, "there is no such game")
         return self._shares[share]
 
+    def following(self, table: Table) -> Table | None:
+        """The game that was set up to follow this one: another one, with the same seats."""
+        new = self.tables.get(table.next)
+        same = new is not None and [(seat.name, seat.agent) for seat in new.seats] == [(s.name, s.agent) for s in table.seats]
+        return new if same and new is not table else None
+
     def again(self, table: Table) -> Table:
         """Another game with the same players; they get new links.
 
@@ -105,8 +121,9 @@ class Lobby:
         """
         if not table.game.over:
             raise RefusedError(409, "the game isn't over yet")
-        if table.next in self.tables:
-            return self.tables[table.next]
+        following = self.following(table)
+        if following is not None:
+            return following
         seats = [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in table.seats]
         try:
             new = Table.deal(self.store, table.game.rules, seats)
@@ -194,9 +211,10 @@ def make_app(lobby: Lobby) -> Starlette:
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
     async def following(request: Request, table: Table, player: int) -> Response:
-        if table.next not in lobby.tables:
+        new = lobby.following(table)
+        if new is None:
             raise RefusedError(404, "no other game was set up")
-        return JSONResponse({"link": f"/seat/{lobby.tables[table.next].seats[player].secret}"})
+        return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
     async def record(request: Request) -> Response:
         table = lobby.shared(request.path_params["share"])

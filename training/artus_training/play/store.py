@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from artus_env.engine.files import write_atomically
+from artus_training.play.words import readable
 
 VERSION = 1
+LARGEST = 10_000_000
+"""Bytes of a game's file; real ones have some thousands."""
 HOST = "host.secret"
 SECRET = re.compile(r"[A-Za-z0-9_-]{22}")
 
@@ -66,7 +69,7 @@ class Store:
                 kept = file.read(100).strip()
             if SECRET.fullmatch(kept):
                 return kept
-            warn(f"{path} holds no secret: the page with all games gets a new link")
+            warn(f"{readable(str(path), 1000)} holds no secret: the page with all games gets a new link")
         fresh = new_secret()
         self._write(HOST, f"{fresh}\n")
         return fresh
@@ -80,17 +83,26 @@ class Store:
             finally:
                 os.close(folder)
 
-    def read_all(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """All games, the oldest first. A file that is damaged or of another version is named on stderr and left alone."""
+    def read_all(self) -> Iterator[tuple[Path, bytes]]:
+        """The files of all games, the oldest first. One that can't be read is named on stderr and left alone."""
         for path in sorted(self.folder.glob("*.json")):
             try:
-                data = json.loads(path.read_text(encoding="utf-8"))
-                if not isinstance(data, dict) or data.get("version") != VERSION:
-                    raise ValueError(f"it has no version {VERSION}")
-            except (OSError, ValueError, RecursionError) as error:
-                warn(f"{path} is left alone: {error}")
+                if not path.is_file():
+                    raise ValueError("it is no file")
+                with path.open("rb") as file:
+                    content = file.read(LARGEST + 1)
+                if len(content) > LARGEST:
+                    raise ValueError(f"it has more than {LARGEST} bytes")
+            except (OSError, ValueError) as error:
+                left_alone(path, error)
                 continue
-            yield path, data
+            yield path, content
+
+
+def left_alone(path: Path, error: Exception) -> None:
+    """Say that a file isn't used, and why."""
+    reason = error.strerror if isinstance(error, OSError) else str(error) or type(error).__name__
+    warn(f"{readable(str(path), 1000)} is left alone: {readable(str(reason), 300)}")
 
 
 def warn(text: str) -> None:

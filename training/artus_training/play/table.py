@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from artus_env import Game
 from artus_env.artus.picture import LastMove, last_move
 from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.rng import fresh_seed
+from artus_env.engine.reading import decode, shown
+from artus_env.engine.rng import check_seed, fresh_seed
 from artus_env.engine.wording import counted
 from artus_training.play import words
-from artus_training.play.store import Store, new_secret
+from artus_training.play.store import SECRET, VERSION, Store, new_secret
+
+LONGEST_NAME = 24
+LONGEST_AGENT = 1000
+LONGEST_TITLE = 40
+"""Letters of an agent's name that are shown; it may be a long command line."""
 
 
 class RefusedError(Exception):
@@ -34,6 +41,18 @@ class Seat:
     name: str
     agent: str | None = None
     secret: str | None = None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A game's file."""
+
+    version: int
+    seats: list[Seat]
+    key: int
+    share: str
+    next: str
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -87,20 +106,26 @@ class Table:
         return table
 
     @classmethod
-    def load(cls, store: Store, name: str, data: dict[str, Any]) -> Table:
+    def load(cls, store: Store, name: str, content: bytes) -> Table:
         """A game from disk.
 
         Raises:
             ValueError: If its file isn't what `save` has written.
         """
-        try:
-            seats = [Seat(**seat) for seat in data["seats"]]
-            game = Game.replay(json.dumps(data["record"]))
-            if len(seats) != game.num_players:
-                raise ValueError(f"it has {len(seats)} seats for {game.num_players} players")
-            return cls(name, seats, game, store, int(data["key"]), str(data["share"]), str(data["next"]))
-        except (KeyError, TypeError) as error:
-            raise ValueError(f"it is damaged: {type(error).__name__} {error}") from None
+        stored = decode(content, Stored)
+        if stored.version != VERSION:
+            raise ValueError(f"it has version {stored.version}, not {VERSION}")
+        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", name):
+            raise ValueError("its name isn't one of a game's file")
+        seats = [checked_seat(seat) for seat in stored.seats]
+        if all(seat.agent for seat in seats):
+            raise ValueError("no person plays")
+        if not SECRET.fullmatch(stored.share):
+            raise ValueError(f"share is no secret: {shown(stored.share)}")
+        game = Game.replay(json.dumps(stored.record))
+        if len(seats) != game.num_players:
+            raise ValueError(f"it has {len(seats)} seats for {game.num_players} players")
+        return cls(name, seats, game, store, check_seed(stored.key), stored.share, stored.next)
 
     # --- looking ---
 
@@ -200,3 +225,27 @@ class Table:
         if move.startswith("draw:"):
             drawn = before["piles"][last.player][move.partition(":")[2]][0]
         return Step(game, last, words.log_words(before, last, after, self.names, game.components), drawn)
+
+
+def checked_seat(seat: Seat) -> Seat:
+    """A seat from a file, if it could have come from the command line.
+
+    Raises:
+        ValueError: If it couldn't.
+    """
+    if seat.agent is None and (seat.secret is None or not SECRET.fullmatch(seat.secret)):
+        raise ValueError(f"the secret of {shown(seat.name)} is none: {shown(seat.secret)}")
+    if seat.agent is not None and seat.secret is not None:
+        raise ValueError(f"{shown(seat.name)} is an agent and has a secret")
+    if seat.agent is not None and not fits(seat.agent, LONGEST_AGENT):
+        raise ValueError(f"agents' names have 1 to {LONGEST_AGENT} printable letters, got {shown(seat.agent)}")
+    if seat.agent is not None:
+        return replace(seat, name=words.readable(seat.name, LONGEST_TITLE))
+    if not fits(seat.name, LONGEST_NAME + len(" 2")):
+        raise ValueError(f"names have 1 to {LONGEST_NAME} printable letters, got {shown(seat.name)}")
+    return seat
+
+
+def fits(name: str, longest: int) -> bool:
+    """Whether a name can be shown: printable, not blank, not too long."""
+    return name.isprintable() and not name.isspace() and 1 <= len(name) <= longest

@@ -19,6 +19,12 @@ SCORING_TITLES = {
 }
 
 
+def readable(text: str, most: int) -> str:
+    """Text from elsewhere as it can be shown: one line, printable, not long."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in text[: most + 1])
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def plus(points: int) -> str:
     """Points won or lost, with their sign."""
     return f"+{points}" if points > 0 else signed(points)
