@@ -23,8 +23,8 @@ class Serving:
         lobby: The games. To be read only.
     """
 
-    def __init__(self, folder, port=0, tables=()):
-        self.lobby = Lobby(Store(folder))
+    def __init__(self, folder, port=0, tables=(), allowed=()):
+        self.lobby = Lobby(Store(folder), allowed)
         for table in tables:
             self.lobby.add(table)
         self.listener = socket.create_server(("127.0.0.1", port))

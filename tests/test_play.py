@@ -357,6 +357,199 @@ def test_an_agent_that_fails_is_named_and_the_server_goes_on(tmp_path, monkeypat
         assert not state["moves"]
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: np.array([1.0]),
+        lambda: np.array([[0]]),
+        lambda: np.array([0, 0]),
+        lambda: [],
+        lambda: [10**5000],
+        lambda: [None],
+        lambda: "\ud800\x1b[2J" * 1000,
+        lambda: sys.exit("the end"),
+        lambda: fail("\ud800\x1b[2J" * 1000),
+    ],
+)
+def test_whatever_an_agent_answers_the_server_goes_on_and_says_so_in_one_line(tmp_path, monkeypatch, answer, capsys):
+    class Odd:
+        def act(self, view):
+            return answer()
+
+    monkeypatch.setattr(thinking, "find_player", lambda name: Odd())
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
+        if table.game.player == 0:
+            table_move(server, table)
+        wait_until(lambda: table.trouble)
+        trouble = server.ask(f"/api/{secret_of(table, 0)}")[1]["state"]["trouble"]
+        assert trouble.startswith("greedy can't move: ")
+        assert trouble.isprintable()
+        assert len(trouble) <= 500
+        assert f"artus play: {table.name}: {trouble}\n" in capsys.readouterr().err
+        assert server.thread.is_alive()
+
+
+def fail(reason):
+    raise ValueError(reason)
+
+
+def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch):
+    made = []
+
+    class Sometimes:
+        def __init__(self):
+            made.append(self)
+
+        def act(self, view):
+            if len(made) < 4:
+                raise OSError(24, "Too many open files")
+            return np.array([int(np.flatnonzero(view.mask[0])[0])])
+
+    monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(thinking, "find_player", lambda name: Sometimes())
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
+        if table.game.player == 0:
+            table_move(server, table)
+        number = table.number
+        wait_until(lambda: table.number > number)
+        wait_until(lambda: not table.trouble)
+        assert len(made) == 4, "each time a new one"
+
+
+def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room_again(tmp_path, monkeypatch):
+    full, tried, asked = [True], [], []
+    play, choose, write = Table.play, thinking.Mind.choose, Store.write
+
+    def write_if_there_is_room(*arguments):
+        if full[0]:
+            raise OSError(28, "No space left on device")
+        write(*arguments)
+
+    table = deal(tmp_path, "beginner", ["Ann"], ["random"], seed=1)
+    if table.game.player == 0:
+        play_on(table, 1)
+    monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(Store, "write", write_if_there_is_room)
+    monkeypatch.setattr(Table, "play", lambda *arguments: (tried.append(arguments), play(*arguments)))
+    monkeypatch.setattr(thinking.Mind, "choose", lambda *arguments: (asked.append(arguments), choose(*arguments))[-1])
+    server = Serving(tmp_path)
+    try:
+        (served,) = server.lobby.tables.values()
+        secret = secret_of(served, 0)
+        wait_until(lambda: len(tried) > 2)
+        assert served.number == table.number
+        trouble = server.ask(f"/api/{secret}")[1]["state"]["trouble"]
+        assert trouble == "random can't move: the game can't be kept on disk: No space left on device; trying again"
+        full[0] = False
+        state = server.events(secret, after=table.number, until=lambda each: each["number"] > table.number)[-1]
+        wait_until(lambda: not served.trouble)
+        assert state["number"] == table.number + 1
+        assert len(asked) == 1, "it isn't asked twice for the same move"
+    finally:
+        server.stop()
+
+
+def test_pauses_between_attempts_grow_up_to_a_minute(tmp_path, monkeypatch):
+    pauses = []
+
+    async def sleep(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 10:
+            raise asyncio.CancelledError
+
+    async def attempt():
+        raise OSError
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    trying = thinking.Thinking()._persist(deal(tmp_path, "beginner", PEOPLE), "It fails", attempt)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(trying)
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]
+
+
+# --- programs --------------------------------------------------------------------------------------------------------
+
+
+def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
+    started = tmp_path / "started"
+    agent = f"program:touch {started}"
+    table = deal(tmp_path / "games", "beginner", ["Ann"], [agent], seed=1)
+    server = Serving(tmp_path / "games")
+    try:
+        served = server.lobby.tables[table.name]
+        wait_until(lambda: served.trouble)
+        hint = f"artus play --resume --allow 'program:touch {started}'"
+        assert served.trouble == (
+            f"the file of this game names a program to start, {agent}. Programs are started only if they are named on the "
+            f"command line: {hint}"
+        )
+        assert hint in capsys.readouterr().err
+        if served.game.player == 0:
+            table_move(server, served)
+        state = server.ask(f"/api/{secret_of(served, 0)}")[1]["state"]
+        assert state["trouble"] == served.trouble
+        play_on(served, 1000)
+        again = server.ask(f"/api/{secret_of(served, 0)}/again", {})[1]["link"].rpartition("/")[2]
+        following, _ = server.lobby.seat(again)
+        wait_until(lambda: following.trouble)
+        assert "--allow" in following.trouble, "the same players again: the same program"
+    finally:
+        server.stop()
+    assert not started.exists()
+
+
+@pytest.mark.parametrize("name", ["wrapped:./bot", "program:time=1 ./bot", "program:./bot.safetensors"])
+def test_programs_are_known_by_what_starts_them_whatever_they_are_called(tmp_path, monkeypatch, name):
+    table = Table.deal(Store(tmp_path), "beginner", [Seat("Ann", None, "A" * 22), Seat("greedy", name)], 1)
+    monkeypatch.setattr(thinking, "find_player", lambda name: pytest.fail("it was made"))
+    monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [Wrapped()])
+    Wrapped.name = name.partition(":")[0]
+    with pytest.raises(thinking.NotAllowedError):
+        thinking.Mind(table, {"wrapped:./other", "wrapped", "program"}).choose(1, table.game, 1)
+
+
+class Wrapped:
+    """An entry point of another package."""
+
+    runs_program = True
+
+    def load(self):
+        return self
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs can play on Linux only")
+def test_a_program_that_is_named_on_the_command_line_goes_on_with_its_game(tmp_path):
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    hello = asked['type'] == 'hello'\n"
+        "    answer = {'type': 'hello', 'protocol': 1} if hello else {'type': 'move', 'move': asked['moves'][0]}\n"
+        "    print(json.dumps(answer), flush=True)\n"
+    )
+    agent = f"program:{sys.executable} {bot}"
+    table = deal(tmp_path / "games", "beginner", ["Ann"], [agent], seed=1)
+    if table.game.player == 0:
+        play_on(table, 1)
+    server = Serving(tmp_path / "games", allowed=[agent])
+    try:
+        served = server.lobby.tables[table.name]
+        wait_until(lambda: served.number > table.number)
+        assert served.trouble == ""
+    finally:
+        server.stop()
+
+
+def test_agents_that_may_start_programs_are_those_on_the_command_line(tmp_path, monkeypatch):
+    allowed = []
+    monkeypatch.setattr(command, "Lobby", lambda store, names: allowed.append(names))
+    monkeypatch.setattr(command, "run", lambda given, lobby: None)
+    line = ["play", "--games", str(tmp_path), "--against", "program:./a", "--allow", "program:./b", "program:./c"]
+    assert artus(line) == 0
+    assert allowed == [{"program:./a", "program:./b", "program:./c"}]
+
+
 def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
     """What an agent draws depends on the table's key and the number of the move alone."""
     played = []
@@ -761,6 +954,7 @@ def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
         (["--names", "  "], "names have 1 to 24 printable letters"),
         (["--against", "program:./a\nb"], "agents' names have 1 to 1000 printable letters"),
         (["--against", f"program:{'x' * 1000}"], "agents' names have 1 to 1000 printable letters"),
+        (["--allow", "greedi"], "there is no agent 'greedi'"),
         (["--port", "99999"], "--port must be in 0..65535"),
         (["--seed", "-1"], "seed must be"),
         (["--games", "/proc/nowhere"], "--games /proc/nowhere"),

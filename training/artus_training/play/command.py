@@ -21,7 +21,7 @@ from artus_env.engine.files import alone_in
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training.cli import UsageError
-from artus_training.evaluate import line_up
+from artus_training.evaluate import find_player, line_up
 from artus_training.play.server import Lobby, make_app
 from artus_training.play.store import Store, default_folder, new_secret
 from artus_training.play.table import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, Seat, Table, fits
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         try:
             store = Store(given.games)
             stack.enter_context(alone_in(store.folder, "serving the games in it"))
-            lobby = Lobby(store)
+            lobby = Lobby(store, {*given.against, *given.allow})
         except OSError as error:
             raise UsageError(f"--games {given.games}: {error.strerror or error}") from None
         except ValueError as error:
@@ -106,6 +106,10 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
         "--games", type=Path, default=None, help=f"folder in which games are kept (default: {default_folder()})"
     )
     parser.add_argument("--resume", action="store_true", help="only go on with the games in the folder, deal no new one")
+    parser.add_argument(
+        "--allow", nargs="+", default=[], metavar="AGENT",
+        help="agents of kept games that may start a program, such as 'program:./mybot': what only a file names isn't started",
+    )  # fmt: skip
     parser.add_argument("--no-browser", action="store_true", help="only print the links")
     given = parser.parse_args(arguments)
     given.games = given.games or default_folder()
@@ -130,6 +134,8 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
         if given.against:  # does each of them exist, and play this variant?
             everybody = [*given.against, *["random"] * people]
             line_up(everybody, given.rules, len(everybody))
+        for agent in given.allow:
+            find_player(agent)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from None
     return given

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -53,15 +53,20 @@ HEADERS = {
 
 
 class Lobby:
-    """All tables of a folder, found by their secrets."""
+    """All tables of a folder, found by their secrets.
 
-    def __init__(self, store: Store) -> None:
+    Args:
+        store: The folder.
+        allowed: Names of agents that may start a program: those that were typed, not those in files.
+    """
+
+    def __init__(self, store: Store, allowed: Collection[str] = ()) -> None:
         self.store = store
         self.host_secret = store.host_secret()
         self.tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, int]] = {}
         self._shares: dict[str, Table] = {}
-        self.thinking = Thinking()
+        self.thinking = Thinking(allowed)
         self.stopping = asyncio.Event()
         for path, content in store.read_all():
             try:

@@ -3,52 +3,143 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+import queue
+import shlex
+import threading
+import time
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, TypeVar
 
 import numpy as np
 
 from artus_agents.search import IsmctsAgent
 from artus_env import Batch, Game
-from artus_env.engine.agents import FORFEIT, Agent, View
+from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
-from artus_env.engine.workers import available_cores
 from artus_training.evaluate import find_player
+from artus_training.play.store import warn
 from artus_training.play.table import Table
+from artus_training.play.words import readable
+
+T = TypeVar("T")
 
 HINT_SIMULATIONS = 1000
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+"""Seconds before what didn't work is tried again; each pause is twice as long as the one before."""
+GOODBYE_SECONDS = 1.0
+"""What agents have to stop when the server is stopped. Then it ends all the same, and with it what they have started."""
 _MOVES, _HINTS = 30, 31  # purposes of the seed streams
 
 
-class Mind:
-    """What thinks about one game: its agents, and the search for hints.
+class NotAllowedError(Exception):
+    """An agent would start a program that nobody has named on the command line."""
 
-    Only one thread may use it at a time.
+
+class Mind:
+    """What thinks about one game: its agents, and the search for hints. It has a thread of its own.
+
+    Python doesn't wait for that thread when it ends, so that nobody has to wait for an agent that thinks.
+
+    Args:
+        table: The game.
+        allowed: Names of the agents that may start a program. The table's own names may come from a file, and a file
+            must not start anything.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, allowed: Collection[str] = ()) -> None:
         game = table.game
         self._batch = Batch(1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components)
+        self._names = [seat.agent for seat in table.seats]
+        self._allowed = allowed
         self._agents: dict[int, Agent] = {}
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
 
-    def choose(self, agent: str, player: int, game: Game, key: int) -> str:
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+
+    async def ask(self, work: Callable[..., T], *arguments: Any) -> T:
+        """Let the thread call one of the methods below, after all that it was asked before. What that raises, this raises."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+
+        def job() -> None:
+            try:
+                tell: Callable[[Any], None] = answer.set_result
+                result: Any = work(*arguments)
+            except Exception as error:
+                tell, result = answer.set_exception, error
+            except BaseException as error:  # sys.exit in an agent must not end the server
+                tell, result = answer.set_exception, RuntimeError(f"it raised {type(error).__name__}")
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
+
+        if self._thread is None:
+            thread = threading.Thread(target=self._work, name="artus-thinking", daemon=True)
+            thread.start()
+            self._thread = thread
+        self._jobs.put(job)
+        return await answer
+
+    def end(self) -> None:
+        """End the thread and what agents have started, as soon as the thread has done what it was asked."""
+        for player in range(len(self._names)):
+            self._jobs.put(lambda player=player: self.forget(player))  # type: ignore[misc]
+        self._jobs.put(None)
+
+    def join(self, seconds: float) -> None:
+        """Wait for the thread's end, but no longer than this."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    # --- what the thread does ---
+
+    def check(self) -> None:
+        """See whether all agents may be asked.
+
+        Raises:
+            NotAllowedError: If one would start a program that isn't allowed.
+        """
+        for name in self._names:
+            if name is not None and name not in self._allowed and runs_program(name):
+                raise NotAllowedError(
+                    f"the file of this game names a program to start, {name}. Programs are started only if they are named on "
+                    f"the command line: artus play --resume --allow {shlex.quote(name)}"
+                )
+
+    def choose(self, player: int, game: Game, key: int) -> str:
         """The move that an agent plays for the player to move.
 
         Raises:
+            NotAllowedError: If it would start a program that isn't allowed.
             RuntimeError: If it gives up, or plays what isn't legal.
         """
+        name = self._names[player]
         if player not in self._agents:
-            self._agents[player] = find_player(agent)
+            self.check()
+            self._agents[player] = find_player(name)
         found = self._agents[player]
         view = self._view(game, seed_stream(key, len(game.actions_played) + 1, _MOVES)[-1:])
-        action = int(np.asarray(found.act(view)).reshape(-1)[0])
+        chosen = np.asarray(found.act(view))
+        if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
+            raise RuntimeError(f"{name} has answered {chosen.dtype} of shape {chosen.shape}, not one whole number")
+        action = int(chosen[0])
         if action == FORFEIT:
             failures: dict[int, str] = getattr(found, "failures", {})
             reason = failures.get(int(view.games[0]), getattr(found, "failure", ""))
-            raise RuntimeError(f"{agent} has given up{f': {reason}' if reason else ''}")
+            raise RuntimeError(f"{name} has given up{f': {reason}' if reason else ''}")
         if action not in game.legal_actions():
-            raise RuntimeError(f"{agent} has played what isn't legal: action {action}")
+            raise RuntimeError(f"{name} has played what isn't legal: action {action}")
         return game.move(action)
+
+    def forget(self, player: int) -> None:
+        """End what an agent has started. It is made anew when it is asked again."""
+        close: Callable[[], None] = getattr(self._agents.pop(player, None), "close", lambda: None)
+        try:
+            close()
+        except Exception as error:  # of anybody's agent
+            warn(f"{readable(str(self._names[player]), 200)} can't be closed: {readable(str(error), 200)}")
 
     def hint(self, game: Game, key: int) -> tuple[list[tuple[str, float]], bool]:
         """What ismcts would play for the player to move, who learns nothing from it that he couldn't know.
@@ -63,11 +154,6 @@ class Mind:
         total = int(visits.sum())
         return [(game.move(action), int(visits[action]) / total) for action in order[:3]], total > 1
 
-    def close(self) -> None:
-        """End what agents have started."""
-        for agent in self._agents.values():
-            getattr(agent, "close", lambda: None)()
-
     def _view(self, game: Game, keys: np.ndarray) -> View:
         self._batch.states[0] = game.state
         self._batch.refresh()
@@ -75,59 +161,118 @@ class Mind:
 
 
 class Thinking:
-    """Lets the agents of any number of tables move, and answers for hints."""
+    """Lets the agents of any number of tables move, and answers for hints.
 
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(max(2, available_cores()), "artus-thinking")
+    Args:
+        allowed: Names of the agents that may start a program.
+    """
+
+    def __init__(self, allowed: Collection[str] = ()) -> None:
+        self._allowed = frozenset(allowed)
         self._minds: dict[str, Mind] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
-        self._hints: dict[str, tuple[int, Any]] = {}  # the last one of each table
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._hints: dict[str, tuple[int, asyncio.Task[Any]]] = {}  # the last one of each table
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, table: Table) -> None:
         """Let the table's agents move from now on, whenever it is their turn."""
-        if len(table.people) < len(table.seats) and not table.game.over:
-            task = asyncio.create_task(self._play(table))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        if not table.game.over:
+            self._task(self._play(table))
+
+    def _task(self, work: Any) -> asyncio.Task[Any]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _play(self, table: Table) -> None:
-        while not table.game.over:
-            changed, player, number = table.changed, table.game.player, table.number
-            agent = table.seats[player].agent
-            if agent is None:
-                await changed.wait()
-                continue
+        try:
+            if len(table.people) < len(table.seats):
+                await self._persist(table, "The game can't go on", lambda: self._ask(table, "check"))
+            while not table.game.over:
+                changed, player = table.changed, table.game.player
+                if table.seats[player].agent is None:
+                    await changed.wait()
+                else:
+                    await self._move(table, player)
+        except NotAllowedError as error:
+            complain(table, str(error))
+        else:
+            self._end(table)
+
+    async def _move(self, table: Table, player: int) -> None:
+        """Let an agent move, and keep the move on disk."""
+
+        async def choose() -> str:
             try:
-                move = await self._run(table, "choose", agent, player, table.game, table.key)
-                table.play(player, number, move)
-            except Exception as error:  # whatever an agent does, the server goes on
-                table.trouble = f"{table.names[player]} can't move: {error or type(error).__name__}"
-                table.notify()
-                return
+                chosen: str = await self._ask(table, "choose", player, table.game, table.key)
+            except NotAllowedError:
+                raise
+            except Exception:
+                await self._ask(table, "forget", player)  # a new one may fare better
+                raise
+            return chosen
+
+        async def keep() -> None:
+            table.play(player, table.number, move)
+
+        failure = f"{table.names[player]} can't move"
+        move = await self._persist(table, failure, choose)
+        await self._persist(table, failure, keep)
+
+    async def _persist(self, table: Table, failure: str, attempt: Callable[[], Awaitable[T]]) -> T:
+        """Try something until it works: a full disk is emptied again, and whatever an agent does, the server goes on."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                result = await attempt()
+            except NotAllowedError:
+                raise
+            except Exception as error:
+                complain(table, f"{failure}: {readable(str(error), 300) or type(error).__name__}; trying again")
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                complain(table, "")
+                return result
 
     async def hint(self, table: Table) -> tuple[list[tuple[str, float]], bool]:
-        """See `Mind.hint`; the same for everybody who asks about the same position."""
-        number = table.number
-        if self._hints.get(table.name, (-1, None))[0] != number:
-            self._hints[table.name] = number, await self._run(table, "hint", table.game, table.key)
-        return self._hints[table.name][1]
+        """See `Mind.hint`; one search for everybody who asks about the same position."""
+        number, search = self._hints.get(table.name, (-1, None))
+        if search is None or number != table.number or (search.done() and (search.cancelled() or search.exception())):
+            search = self._task(self._ask(table, "hint", table.game, table.key))
+            self._hints[table.name] = table.number, search
+        found: tuple[list[tuple[str, float]], bool] = await asyncio.shield(search)
+        return found
 
-    async def _run(self, table: Table, what: str, *arguments: Any) -> Any:
-        async with self._locks.setdefault(table.name, asyncio.Lock()):
-            return await asyncio.get_running_loop().run_in_executor(self._pool, self._work, table, what, arguments)
+    async def _ask(self, table: Table, what: str, *arguments: Any) -> Any:
+        if table.name not in self._minds:
+            self._minds[table.name] = Mind(table, self._allowed)
+        mind = self._minds[table.name]
+        return await mind.ask(getattr(mind, what), *arguments)
 
-    def _work(self, table: Table, what: str, arguments: tuple[Any, ...]) -> Any:
-        mind = self._minds.get(table.name)
-        if mind is None:
-            mind = self._minds[table.name] = Mind(table)
-        return getattr(mind, what)(*arguments)
+    def _end(self, table: Table) -> None:
+        """The game is over: nobody has to think about it any more."""
+        self._hints.pop(table.name, None)
+        if table.name in self._minds:
+            self._minds.pop(table.name).end()
 
     async def close(self) -> None:
         """Stop: moves that are being thought about are never played."""
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._pool.shutdown(wait=False, cancel_futures=True)
         for mind in self._minds.values():
-            mind.close()
+            mind.end()
+        end = time.monotonic() + GOODBYE_SECONDS
+        for mind in self._minds.values():
+            mind.join(max(0, end - time.monotonic()))
+
+
+def complain(table: Table, trouble: str) -> None:
+    """Say at the table and on stderr why it doesn't go on; empty: it does."""
+    trouble = readable(trouble, 2000)
+    if trouble != table.trouble:
+        table.trouble = trouble
+        table.notify()
+        if trouble:
+            warn(f"{table.name}: {trouble}")
