@@ -7,10 +7,9 @@ import threading
 import time
 from contextlib import contextmanager
 
-import uvicorn
-
 from artus_training.play.command import seats
-from artus_training.play.server import Lobby, make_app
+from artus_training.play.connections import Server
+from artus_training.play.server import Lobby
 from artus_training.play.store import Store
 from artus_training.play.table import Table
 
@@ -30,16 +29,12 @@ class Serving:
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(
-            make_app(self.lobby), log_level="warning", ws="none", lifespan="on", timeout_graceful_shutdown=2
-        )
-        self.server = uvicorn.Server(config)
+        self.server = Server(self.lobby, local=True)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.thread.start()
         wait_until(lambda: self.server.started)
 
     def stop(self):
-        self.lobby.stopping.set()
         self.server.should_exit = True
         self.thread.join(20)
         assert not self.thread.is_alive()

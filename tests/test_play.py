@@ -13,7 +13,9 @@ import sys
 import threading
 import time
 import urllib.request
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +26,8 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
 from artus_training.cli import main as artus
-from artus_training.play import command, sight, thinking, words
+from artus_training.play import command, connections, sight, thinking, words
+from artus_training.play import server as server_module
 from artus_training.play.server import PAGE, Lobby
 from artus_training.play.store import Store
 from artus_training.play.table import RefusedError, Seat, Table
@@ -648,7 +651,7 @@ def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
     line = ["play", "--no-browser", "--port", "0", "--games", str(tmp_path)]
     served = []
 
-    def serve(lobby, listener):
+    def serve(lobby, listener, host):
         served.append(lobby)
         assert artus(line) == 2
         assert len(list(tmp_path.glob("*.json"))) == 1, "it has dealt no game"
@@ -937,6 +940,230 @@ def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
         assert [state["number"] for state in server.events(secret, 1, after="x")] == [10]
 
 
+# --- many at once, slow ones, and those that hang up ---------------------------------------------------------------------
+
+
+def connect(server, text=""):
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    connection.sendall(text.encode())
+    return connection
+
+
+def get(path):
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def closed(connection):
+    """Whether the server has closed a connection."""
+    connection.setblocking(False)
+    try:
+        while connection.recv(65536):
+            pass
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def test_connections_without_a_link_are_limited_and_shut_out_no_seat(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        secret = secret_of(table, 0)
+        with ExitStack() as stack:
+            stream = stack.enter_context(connect(server, get(f"/api/{secret}/events")))
+            wait_until(lambda: server.lobby.listening)
+            idle = []
+            for _ in range(connections.MOST_STRANGERS + 40):
+                idle.append(stack.enter_context(connect(server)))
+                if len(idle) % 20 == 0:
+                    assert server.ask(f"/api/{secret}")[0] == 200
+            wait_until(lambda: sum(map(closed, idle)) >= 40)
+            assert not closed(idle[-1]), "the oldest are closed"
+            assert len(server.server.server_state.connections) <= connections.MOST_STRANGERS + 10
+            assert not closed(stream)
+            table_move(server, table)
+
+
+def test_of_too_many_connections_those_of_the_machine_that_has_most_are_closed():
+    class Peer:
+        def __init__(self, machine):
+            self.client, self.aborted = (machine, 1), False
+
+        def abort(self):
+            self.aborted = True
+            crowd.left(self)
+
+    crowd = connections.Crowd(lambda path: None)
+    lonely = Peer("10.0.0.1")
+    many = [Peer("10.0.0.2") for _ in range(connections.MOST_STRANGERS + 5)]
+    for peer in [lonely, *many]:
+        crowd.heard(peer, None)
+    assert [peer.aborted for peer in many] == [True] * 6 + [False] * (len(many) - 6)
+    assert not lonely.aborted
+    seats = [Peer("10.0.0.3") for _ in range(connections.MOST_OF_A_SEAT + 1)]
+    for peer in seats:
+        crowd.heard(peer, "secret")
+    crowd.heard(lonely, "other")
+    assert [peer.aborted for peer in seats] == [True] + [False] * connections.MOST_OF_A_SEAT
+    assert not lonely.aborted
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        "",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+        get("/"),
+        get("/") + "GET / HT",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
+        "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
+    ],
+)
+def test_a_connection_that_asks_for_nothing_is_closed_however_slowly_it_goes_on(tmp_path, monkeypatch, beginning):
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, _), connect(server, beginning) as connection:
+
+        def ended():
+            with suppress(OSError):
+                if beginning:
+                    connection.send(b"x")
+            return closed(connection)
+
+        wait_until(ended, 4)  # an idle one is closed after 5 seconds anyway
+
+
+def test_a_body_that_does_not_come_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_module, "BODY_SECONDS", 0.1)
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        head = f"POST /api/{secret_of(table, 0)}/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with connect(server, f"{head}Content-Length: 30\r\n\r\n{{") as connection:
+            assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 200),
+        ("LOCALHOST:8128", 200),
+        ("127.0.0.1", 200),
+        ("127.0.0.1:1", 200),
+        ("[::1]:8128", 200),
+        ("games.example", 421),
+        ("games.example:8128", 421),
+        ("localhost.games.example", 421),
+        ("127.0.0.1.games.example", 421),
+        ("0.0.0.0", 421),
+        ("", 421),
+    ],
+)
+def test_a_server_of_this_machine_answers_to_no_other_name(tmp_path, host, status):
+    """A page from elsewhere can let its own name point here: then the browser takes this server for a part of it."""
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        for path in ("/", f"/api/{secret_of(table, 0)}", "/static/seat.js"):
+            assert server.ask(path, headers={"Host": host})[0] == status
+        assert server.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_server_of_the_network_answers_to_any_name(tmp_path):
+    lobby = Lobby(Store(tmp_path))
+    server = connections.Server(lobby, local=False)
+    assert "OnlyThisMachine" not in {each.cls.__name__ for each in server.config.app.user_middleware}
+    assert "OnlyThisMachine" in {each.cls.__name__ for each in connections.Server(lobby, True).config.app.user_middleware}
+
+
+def test_a_seat_has_so_many_streams_and_the_newest_stay(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table), ExitStack() as stack:
+        key = table.name, 0
+        streams = []
+        for number in range(20):
+            streams.append(stack.enter_context(connect(server, get(f"/api/{secret_of(table, 0)}/events"))))
+            wait_until(lambda: len(server.lobby.listening.get(key, [])) == min(number + 1, 8))  # noqa: B023
+        other = stack.enter_context(connect(server, get(f"/api/{secret_of(table, 1)}/events")))
+        wait_until(lambda: len(server.lobby.listening.get((table.name, 1), [])) == 1)
+        table_move(server, table)
+        for stream in [*streams[-8:], other]:
+            heard = b""
+            while b"id: 1\n" not in heard:
+                heard += stream.recv(65536)
+
+
+def test_steps_that_were_missed_hold_nobody_up(tmp_path):
+    """Between any two of them the others have their turn."""
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    lobby = Lobby(Store(tmp_path))
+    play_on(table, 40)
+    turns = []
+
+    async def other():
+        while True:
+            turns.append(1)
+            await asyncio.sleep(0)
+
+    async def listen():
+        beside = asyncio.ensure_future(other())
+        before = []
+        async for chunk in server_module.stream(lobby, table, 0, 0):
+            if chunk.startswith("id: "):
+                before.append(len(turns))
+            if chunk.startswith("id: 40\n"):
+                break
+        beside.cancel()
+        return before
+
+    before = asyncio.run(listen())
+    assert len(before) == 40
+    assert all(earlier < later for earlier, later in pairwise(before))
+
+
+def test_many_hints_for_one_position_are_one_search(tmp_path, monkeypatch):
+    searched, hint, go_on = [], thinking.Mind.hint, threading.Event()
+
+    def slow(*arguments):
+        searched.append(1)
+        assert go_on.wait(30)
+        return hint(*arguments)
+
+    monkeypatch.setattr(thinking.Mind, "hint", slow)
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table), ExitStack() as stack:
+        body = json.dumps({"number": 0})
+        ask = f"POST /api/{secret_of(table, table.game.player)}/hint HTTP/1.1\r\nHost: localhost\r\n"
+        ask += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+        asking = [stack.enter_context(connect(server, ask)) for _ in range(connections.MOST_OF_A_SEAT)]
+        wait_until(lambda: len(server.server.server_state.tasks) == len(asking))
+        go_on.set()
+        assert all(connection.recv(100).startswith(b"HTTP/1.1 200 ") for connection in asking)
+        assert len(searched) == 1
+
+
+def test_streams_that_are_closed_leave_nothing_behind(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        loop = server.server.servers[0].get_loop()
+        assert server.ask("/")[0] == 200
+        wait_until(lambda: not server.server.server_state.connections)
+        before = len(asyncio.all_tasks(loop))
+        for _ in range(5):
+            server.events(secret_of(table, 0), 1)
+        wait_until(lambda: len(asyncio.all_tasks(loop)) == before, 5)
+        assert server.lobby.listening == {(table.name, 0): []}
+
+
+def test_short_answers_are_sent_at_once(tmp_path):
+    """Without this setting the second part of an answer waits 40 ms for the acknowledgement of the first."""
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, _), connect(server):
+        wait_until(lambda: server.server.server_state.connections)
+        (connection,) = server.server.server_state.connections
+        assert connection.transport.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_who_hangs_up_within_a_body_is_no_error(tmp_path, capfd):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        head = f"POST /api/{secret_of(table, 0)}/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        with connect(server, f"{head}Content-Length: 30\r\n\r\n{{"):
+            wait_until(lambda: server.server.server_state.tasks)
+        wait_until(lambda: not server.server.server_state.tasks)
+    assert capfd.readouterr().err == ""
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 
@@ -1042,6 +1269,25 @@ def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
     finally:
         process.terminate()
         process.wait(20)
+        process.stdout.close()
+
+
+def test_nobody_waits_for_an_agent_that_thinks_when_the_server_is_stopped(tmp_path):
+    seed = next(seed for seed in range(20) if Game(seed=seed).player == 1)
+    line = ["--no-browser", "--port", "0", "--games", str(tmp_path), "--against", "ismcts:100000000", "--seed", str(seed)]
+    process = subprocess.Popen([sys.executable, "-m", "artus_training", "play", *line], stdout=subprocess.PIPE, text=True)
+    try:
+        text = ""
+        while "Games are kept in" not in text:
+            text += process.stdout.readline()
+        (link,) = re.findall(r"http://127\.0\.0\.1:\d+/seat/\S+", text)
+        with urllib.request.urlopen(link.replace("/seat/", "/api/")) as answer:
+            assert not json.load(answer)["state"]["moves"], "it is the agent's turn"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
         process.stdout.close()
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import socket
 import sys
 import webbrowser
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
-
-import uvicorn
 
 import artus_env
 from artus_env.artus.components import MAX_PLAYERS, RULES
@@ -22,7 +18,8 @@ from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training.cli import UsageError
 from artus_training.evaluate import find_player, line_up
-from artus_training.play.server import Lobby, make_app
+from artus_training.play.connections import Server
+from artus_training.play.server import Lobby, loopback
 from artus_training.play.store import Store, default_folder, new_secret
 from artus_training.play.table import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, Seat, Table, fits
 from artus_training.play.words import readable
@@ -60,23 +57,13 @@ def run(given: argparse.Namespace, lobby: Lobby) -> None:
         print(announcement(lobby, base, given), flush=True)
         if not given.no_browser:
             webbrowser.open(f"{base}{first_page(lobby, given)}")
-        serve(lobby, listener)
+        serve(lobby, listener, given.host)
 
 
-def serve(lobby: Lobby, listener: socket.socket) -> None:
-    """Serve until the process is told to stop. Streams that are open are closed then."""
-
-    class Server(uvicorn.Server):
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            lobby.stopping.set()
-            super().handle_exit(sig, frame)
-
-    config = uvicorn.Config(
-        make_app(lobby), log_level="warning", access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=2,
-        server_header=False,
-    )  # fmt: skip
+def serve(lobby: Lobby, listener: socket.socket, host: str) -> None:
+    """Serve until the process is told to stop."""
     with suppress(KeyboardInterrupt):  # how a server is ended
-        Server(config).run(sockets=[listener])
+        Server(lobby, loopback(host)).run(sockets=[listener])
 
 
 def read(arguments: Sequence[str]) -> argparse.Namespace:
@@ -182,13 +169,6 @@ def first_page(lobby: Lobby, given: argparse.Namespace) -> str:
 
 def family(host: str) -> Any:
     return socket.AF_INET6 if ":" in host else socket.AF_INET
-
-
-def loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def address(host: str) -> str:

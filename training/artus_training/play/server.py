@@ -19,6 +19,7 @@ than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and cha
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
@@ -27,7 +28,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -39,6 +40,9 @@ from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
 
 PAGE = Path(__file__).parent / "page"
 LARGEST_BODY = 10_000
+BODY_SECONDS = 10.0
+MOST_STREAMS = 8
+"""Streams of one seat, which may be open in several windows."""
 MOST_STEPS = 60
 """Moves that a page is shown one after the other if it was away; beyond that it just sees the table as it is."""
 HEARTBEAT = 15.0
@@ -67,7 +71,8 @@ class Lobby:
         self._seats: dict[str, tuple[Table, int]] = {}
         self._shares: dict[str, Table] = {}
         self.thinking = Thinking(allowed)
-        self.stopping = asyncio.Event()
+        self.stopping = False
+        self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, the oldest first
         for path, content in store.read_all():
             try:
                 self.add(Table.load(store, path.stem, content))
@@ -91,6 +96,16 @@ class Lobby:
         for player, seat in enumerate(table.seats):
             if seat.secret is not None:
                 self._seats[seat.secret] = table, player
+
+    def stop(self) -> None:
+        """End all streams."""
+        self.stopping = True
+        for table in self.tables.values():
+            table.notify()
+
+    def secret_of(self, path: str) -> str | None:
+        """The seat's secret in a path, if there is one."""
+        return next((part for part in path.split("/")[:4] if part in self._seats or part == self.host_secret), None)
 
     def seat(self, secret: str) -> tuple[Table, int]:
         """Whose secret it is.
@@ -143,8 +158,8 @@ class Lobby:
         return new
 
 
-def make_app(lobby: Lobby) -> Starlette:
-    """The ASGI application."""
+def make_app(lobby: Lobby, local: bool) -> Starlette:
+    """The ASGI application. `local`: it answers to this machine's own names only."""
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -170,27 +185,7 @@ def make_app(lobby: Lobby) -> Starlette:
     async def events(request: Request, table: Table, player: int) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
         after = int(given) if given.isdecimal() and len(given) < 10 else -1
-        return StreamingResponse(stream(table, player, after), media_type="text/event-stream")
-
-    async def stream(table: Table, player: int, after: int) -> AsyncIterator[str]:
-        yield "retry: 1000\n\n"
-        told: Any = (after, "", "") if after == table.number else None
-        while not lobby.stopping.is_set():
-            changed, now = table.changed, table.number
-            fits = 0 <= after <= now <= after + MOST_STEPS
-            for number in range(after + 1, now) if fits else ():
-                yield event(number, sight.seen(table, player, number))
-            after = now
-            if told != (now, table.trouble, table.next):
-                told = (now, table.trouble, table.next)
-                yield event(now, sight.seen(table, player, now))
-            else:
-                waiting = [asyncio.ensure_future(changed.wait()), asyncio.ensure_future(lobby.stopping.wait())]
-                done, pending = await asyncio.wait(waiting, timeout=HEARTBEAT, return_when=asyncio.FIRST_COMPLETED)
-                for task in pending:
-                    task.cancel()
-                if not done:
-                    yield ": still here\n\n"
+        return StreamingResponse(stream(lobby, table, player, after), media_type="text/event-stream")
 
     async def preview(request: Request, table: Table, player: int) -> Response:
         asked = await body(request, "number", "move")
@@ -245,6 +240,9 @@ def make_app(lobby: Lobby) -> Starlette:
         assert isinstance(error, RefusedError)
         return failed(request, error.status, str(error))
 
+    async def gone(request: Request, error: Exception) -> Response:
+        return Response(status_code=400)  # nobody reads it: they have hung up
+
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return failed(request, error.status_code, error.detail, error.headers)
@@ -265,10 +263,74 @@ def make_app(lobby: Lobby) -> Starlette:
         Route("/record/{share}.jsonl", record, methods=get),
         Mount("/static", StaticFiles(directory=PAGE)),
     ]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={RefusedError: refused, HTTPException: http_error})
+    handlers = {RefusedError: refused, HTTPException: http_error, ClientDisconnect: gone}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
+    if local:
+        app.add_middleware(OnlyThisMachine)
     app.add_middleware(SafeHeaders)
     return app
+
+
+async def stream(lobby: Lobby, table: Table, player: int, after: int) -> AsyncIterator[str]:
+    """What a seat sees after each move beyond number `after`, as server-sent events, until the server stops.
+
+    A seat has at most `MOST_STREAMS` at a time: the oldest, which nobody may be reading any more, end.
+    """
+    mark, listening = object(), lobby.listening.setdefault((table.name, player), [])
+    listening.append(mark)
+    if len(listening) > MOST_STREAMS:
+        table.notify()
+    try:
+        yield "retry: 1000\n\n"
+        told: Any = (after, "", "") if after == table.number else None
+        while not lobby.stopping and mark in listening[-MOST_STREAMS:]:
+            changed, now = table.changed, table.number
+            fits = 0 <= after <= now <= after + MOST_STEPS
+            for number in range(after + 1, now) if fits else ():
+                yield event(number, sight.seen(table, player, number))
+                await asyncio.sleep(0)  # the others' turn: steps that were missed come all at once
+            after = now
+            if told != (now, table.trouble, table.next):
+                told = (now, table.trouble, table.next)
+                yield event(now, sight.seen(table, player, now))
+                continue
+            try:
+                async with asyncio.timeout(HEARTBEAT):
+                    await changed.wait()
+            except TimeoutError:
+                yield ": still here\n\n"
+    finally:
+        listening.remove(mark)
+
+
+class OnlyThisMachine:
+    """Refuses requests to a server of this machine that name another one.
+
+    A page from elsewhere could otherwise let its own name point to this machine, and read what is here.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        app = self.app
+        if scope["type"] == "http" and not loopback(host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))):
+            app = JSONResponse({"error": "this server answers to this machine's own names only, such as localhost"}, 421)
+        await app(scope, receive, send)
+
+
+def host_name(header: str) -> str:
+    """What a Host header names, without a port."""
+    return header[1:].partition("]")[0] if header.startswith("[") else header.partition(":")[0]
+
+
+def loopback(host: str) -> bool:
+    """Whether a name or address is this machine's own, which no other can reach."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 class SafeHeaders:
@@ -295,10 +357,14 @@ async def body(request: Request, *keys: str) -> dict[str, Any]:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise RefusedError(415, "the body must be application/json")
     data = b""
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > LARGEST_BODY:
-            raise RefusedError(413, f"the body has more than {LARGEST_BODY} bytes")
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > LARGEST_BODY:
+                    raise RefusedError(413, f"the body has more than {LARGEST_BODY} bytes")
+    except TimeoutError:
+        raise RefusedError(408, f"the body didn't come within {BODY_SECONDS:g} s") from None
     try:
         asked = json.loads(data)
     except (ValueError, RecursionError):
