@@ -396,7 +396,7 @@ def fail(reason):
     raise ValueError(reason)
 
 
-def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch):
+def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, capsys):
     made = []
 
     class Sometimes:
@@ -405,7 +405,7 @@ def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch):
 
         def act(self, view):
             if len(made) < 4:
-                raise OSError(24, "Too many open files")
+                raise OSError(24, "Too many open files", "/home/ann/secret")
             return np.array([int(np.flatnonzero(view.mask[0])[0])])
 
     monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
@@ -416,6 +416,8 @@ def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch):
         number = table.number
         wait_until(lambda: table.number > number)
         wait_until(lambda: not table.trouble)
+        error = capsys.readouterr().err
+        assert error == f"artus play: {table.name}: greedy can't move: Too many open files; trying again\n", "said once"
         assert len(made) == 4, "each time a new one"
 
 

@@ -34,7 +34,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from artus_training.play import sight
-from artus_training.play.store import Store, left_alone, new_secret
+from artus_training.play.store import Store, left_alone, new_secret, reason
 from artus_training.play.table import RefusedError, Seat, Table
 from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
 
@@ -151,7 +151,7 @@ class Lobby:
             table.save()
         except OSError as error:
             table.next = ""
-            raise RefusedError(503, f"the game can't be kept on disk: {error.strerror or error}") from None
+            raise RefusedError(503, f"the game can't be kept on disk: {reason(error)}") from None
         self.add(new)
         self.thinking.start(new)
         table.notify()

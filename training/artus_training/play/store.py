@@ -101,8 +101,13 @@ class Store:
 
 def left_alone(path: Path, error: Exception) -> None:
     """Say that a file isn't used, and why."""
-    reason = error.strerror if isinstance(error, OSError) else str(error) or type(error).__name__
-    warn(f"{readable(str(path), 1000)} is left alone: {readable(str(reason), 300)}")
+    warn(f"{readable(str(path), 1000)} is left alone: {reason(error)}")
+
+
+def reason(error: Exception) -> str:
+    """What an error says, in one line and without the places of files, which are nobody else's business."""
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return readable(said, 300) or type(error).__name__
 
 
 def warn(text: str) -> None:

@@ -18,7 +18,7 @@ from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, fresh_seed
 from artus_env.engine.wording import counted
 from artus_training.play import words
-from artus_training.play.store import SECRET, VERSION, Store, new_secret
+from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason
 
 LONGEST_NAME = 24
 LONGEST_AGENT = 1000
@@ -73,7 +73,7 @@ class Table:
         key: All that its agents and its hints draw derives from it.
         share: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
-        trouble: Why no agent can move, empty if all is well. Not kept on disk: a restart tries again.
+        trouble: Why no agent can move, empty if all is well. Not kept on disk.
         changed: Set, and replaced, whenever something is new.
     """
 
@@ -176,7 +176,7 @@ class Table:
         try:
             self.save(step.game)
         except OSError as error:
-            raise RefusedError(503, f"the game can't be kept on disk: {error.strerror or error}") from None
+            raise RefusedError(503, f"the game can't be kept on disk: {reason(error)}") from None
         self.steps.append(step)
         self.notify()
 

@@ -17,7 +17,7 @@ from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
 from artus_training.evaluate import find_player
-from artus_training.play.store import warn
+from artus_training.play.store import reason, warn
 from artus_training.play.table import Table
 from artus_training.play.words import readable
 
@@ -139,7 +139,7 @@ class Mind:
         try:
             close()
         except Exception as error:  # of anybody's agent
-            warn(f"{readable(str(self._names[player]), 200)} can't be closed: {readable(str(error), 200)}")
+            warn(f"{readable(str(self._names[player]), 200)} can't be closed: {reason(error)}")
 
     def hint(self, game: Game, key: int) -> tuple[list[tuple[str, float]], bool]:
         """What ismcts would play for the player to move, who learns nothing from it that he couldn't know.
@@ -228,7 +228,7 @@ class Thinking:
             except NotAllowedError:
                 raise
             except Exception as error:
-                complain(table, f"{failure}: {readable(str(error), 300) or type(error).__name__}; trying again")
+                complain(table, f"{failure}: {reason(error)}; trying again")
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
