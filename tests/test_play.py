@@ -371,6 +371,8 @@ def test_an_agent_that_fails_is_named_and_the_server_goes_on(tmp_path, monkeypat
         lambda: [None],
         lambda: "\ud800\x1b[2J" * 1000,
         lambda: sys.exit("the end"),
+        lambda: next(iter([])),
+        lambda: fail(MuteError()),
         lambda: fail("\ud800\x1b[2J" * 1000),
     ],
 )
@@ -393,7 +395,14 @@ def test_whatever_an_agent_answers_the_server_goes_on_and_says_so_in_one_line(tm
 
 
 def fail(reason):
-    raise ValueError(reason)
+    raise reason if isinstance(reason, Exception) else ValueError(reason)
+
+
+class MuteError(Exception):
+    """An error that can't be shown."""
+
+    def __str__(self):
+        raise ValueError
 
 
 def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, capsys):

@@ -124,7 +124,7 @@ class Server(uvicorn.Server):
             uvicorn.Config(
                 make_app(lobby, local), http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]
                 loop="asyncio", log_level="error", access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=2,
-                server_header=False, backlog=BACKLOG,
+                server_header=False, proxy_headers=False, backlog=BACKLOG,
             )
         )  # fmt: skip
 

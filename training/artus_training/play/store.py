@@ -106,7 +106,10 @@ def left_alone(path: Path, error: Exception) -> None:
 
 def reason(error: Exception) -> str:
     """What an error says, in one line and without the places of files, which are nobody else's business."""
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    try:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    except Exception:  # an error of somebody's own that can't say what it is
+        said = ""
     return readable(said, 300) or type(error).__name__
 
 

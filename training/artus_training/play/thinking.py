@@ -8,6 +8,8 @@ import shlex
 import threading
 import time
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -55,10 +57,6 @@ class Mind:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            job()
-
     async def ask(self, work: Callable[..., T], *arguments: Any) -> T:
         """Let the thread call one of the methods below, after all that it was asked before. What that raises, this raises."""
         loop = asyncio.get_running_loop()
@@ -68,11 +66,10 @@ class Mind:
             try:
                 tell: Callable[[Any], None] = answer.set_result
                 result: Any = work(*arguments)
-            except Exception as error:
-                tell, result = answer.set_exception, error
-            except BaseException as error:  # sys.exit in an agent must not end the server
-                tell, result = answer.set_exception, RuntimeError(f"it raised {type(error).__name__}")
-            if not loop.is_closed():
+            except BaseException as error:  # sys.exit in an agent must not end the server, and no future carries StopIteration
+                plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
+                tell, result = answer.set_exception, error if plain else RuntimeError(f"it raised {type(error).__name__}")
+            with suppress(RuntimeError):  # the server has been stopped meanwhile
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
         if self._thread is None:
@@ -85,8 +82,12 @@ class Mind:
     def end(self) -> None:
         """End the thread and what agents have started, as soon as the thread has done what it was asked."""
         for player in range(len(self._names)):
-            self._jobs.put(lambda player=player: self.forget(player))  # type: ignore[misc]
+            self._jobs.put(partial(self.forget, player))
         self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
 
     def join(self, seconds: float) -> None:
         """Wait for the thread's end, but no longer than this."""
@@ -127,8 +128,8 @@ class Mind:
         action = int(chosen[0])
         if action == FORFEIT:
             failures: dict[int, str] = getattr(found, "failures", {})
-            reason = failures.get(int(view.games[0]), getattr(found, "failure", ""))
-            raise RuntimeError(f"{name} has given up{f': {reason}' if reason else ''}")
+            why = failures.get(int(view.games[0]), getattr(found, "failure", ""))
+            raise RuntimeError(f"{name} has given up{f': {why}' if why else ''}")
         if action not in game.legal_actions():
             raise RuntimeError(f"{name} has played what isn't legal: action {action}")
         return game.move(action)
