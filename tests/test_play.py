@@ -430,6 +430,17 @@ def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, 
         assert len(made) == 4, "each time a new one"
 
 
+def test_the_server_goes_on_when_its_terminal_is_gone(tmp_path, monkeypatch):
+    class Gone:
+        def write(self, text):
+            raise OSError(5, "Input/output error")
+
+    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    monkeypatch.setattr(sys, "stderr", Gone())
+    thinking.complain(table, "It fails")
+    assert table.trouble == "It fails"
+
+
 def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room_again(tmp_path, monkeypatch):
     full, tried, asked = [True], [], []
     play, choose, write = Table.play, thinking.Mind.choose, Store.write

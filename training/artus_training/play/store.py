@@ -64,7 +64,7 @@ class Store:
             OSError: If there is none yet and none can be written.
         """
         path = self.folder / HOST
-        with suppress(FileNotFoundError):
+        if path.is_file():
             with path.open(encoding="ascii", errors="replace") as file:
                 kept = file.read(100).strip()
             if SECRET.fullmatch(kept):
@@ -114,5 +114,6 @@ def reason(error: Exception) -> str:
 
 
 def warn(text: str) -> None:
-    """Say on stderr what needs somebody's attention."""
-    print(f"artus play: {text}", file=sys.stderr)
+    """Say on stderr what needs somebody's attention, if there still is a terminal."""
+    with suppress(OSError, ValueError):
+        print(f"artus play: {text}", file=sys.stderr)
