@@ -109,7 +109,7 @@ function render(moving = false) {
   for (const player of open) document.querySelector(`.player[data-player="${player}"] details`).open = true;
   $("players").dataset.count = setup.players.length;
   $("trouble").hidden = !state.trouble;
-  $("trouble").textContent = state.trouble && `${state.trouble}. When the server is started again, the game goes on from here.`;
+  $("trouble").textContent = state.trouble;
   $("end").hidden = !state.over || moving;
   $("prompt").hidden = $("detail").hidden = Boolean(state.over);
   if (state.over) {
