@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -12,9 +13,13 @@ from torch import nn
 
 from artus_agents.outlook import OUTLOOKS
 from artus_env.artus.components import MAX_PLAYERS
+from artus_env.engine.reading import shown
 
 HEAD_MULTIPLE = 32
 """The last layer's width is rounded up to it, with outputs that are never used: processors like whole blocks."""
+MOST_LAYERS = 32
+MOST_NUMBERS = 100_000_000
+"""A network with more of either is not ours: neither a file nor a typo must make us ask for any amount of memory."""
 START_GATES = (1.2, 0.2, -0.2)
 """What ten points are worth to a new policy: about as much as lookahead thinks, with a temperature of 8 points."""
 
@@ -44,6 +49,16 @@ class Shape:
     @property
     def num_gates(self) -> int:
         return OUTLOOKS if self.outlook else 0
+
+    def check(self) -> None:
+        """Raise a ValueError unless these are sizes of a network that we would build."""
+        sizes = [self.observation_size, *self.hidden, self.num_actions]
+        if not 1 <= len(self.hidden) <= MOST_LAYERS or min(sizes) < 1:
+            raise ValueError(
+                f"hidden needs the widths of 1..{MOST_LAYERS} layers, each at least 1, got {shown(list(self.hidden))}"
+            )
+        if sum(before * after for before, after in itertools.pairwise(sizes)) > MOST_NUMBERS:
+            raise ValueError(f"hidden: a network may have {MOST_NUMBERS:,} weights, got {shown(list(self.hidden))}")
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self) | {"hidden": list(self.hidden)}

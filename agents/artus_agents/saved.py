@@ -10,23 +10,75 @@ The card says `format` 1, `variants` ([[rules, num_players], ...]), `components`
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from msgspec import Meta
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from artus_agents import CARD, WEIGHTS
 from artus_agents.network import Network, Shape
 from artus_env.engine.files import write_atomically
+from artus_env.engine.reading import convert, decode, shown
 
 FORMAT = 1
-MOST_NUMBERS = 100_000_000
-"""A network with more is not ours: a card must not make us ask for any amount of memory."""
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+
+Count = Annotated[int, Meta(ge=0, le=10**18)]
+Part = Annotated[float, Meta(ge=0, le=1)]
+Judged = Annotated[str, Meta(pattern=r"^[a-z]+-[2-9]/.")]
+"""Variant and judge, such as `beginner-2/greedy`."""
+
+
+@dataclass
+class Point:
+    """A point of a learning curve: how often the agent won against each judge, and by how many points."""
+
+    steps: Count
+    seconds: Annotated[float, Meta(ge=0)]
+    wins: dict[Judged, Part]
+    margin: dict[Judged, float]
+
+
+@dataclass
+class Strength:
+    """How the finished agent did against another one."""
+
+    against: str
+    games: Count
+    wins: Part
+    wins_95: tuple[Part, Part]
+    margin: float
+
+
+@dataclass
+class Card:
+    """What is read from a card, if it is there; `format`, `variants`, `components` and `weights` must be."""
+
+    variants: Annotated[list[tuple[str, int]], Meta(min_length=1)]
+    components: str
+    weights: str
+    command: str = ""
+    steps: Count = 0
+    minutes: Annotated[float, Meta(ge=0)] = 0
+    strength: list[Strength] = field(default_factory=list)
+    curve: list[Point] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Sizes:
+    """The network that a card describes; see `Shape`."""
+
+    observation_size: int
+    num_actions: int
+    hidden: list[int]
+    outlook: bool
 
 
 def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.dtype = torch.float32) -> None:
@@ -53,21 +105,22 @@ def read_card(path: Path) -> dict[str, Any]:
     """
     path = path.with_suffix(CARD)
     try:
-        card = json.loads(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         raise ValueError(f"{path} doesn't exist: a saved agent has a card beside its weights") from None
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    try:
+        card = decode(content, dict[str, Any])
+    except ValueError as error:
         raise ValueError(f"{path} is damaged or no card: {error}") from error
-    if not isinstance(card, dict) or card.get("format") != FORMAT:
-        found = card.get("format") if isinstance(card, dict) else type(card).__name__
-        raise ValueError(f"{path} is no card that this version can read: format must be {FORMAT}, got {found!r}")
-    if not _are_variants(card.get("variants")):
-        raise ValueError(f"{path}: variants must be a list of [rules, num_players], got {card.get('variants')!r}")
-    for name in ("components", "weights"):
-        if not isinstance(card.get(name), str):
-            raise ValueError(f"{path}: {name} must be a hash, got {card.get(name)!r}")
+    if card.get("format") != FORMAT:
+        found = shown(card.get("format"))
+        raise ValueError(f"{path} is no card that this version can read: format must be {FORMAT}, got {found}")
+    try:
+        convert(card, Card)
+    except ValueError as error:
+        raise ValueError(f"{path} is no card of a saved agent: {error}") from error
     return card
 
 
@@ -101,26 +154,16 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
         network = Network(shape)
     for name, value in network.state_dict().items():
         found = weights.get(name)
-        if found is None or found.shape != value.shape or not found.is_floating_point():
+        if found is None or found.shape != value.shape or found.dtype not in FLOATS:
             what = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
             raise ValueError(f"{path}: {name} must be numbers of shape {tuple(value.shape)}, got {what}")
-        if not found.isfinite().all():
-            raise ValueError(f"{path}: {name} has numbers that are not finite")
+        weights[name] = found.float()
+        if not weights[name].isfinite().all():
+            raise ValueError(f"{path}: {name} has numbers that are not finite in float32")
     if extra := sorted(set(weights) - set(network.state_dict())):
         raise ValueError(f"{path} has numbers that no part of the network takes: {', '.join(extra)}")
-    network.load_state_dict({name: value.float() for name, value in weights.items()}, assign=True)
+    network.load_state_dict(weights, assign=True)
     return network.requires_grad_(False), card
-
-
-def _are_variants(given: Any) -> bool:
-    return (
-        isinstance(given, list)
-        and bool(given)
-        and all(
-            isinstance(variant, list) and len(variant) == 2 and isinstance(variant[0], str) and isinstance(variant[1], int)
-            for variant in given
-        )
-    )
 
 
 def _shape(given: Any, path: Path) -> Shape:
@@ -129,19 +172,13 @@ def _shape(given: Any, path: Path) -> Shape:
     Raises:
         ValueError: If it can't be.
     """
-
-    def is_size(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 1_000_000
-
     try:
-        sizes = [given["observation_size"], *given["hidden"], given["num_actions"]]
-        if not all(map(is_size, sizes)) or len(sizes) < 3 or not isinstance(given["outlook"], bool):
-            raise ValueError(given)
-        if sum(before * after for before, after in itertools.pairwise(sizes)) > MOST_NUMBERS:
-            raise ValueError(given)
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(f"{path}: network must say observation_size, num_actions, hidden and outlook, got {given!r}") from None
-    return Shape(sizes[0], sizes[-1], tuple(sizes[1:-1]), given["outlook"])
+        sizes = convert(given, Sizes)
+        shape = Shape(sizes.observation_size, sizes.num_actions, tuple(sizes.hidden), sizes.outlook)
+        shape.check()
+    except ValueError as error:
+        raise ValueError(f"{path}: network must say observation_size, num_actions, hidden and outlook: {error}") from None
+    return shape
 
 
 def variants_of(card: dict[str, Any]) -> Sequence[tuple[str, int]]:
