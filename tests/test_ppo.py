@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,10 +17,17 @@ from artus_agents.neural import infer
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.saved import load_agent, read_card
 from artus_env.artus.components import MAX_PLAYERS as P
+from artus_env.artus.state import OVER, STATE
+from artus_env.engine.agents import FORFEIT
+from artus_env.engine.files import UNFINISHED
+from artus_training import checkpoints, ppo
+from artus_training.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
+from artus_training.cli import UsageError, main
 from artus_training.evaluate import evaluate
+from artus_training.opponents import Opponent
 from artus_training.ppo import (
     LEARNER,
-    CheckpointError,
+    Progress,
     Settings,
     Trainer,
     estimate,
@@ -28,15 +36,21 @@ from artus_training.ppo import (
     policy_gradient,
     policy_gradient_torch,
     preset,
-    read_checkpoint,
     train,
 )
+from artus_training.runs import alone_in_run
+from artus_training.settings import settings_to_dict
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
 TINY = {
     "num_games": 64, "num_steps": 16, "batch_size": 256, "hidden": (32,), "threads": 1, "final_games": 0, "evaluate_every": 0,
 }  # fmt: skip
+
+
+def saved(settings):
+    """What the checkpoint of a training says: how far it has come, and the numbers."""
+    return read_checkpoint(settings.checkpoint, Progress)
 
 
 def tiny(tmp_path, **settings):
@@ -277,7 +291,7 @@ def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbe
 
 
 def updates(settings):
-    return read_checkpoint(settings.checkpoint)["updates"] if settings.checkpoint.exists() else 0
+    return saved(settings)[0].updates if settings.checkpoint.exists() else 0
 
 
 def test_interrupted_it_saves_says_so_and_goes_on(tmp_path, undisturbed):
@@ -313,23 +327,99 @@ def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
 def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     settings = tiny(tmp_path)
     with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't exist"):
-        read_checkpoint(settings.checkpoint)
+        saved(settings)
     trainer = Trainer(settings)
     trainer.save()
     content = settings.checkpoint.read_bytes()
     for damaged in (content[: len(content) // 2], b"", b"something else"):
         settings.checkpoint.write_bytes(damaged)
-        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged or no checkpoint"):
-            read_checkpoint(settings.checkpoint)
+        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
+            saved(settings)
     settings.checkpoint.write_bytes(content)
-    other = Trainer(dataclasses.replace(settings, hidden=(16,)))
-    with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't fit these settings"):
-        other.load(read_checkpoint(settings.checkpoint))
-    state = read_checkpoint(settings.checkpoint)
-    state["pool"] = other.pool
-    assert state["pool"], "earlier selves play in this training"
-    with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't fit these settings"):
-        Trainer(settings).load(state)
+    for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"outlook": False}):
+        other = Trainer(dataclasses.replace(settings, **changes))
+        with pytest.raises(CheckpointError, match=rf"checkpoint\.pt is of a run with {next(iter(changes))} .*--resume"):
+            other.load(*saved(settings))
+
+
+def test_no_flipped_bit_goes_unnoticed(tmp_path):
+    settings = tiny(tmp_path, num_games=4)
+    Trainer(settings).save()
+    content = settings.checkpoint.read_bytes()
+    random = np.random.default_rng(0)
+    for place in [*range(120), *random.integers(0, len(content), 280), *range(-70, 0)]:
+        changed = bytearray(content)
+        changed[place] ^= 1 << int(random.integers(8))
+        settings.checkpoint.write_bytes(changed)
+        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
+            saved(settings)
+
+
+def over(states):
+    """Games that have ended."""
+    states.view(STATE)["phase"] = OVER
+
+
+def noise(part):
+    part[...] = np.random.default_rng(1).integers(0, 256, part.shape)
+
+
+@pytest.mark.parametrize(
+    ("name", "forge"),
+    [
+        ("network.head.bias", lambda part: part.fill_(torch.nan)),
+        ("network.head.bias", lambda part: part[:-1]),
+        ("network.head.bias", lambda part: part.double()),
+        ("network.head.bias", None),
+        ("optimizer.0.exp_avg", lambda part: part[:1].clone()),
+        ("optimizer.0.exp_avg", lambda part: part.double()),
+        ("optimizer.0.exp_avg_sq", lambda part: part.fill_(torch.inf)),
+        ("optimizer.0.exp_avg_sq", lambda part: part - 1),
+        ("optimizer.0.step", lambda part: part.reshape(1)),
+        ("optimizer.0.step", None),
+        ("pool.0.head.bias", lambda part: part.fill_(-torch.inf)),
+        ("pool.0.head.bias", None),
+        ("buffers.value", lambda part: part.fill_(torch.nan)),
+        ("buffers.value", lambda part: part[:, :1].clone()),
+        ("buffers.action", lambda part: part.fill_(339)),
+        ("buffers.action", lambda part: part.fill_(-1)),
+        ("buffers.action", lambda part: (part + 1) % 339),
+        ("buffers.legal", lambda part: part.fill_(-1)),
+        ("buffers.legal", lambda part: part.fill_(0)),
+        ("buffers.carried", lambda part: part.fill_(2)),
+        ("buffers.seats", lambda part: part.fill_(7)),
+        ("buffers.seats", lambda part: part.fill_(-2)),
+        ("buffers.draws", None),
+        ("buffers.order", lambda part: part[:8].clone()),
+        ("buffers.order", lambda part: part.fill_(255)),
+        ("buffers.seeds.0", lambda part: part[:3].clone()),
+        ("buffers.states.0", lambda part: part[:-1].clone()),
+        ("buffers.states.0", lambda part: part.fill_(0)),
+        ("buffers.states.0", lambda part: part.fill_(255)),
+        ("buffers.states.0", lambda part: noise(part.numpy())),
+        ("buffers.states.0", lambda part: over(part.numpy())),
+    ],
+)
+def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_path, monkeypatch, name, forge):
+    """What compiled loops get from a file, they read and write without looking."""
+    settings = tiny(tmp_path, num_games=8)
+    trainer = Trainer(settings)
+    trainer.collect()
+    trainer.update()
+    trainer.save()
+    about, tensors = saved(settings)
+    assert name in tensors
+    part = tensors.pop(name)
+    if forge:
+        changed = forge(part)
+        tensors[name] = part if changed is None else changed  # some change it where it is
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "not_finite", lambda _: "")
+        save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
+    with pytest.raises(
+        CheckpointError, match=rf"checkpoint\.pt.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)"
+    ):
+        Trainer(settings).load(*saved(settings))
 
 
 @pytest.mark.parametrize("opponents", [(), ("greedy=0.5",), ("greedy=0.25", "past=0.25")])
@@ -340,12 +430,203 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
     trainer.update()
     trainer.save()
     trainer = Trainer(dataclasses.replace(settings, opponents=opponents))
-    trainer.load(read_checkpoint(settings.checkpoint))
+    trainer.load(*saved(settings))
     seated = (trainer.seats[:, :2] >= 0).any(axis=1)
     assert seated.sum() == (4 if opponents else 0)
     assert set(trainer.seats[seated].max(axis=1)) == set(range(len(opponents)))
     trainer.collect()
     assert np.isfinite(list(trainer.update().values())).all()
+
+
+# --- runs, opponents, limits ---
+
+
+def test_a_second_training_moves_the_first_aside(tmp_path, capsys):
+    """Nothing of it is lost, and nothing of it is taken for the second one's."""
+    settings = tiny(tmp_path, steps=2048)
+    agents = []
+    for seed in range(3):
+        assert train(dataclasses.replace(settings, seed=seed))
+        agents.append(settings.agent.read_bytes())
+    folders = [tmp_path / "ppo-beginner-2.1", tmp_path / "ppo-beginner-2.2", tmp_path / "ppo-beginner-2"]
+    for seed, folder in enumerate(folders):
+        assert (folder / "agent.safetensors").read_bytes() == agents[seed]
+        assert read_card(folder / "agent.json")["settings"]["seed"] == seed
+        assert len(list((folder / "tensorboard").iterdir())) == 1
+    assert f"the run that was in {settings.folder} is in {folders[1]} now" in capsys.readouterr().out
+
+
+def test_resume_goes_on_with_the_newest_run_also_when_it_was_killed_in_its_first_round(tmp_path, monkeypatch):
+    first, second = tiny(tmp_path, steps=2048, seed=1), tiny(tmp_path, steps=2048, seed=2)
+    alone = dataclasses.replace(second, runs=tmp_path / "alone")
+    assert train(first)
+    assert train(alone)
+    with monkeypatch.context() as patch:
+        patch.setattr(ppo, "learn_to_the_end", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(second)
+    resumed = parse(["--resume", "--seed", "2", "--runs", str(tmp_path)])
+    assert train(resumed)
+    assert second.agent.read_bytes() == alone.agent.read_bytes()
+    with pytest.raises(CheckpointError, match="is of a run with seed 2, not 1; without --resume a new one begins"):
+        train(parse(["--resume", "--seed", "1", "--runs", str(tmp_path)]))
+
+
+def killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_variants_that_are_learnt_together_name_the_folder(tmp_path):
+    folders = [tiny(tmp_path, also=also).folder for also in ((), ("advanced-2",), ("beginner-3", "beginner-4"))]
+    assert [folder.name for folder in folders] == [
+        "ppo-beginner-2", "ppo-beginner-2+advanced-2", "ppo-beginner-2+beginner-3+beginner-4",
+    ]  # fmt: skip
+
+
+def test_a_run_that_is_prolonged_keeps_the_agent_that_it_had_and_says_what_changed(tmp_path, capsys):
+    settings = tiny(tmp_path, steps=2048)
+    assert train(settings)
+    before = settings.agent.read_bytes()
+    capsys.readouterr()
+    assert train(dataclasses.replace(settings, steps=4096, resume=True))
+    assert "goes on with other settings: steps 2048 -> 4096" in capsys.readouterr().out
+    kept = settings.agent.with_name("agent-2048.safetensors")
+    assert kept.read_bytes() == before
+    assert load_agent(kept)[1]["steps"] == 2048
+    assert read_card(settings.agent)["changes"] == [{"steps": 2048, "settings": {"steps": [2048, 4096]}}]
+
+
+def test_a_run_has_room_for_one_process(tmp_path, capsys):
+    settings = tiny(tmp_path)
+    with alone_in_run(settings.folder):
+        assert main(["train", "--runs", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"artus train: {settings.folder}: another process is training there\n"
+    assert not settings.checkpoint.exists()
+
+
+PROGRAM = "program:touch sprung"
+
+
+@pytest.mark.parametrize("name", ["judges", "final_judges", "opponents"])
+def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    given = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
+    settings = dataclasses.replace(tiny(tmp_path), **{name: (given,)})
+    (tmp_path / "mine.toml").write_text(f'{name} = ["{given}"]')
+    save_checkpoint(
+        settings.checkpoint, {"settings": settings_to_dict(settings), "steps": 0, "updates": 0, "seconds": 0, "pool": 0}, {}
+    )
+    for words in (["--resume", "--runs", str(tmp_path)], ["--preset", "mine.toml"]):
+        with pytest.raises(ValueError, match=f"{name} has '{PROGRAM}', which starts a program; a file can't do that"):
+            parse(words)
+        assert getattr(parse([*words, f"--{name.replace('_', '-')}", "greedy=0.5"]), name) == ("greedy=0.5",)
+        assert getattr(parse([*words, f"--{name.replace('_', '-')}", given]), name) == (given,)
+    assert not (tmp_path / "sprung").exists()
+    with pytest.raises(ValueError, match="starts a program"):
+        preset("beginner", 2, tmp_path / "mine.toml")
+
+
+class Moody:
+    """Gives up now and then, or plays what isn't legal."""
+
+    failure = "it was tired"
+
+    def __init__(self, action):
+        self.action = action
+
+    def act(self, view):
+        return np.where(view.keys % 7 == 0, self.action, view.mask.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("action", "reason"), [(FORFEIT, "it was tired"), (400, "illegal action 400")])
+def test_an_opponent_that_gives_up_does_not_end_the_training(tmp_path, capsys, action, reason):
+    trainer = Trainer(tiny(tmp_path, opponents=("greedy=0.5",)))
+    trainer.fixed_agents = [Opponent("bot", Moody(action))]
+    for _ in range(2):
+        trainer.collect()
+        assert trainer.update()["given_up"] > 10
+    message = f"opponent bot gave a game up ({reason}): random moves are played in its place"
+    assert capsys.readouterr().err.splitlines() == [message], "once"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
+def test_an_opponent_that_never_plays_stops_the_training_with_its_name(tmp_path, capsys):
+    words = ["--num-games", "16", "--num-steps", "8", "--hidden", "16", "--opponents", "program:false=0.5"]
+    assert main(["train", "--runs", str(tmp_path), *words]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("artus train: opponent program:false gives up every game: ")
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_and_resume_goes_on(tmp_path, monkeypatch, undisturbed):
+    settings = tiny(tmp_path, **LONGER)
+    writes = iter(range(100))
+
+    def full_after_a_while(_):
+        if next(writes) == 20:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full_after_a_while)
+        with pytest.raises(OSError, match="No space left"):
+            train(settings)
+    assert updates(settings) == 19  # the first one holds none
+    assert train(dataclasses.replace(settings, resume=True))
+    assert settings.agent.read_bytes() == undisturbed
+
+
+def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
+    settings = tiny(tmp_path, steps=2048)
+    script = """
+import os, signal, sys
+from artus_training import ppo
+writes = iter(range(9))
+os.fsync = lambda _: next(writes) and os.kill(os.getpid(), signal.SIGKILL)
+ppo.main(sys.argv[1:])
+"""
+    words = ["--runs", tmp_path, "--num-games", 64, "--num-steps", 16, "--hidden", 32, "--threads", 1, "--evaluate-every", 0]
+    words += ["--final-games", 0, "--steps", 2048]
+    process = subprocess.run([sys.executable, "-c", script, *map(str, words)], timeout=120)
+    assert process.returncode == -signal.SIGKILL
+    assert list(settings.folder.glob(f".*{UNFINISHED}"))
+    assert train(parse(["--resume", "--runs", str(tmp_path)]))
+    assert not list(settings.folder.glob(".*"))
+
+
+def test_a_training_that_diverges_keeps_the_checkpoint_before(tmp_path):
+    settings = tiny(tmp_path)
+    trainer = Trainer(settings)
+    trainer.save()
+    before = settings.checkpoint.read_bytes()
+    with torch.no_grad():
+        trainer.network.head.bias[3] = torch.nan
+    with pytest.raises(FloatingPointError, match=r"network\.head\.bias has numbers that are not finite: .* diverged"):
+        trainer.save()
+    assert settings.checkpoint.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--hidden", "1000000000"], "hidden: a network may have 100,000,000 weights"),
+        (["--hidden", *["1"] * 50], "hidden needs the widths of 1..32 layers"),
+        (["--num-games", "1000000000"], "num_games 1000000000 and num_steps 32 need .* GB of memory"),
+        (["--num-steps", "1000000000"], "num_games 2048 and num_steps 1000000000 need .* GB of memory"),
+        (["--games", "1000000000"], "games must be in 1..10000000"),
+        (["--final-games", "1000000000"], "final_games must be in 0..10000000"),
+        (["--threads", "1000000"], "threads must be in 0..1024"),
+    ],
+)
+def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_path, words, message):
+    with pytest.raises(UsageError, match=message):
+        ppo.main([*words, "--runs", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_for_runs_that_is_a_file_is_refused_by_name(tmp_path):
+    (tmp_path / "runs").write_text("mine")
+    with pytest.raises(OSError, match="runs"):
+        train(tiny(tmp_path / "runs"))
+    assert (tmp_path / "runs").read_text() == "mine"
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
@@ -360,12 +641,15 @@ def test_every_variant_has_a_preset(rules, num_players):
     ("text", "message"),
     [
         ("stepps = 3", "there is no setting 'stepps'"),
-        ("steps = 0.5", "steps must be like"),
+        ("steps = 0.5", "steps can't be 0.5: Expected `int`, got `float`"),
         ("steps =", "mine.toml"),
-        ("final_reward = 1", "final_reward must be like 'prestige', got 1"),
-        ("steps = true", "steps must be like"),
-        ("also = [3]", "also must hold texts"),
-        ("hidden = [256.5]", "hidden must hold whole numbers"),
+        ("final_reward = 1", "final_reward can't be 1: Expected `str | null`, got `int`"),
+        ("steps = true", "steps can't be True: Expected `int`, got `bool`"),
+        ("also = [3]", "also can't be .*: Expected `str`, got `int`"),
+        ("a = " + "[" * 5000 + "]" * 5000, "brackets are nested too deep"),
+        ("steps = " + "9" * 5000, r"mine\.toml: .*digits"),
+        ("hidden = [" + "1, " * 100_000 + "]", "hidden has 100000 items, at most 64"),
+        ("hidden = [256.5]", "hidden can't be .*: Expected `int`, got `float`"),
     ],
 )
 def test_faulty_presets_are_named(tmp_path, text, message):

@@ -1,11 +1,12 @@
 """The environment for Stable-Baselines3, the training with it and its files, and evaluation."""
 
+import dataclasses
+import hashlib
 import os
 import signal
 import subprocess
 import sys
 import time
-import zipfile
 
 import numpy as np
 import pytest
@@ -17,11 +18,15 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
-from artus_env.engine.agents import View, find_agent
+from artus_env.engine.agents import FORFEIT, View, find_agent
 from artus_training import train_sb3
+from artus_training.checkpoints import SEAL, CheckpointError, read_archive
+from artus_training.cli import UsageError, main
 from artus_training.evaluate import evaluate, line_up, wilson_interval
-from artus_training.policy import draw, load_checkpoint, read_checkpoint, save_checkpoint, to_network
-from artus_training.ppo import CheckpointError
+from artus_training.opponents import Opponent, end_round
+from artus_training.policy import Progress, draw, load_checkpoint, save_checkpoint, to_network
+from artus_training.runs import RunError, alone_in_run
+from artus_training.settings import settings_to_dict
 from artus_training.train_sb3 import LinearDecay, Settings, parse, train
 from artus_training.vec_env import SelfPlayVecEnv
 
@@ -66,7 +71,7 @@ def test_a_lost_game_costs_the_learner_1_on_his_own_last_move_whoever_ended_it()
 
 def test_one_game_move_by_move_beside_the_single_game():
     env = made(1, rules="advanced", num_players=3, opponents={"random": 1.0}, reward="prestige", seed=4)
-    env._fixed = [find_agent(first_legal)]
+    env.fixed = [find_agent(first_legal)]
     observation = env.reset()
     game = Game(rules="advanced", num_players=3, seed=int(env.batch.seeds[0]))
     seat, total, paid = int(env.seat[0]), 0.0, []
@@ -253,8 +258,8 @@ def fresh_model(settings):
 
 
 def read(settings):
-    """What the checkpoint of a training says."""
-    return read_checkpoint(settings.checkpoint, settings.rules, settings.num_players)
+    """What the checkpoint of a training says: how far it has come, and the numbers."""
+    return read_archive(settings.checkpoint, Progress)
 
 
 def middle_of_games(num_games, **arguments):
@@ -349,9 +354,9 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
     start = time.monotonic()
     settings = Settings(runs=tmp_path, **TINY | limits | {"evaluation_games": 2, "games": 4, "judges": ("greedy", "random")})
     assert train(settings)
-    about, card = read(settings)["artus.json"], read_card(settings.agent)
-    assert 0.05 <= about["seconds"] <= time.monotonic() - start - sum(spent)
-    assert card["curve"] == about["curve"]
+    about, card = read(settings)[0], read_card(settings.agent)
+    assert 0.05 <= about.seconds <= time.monotonic() - start - sum(spent)
+    assert card["curve"] == [dataclasses.asdict(point) for point in about.curve]
     steps = [point["steps"] for point in card["curve"]]
     assert steps == list(range(64, card["steps"] + 1, 64))
     for point in card["curve"]:
@@ -393,96 +398,81 @@ def test_resume_goes_on_with_the_same_weights_steps_and_settings(trained, tmp_pa
     before = read(trained)
     assert train(settings)
     after = read(settings)
-    assert before["artus.json"]["steps"] == 256
-    assert after["artus.json"]["steps"] == 512
-    assert after["artus.json"]["seconds"] > before["artus.json"]["seconds"] > 0
-    optimizer = [parts["policy.optimizer.pth"]["state"][0]["step"] for parts in (before, after)]
+    assert before[0].steps == 256
+    assert after[0].steps == 512
+    assert after[0].seconds > before[0].seconds > 0
+    optimizer = [tensors["optimizer.0.step"] for _, tensors in (before, after)]
     assert optimizer[1] == 2 * optimizer[0]
 
 
 def test_a_loaded_checkpoint_is_the_saved_one(trained):
-    parts = read(trained)
+    _, tensors = read(trained)
     model = fresh_model(trained)
     with torch.no_grad():
         for parameter in model.policy.parameters():
             parameter.zero_()
     model.num_timesteps = 0
-    about, snapshots = load_checkpoint(trained.checkpoint, model, "beginner", 2)
+    about, snapshots = load_checkpoint(trained.checkpoint, model, 2)
     for name, value in model.policy.state_dict().items():
-        torch.testing.assert_close(value, parts["policy.pth"][name])
-    assert model.num_timesteps == about["steps"] == parts["artus.json"]["steps"]
-    assert len(snapshots) == len(parts["snapshots.pt"]) >= 1
-    for agent, weights in zip(snapshots, parts["snapshots.pt"], strict=True):
+        torch.testing.assert_close(value, tensors[f"policy.{name}"])
+    assert model.num_timesteps == about.steps >= 256
+    assert len(snapshots) == about.snapshots >= 1
+    for index, agent in enumerate(snapshots):
         for name, value in agent.network.state_dict().items():
-            torch.testing.assert_close(value, weights[name])
-
-
-def damage(path, how):
-    if how == "truncated":
-        path.write_bytes(path.read_bytes()[:-500])
-    elif how == "a changed byte":
-        with zipfile.ZipFile(path) as archive:
-            place = archive.getinfo("policy.pth").header_offset + 2000
-        content = bytearray(path.read_bytes())
-        content[place] ^= 255
-        path.write_bytes(content)
-    elif how == "empty":
-        path.write_bytes(b"")
-    elif how == "missing":
-        path.unlink()
-    elif how == "a part missing":
-        parts = {}
-        with zipfile.ZipFile(path) as archive:
-            parts = {name: archive.read(name) for name in archive.namelist() if name != "policy.optimizer.pth"}
-        rewrite(path, parts)
-    elif how == "another training's":
-        with zipfile.ZipFile(path) as archive:
-            parts = {name: archive.read(name) for name in archive.namelist()}
-        rewrite(path, parts | {"artus.json": b'{"rules": "beginner", "num_players": 2}'})
-
-
-def rewrite(path, parts):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, part in parts.items():
-            archive.writestr(name, part)
+            torch.testing.assert_close(value, tensors[f"snapshots.{index}.{name}"])
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("damage", "message"),
     [
-        ("truncated", "is damaged"),
-        ("a changed byte", r"policy\.pth has a wrong checksum"),
-        ("empty", "is damaged"),
-        ("missing", "doesn't exist"),
-        ("a part missing", r"policy\.optimizer\.pth is missing"),
-        ("another training's", r"artus\.json doesn't tell its variants"),
+        (lambda content: content[:-500], "is damaged"),
+        (lambda content: content[:5000] + bytes([content[5000] ^ 1]) + content[5001:], "is damaged .* checksum"),
+        (lambda content: b"", "is damaged"),
+        (lambda content: None, "doesn't exist"),
+        (
+            lambda content: seal(content.replace(b"artus.safetensors", b"artus.safetensorz")),
+            "no item named 'artus.safetensors'",
+        ),
+        (
+            lambda content: seal(content.replace(b'"settings": {', b'"sessings": {')),
+            "missing required field `settings`|Bad CRC",
+        ),
+        (lambda content: seal(b"PK and something else" * 9), "is no checkpoint of this training"),
     ],
 )
-def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, how, message):
+def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, damage, message):
     path = tmp_path / "checkpoint.zip"
-    path.write_bytes(trained.checkpoint.read_bytes())
-    damage(path, how)
+    content = damage(trained.checkpoint.read_bytes())
+    if content is not None:
+        path.write_bytes(content)
     model = fresh_model(trained)
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}
     with pytest.raises(CheckpointError, match=rf"checkpoint\.zip.*{message}"):
-        load_checkpoint(path, model, "beginner", 2)
+        load_checkpoint(path, model, 2)
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, before[name])
 
 
-def test_a_checkpoint_of_another_network_is_refused(trained, tmp_path):
-    other = Settings(runs=tmp_path, resume=True, steps=512, **TINY | {"hidden": (24,)})
+def seal(content):
+    """Content with a checksum that fits."""
+    return content[:-SEAL] + hashlib.blake2b(content[:-SEAL], digest_size=SEAL // 2).hexdigest().encode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"hidden": (24,)}, r"is of a run with hidden \[16\], not \[24\]; without --resume"),
+        ({"seed": 5}, "is of a run with seed 0, not 5"),
+        ({"rules": "advanced"}, "is of a run with rules 'beginner', not 'advanced'"),
+        ({"num_players": 3}, "is of a run with num_players 2, not 3"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused(trained, tmp_path, changes, message):
+    other = Settings(runs=tmp_path, resume=True, **TINY | {"steps": 512} | changes)
     other.folder.mkdir(parents=True)
     other.checkpoint.write_bytes(trained.checkpoint.read_bytes())
-    with pytest.raises(CheckpointError, match=r"checkpoint\.zip is no checkpoint of this training: .*size mismatch"):
+    with pytest.raises(CheckpointError, match=rf"checkpoint\.zip {message}"):
         train(other)
-
-
-@pytest.mark.parametrize(("rules", "num_players"), [("advanced", 2), ("beginner", 3)])
-def test_a_checkpoint_of_another_variant_is_refused(trained, rules, num_players):
-    message = rf"checkpoint\.zip: .* for beginner with 2 players, not for {rules} with {num_players} players"
-    with pytest.raises(CheckpointError, match=message):
-        load_checkpoint(trained.checkpoint, fresh_model(trained), rules, num_players)
 
 
 def test_a_save_that_fails_leaves_the_old_file(trained, tmp_path, monkeypatch):
@@ -509,7 +499,7 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ))
     try:
         deadline = time.monotonic() + 60
-        while not (folder / "checkpoint.zip").exists():  # the first one: training is under way
+        while not (folder / "checkpoint.zip").exists() or not read_archive(folder / "checkpoint.zip", Progress)[0].steps:
             assert time.monotonic() < deadline
             assert process.poll() is None, process.communicate()[0]
             time.sleep(0.05)
@@ -520,12 +510,106 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     assert process.returncode == 130, output
     assert "--resume goes on" in output
     assert not list(folder.glob("agent*"))
-    steps = read_checkpoint(folder / "checkpoint.zip", "beginner", 2)["artus.json"]["steps"]
+    steps = read_archive(folder / "checkpoint.zip", Progress)[0].steps
     assert steps > 0
     assert steps % 64 == 0  # whole rounds
     settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(steps + 64), "--games", "0"])
     assert train(settings)
     assert read_card(settings.agent)["steps"] == steps + 64
+
+
+# --- runs and opponents ---
+
+
+def test_a_second_training_moves_the_first_aside_and_resume_means_the_second(tmp_path):
+    first = Settings(runs=tmp_path, steps=128, **TINY)
+    assert train(first)
+    agent = first.agent.read_bytes()
+    second = dataclasses.replace(first, seed=2)
+    run_until_it_learns(second)
+    assert (tmp_path / "sb3-beginner-2.1" / "agent.safetensors").read_bytes() == agent
+    assert not second.agent.exists()
+    assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path)]))
+    assert read_card(second.agent)["settings"]["seed"] == 2
+    assert second.agent.read_bytes() != agent
+
+
+def test_a_run_has_room_for_one_process(tmp_path):
+    settings = Settings(runs=tmp_path, steps=128, **TINY)
+    with alone_in_run(settings.folder), pytest.raises(RunError, match="sb3-beginner-2: another process is training there"):
+        train(settings)
+    assert not settings.checkpoint.exists()
+
+
+def test_a_checkpoint_cannot_start_a_program(trained, tmp_path):
+    settings = dataclasses.replace(trained, runs=tmp_path, judges=("program:touch sprung",), opponents=("program:a b=1=0.5",))
+    model = fresh_model(trained)
+    about = {"settings": settings_to_dict(settings), "steps": 1, "seconds": 1}
+    save_checkpoint(settings.checkpoint, model, about)
+    resume = ["--resume", "--runs", str(tmp_path)]
+    with pytest.raises(ValueError, match=r"checkpoint\.zip: opponents has 'program:a b=1', which starts a program"):
+        parse(resume)
+    with pytest.raises(ValueError, match=r"checkpoint\.zip: judges has 'program:touch sprung', which starts a program"):
+        parse([*resume, "--opponents", "greedy=1"])
+    assert parse([*resume, "--judges", "greedy", "program:a b=1"]).opponents == settings.opponents
+
+
+def test_an_opponent_that_gives_up_does_not_end_the_training(capsys):
+    class GivesUp:
+        failure = "it was tired"
+
+        def act(self, view):
+            return np.where(view.keys % 7 == 0, FORFEIT, view.mask.argmax(axis=1))
+
+    env = made(64, opponents={"greedy": 1.0}, seed=1)
+    env.fixed = [Opponent("bot", GivesUp())]
+    env.reset()
+    random = np.random.default_rng(0)
+    for _ in range(40):
+        env.step(random_actions(env, random))
+    assert env.results["greedy"]
+    message = "opponent bot gave a game up (it was tired): random moves are played in its place"
+    assert capsys.readouterr().err.splitlines() == [message]
+    assert end_round(env.fixed) > 20
+    assert end_round(env.fixed) == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
+def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_checkpoint(tmp_path, capsys):
+    words = ["--runs", tmp_path, "--steps", 128, "--num-envs", 8, "--num-steps", 8, "--batch-size", 32, "--hidden", 16]
+    assert main(["train-sb3", *map(str, words), "--opponents", "program:false=1.0"]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("artus train-sb3: opponent program:false gives up every game: ")
+    assert "exit code 1" in last or "not started again" in last
+    assert parse(["--resume", "--runs", str(tmp_path), "--opponents", "greedy=1.0"]).steps == 128
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--hidden", "1000000000"], "hidden: a network may have 100,000,000 weights"),
+        (["--num-envs", "1000000000"], "num_envs 1000000000 and num_steps 16 need .* GB of memory"),
+        (["--num-steps", "1000000000"], "num_envs 512 and num_steps 1000000000 need .* GB of memory"),
+        (["--games", "1000000000"], "games must be in 0..10000000"),
+        (["--threads", "1000000"], "threads must be in 1..1024"),
+    ],
+)
+def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_path, words, message):
+    with pytest.raises(UsageError, match=message):
+        train_sb3.main([*words, "--runs", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+
+
+def run_until_it_learns(settings):
+    """A training that is killed in its first round."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MaskablePPO, "train", stop)
+        with pytest.raises(KeyboardInterrupt):
+            train(settings)
+
+
+def stop(_):
+    raise KeyboardInterrupt
 
 
 # --- evaluation ---

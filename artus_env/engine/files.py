@@ -80,7 +80,7 @@ def _unfinished(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def alone_in(folder: Path, what: str) -> Iterator[None]:
+def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None]:
     """Keep all other processes out of a folder that they, too, enter by this function.
 
     What killed processes have left unfinished there is removed: nobody else can be writing.
@@ -88,13 +88,14 @@ def alone_in(folder: Path, what: str) -> Iterator[None]:
     Args:
         folder: Made if it is missing.
         what: Is done there, for the message: "playing this tournament".
+        lock: The file that is locked, instead of one in the folder; where the folder itself may be moved it must lie outside.
 
     Raises:
         ValueError: If another process is in it; the message names folder and `what`.
         OSError: If the folder can't be made or written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK).open("a") as file:
+    with (lock or folder / LOCK).open("a") as file:
         if fcntl is not None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

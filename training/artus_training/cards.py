@@ -29,6 +29,7 @@ def card(
     strength: Sequence[Evaluation] = (),
     threads: int = 0,
     bfloat16: bool = False,
+    changes: Sequence[dict[str, Any]] = (),
     packages: Sequence[str] = PACKAGES,
 ) -> dict[str, Any]:
     """The card of an agent, as JSON knows it.
@@ -43,6 +44,7 @@ def card(
         strength: How the finished agent did.
         threads: Torch threads; 0: as many as torch has now.
         bfloat16: Whether the network computed in it.
+        changes: Settings that were changed on the way: `steps` at the time, and `settings` with a pair of values for each.
         packages: Those whose versions matter.
     """
     return {
@@ -61,6 +63,7 @@ def card(
         "bfloat16": bfloat16,
         "versions": {name: version(name) for name in packages},
         "settings": {name: value for name, value in settings.items() if name not in WHERE},
+        "changes": list(changes),
         "curve": list(curve),
     }  # fmt: skip
 

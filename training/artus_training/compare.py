@@ -3,8 +3,8 @@
     artus compare --rules beginner --minutes 10
 
 Trains one agent with each, one after the other on the same machine, measures both against the same judges on the way, lets
-them play each other at the end, and draws strength against wall-clock time. Each training can be resumed: run the command
-again with `--resume`.
+them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes on. Without it a
+new comparison begins, and an earlier one of the same name is moved aside, to a name with a number.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from typing import Any, Literal, TypeVar
 
 import tyro
 
-from artus_agents.saved import CARD, read_card
+from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
 from artus_training import curves, ppo, train_sb3
-from artus_training.cards import WHERE
+from artus_training.checkpoints import CheckpointError
 from artus_training.cli import UsageError
 from artus_training.evaluate import evaluate
+from artus_training.runs import RunError, alone_in_run, begin_run
+from artus_training.settings import MOST_GAMES, changes, settings_to_dict
 
 
 @dataclass
@@ -44,24 +46,36 @@ class Settings:
     seed: int = 0
     """Of both trainings and of the games."""
     folder: Path = Path("runs/compare")
-    """Where both runs, `result.json` and `curves.png` go."""
+    """Where comparisons are kept; this one, with both runs, `result.json` and `curves.png`, in a folder named after its
+    variant."""
     resume: bool = False
     """Go on where an interrupted comparison stopped."""
 
+    @property
+    def runs(self) -> Path:
+        """This comparison's own folder."""
+        return self.folder / f"{self.rules}-{self.num_players}"
 
-def compare(settings: Settings) -> dict[str, Any] | None:
-    """Train both, let them play, write the picture.
+    def check(self) -> None:
+        """Raise a ValueError naming the first setting that can't be."""
+        for name in ("minutes", "games", "points"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
+        if self.games > MOST_GAMES:
+            raise ValueError(f"games must be at most {MOST_GAMES}, got {self.games}")
+        for trainer in trainings(self):
+            trainer.check()
 
-    Returns:
-        Win rate and interval of our trainer's agent against the other, with each one's steps; None if Ctrl-C stopped it.
-    """
+
+def trainings(settings: Settings) -> tuple[ppo.Settings, train_sb3.Settings]:
+    """What both trainers are told."""
     s = settings
     common: dict[str, Any] = {
         "rules": s.rules,
         "num_players": s.num_players,
         "minutes": s.minutes,
         "seed": s.seed,
-        "runs": s.folder,
+        "runs": s.runs,
         "threads": available_cores(),
     }
     never = 10**12  # minutes alone count
@@ -69,11 +83,29 @@ def compare(settings: Settings) -> dict[str, Any] | None:
         ppo.preset(s.rules, s.num_players), **common, steps=never, final_games=0,
         evaluate_every=max(1, round(60 * s.minutes / s.points)),  # in updates, which take about a second
     )  # fmt: skip
-    theirs = train_sb3.Settings(**common, steps=never, games=0, evaluate_every=s.minutes / s.points)
-    if not s.resume:  # so that nobody takes an earlier comparison's agents for those of this one
-        for run in (ours, theirs):
-            for path in (run.agent, run.agent.with_suffix(CARD)):
-                path.unlink(missing_ok=True)
+    return ours, train_sb3.Settings(**common, steps=never, games=0, evaluate_every=s.minutes / s.points)
+
+
+def compare(settings: Settings) -> dict[str, Any] | None:
+    """Train both, let them play, write the picture.
+
+    Returns:
+        Win rate and interval of our trainer's agent against the other, with each one's steps; None if Ctrl-C stopped it.
+
+    Raises:
+        ValueError: If a setting can't be, or another process is in the comparison's folder.
+        CheckpointError: If a training to resume can't go on with these settings.
+    """
+    settings.check()
+    with alone_in_run(settings.runs):
+        if not settings.resume:
+            begin_run(settings.runs)
+        return _compare(settings)
+
+
+def _compare(settings: Settings) -> dict[str, Any] | None:
+    s = settings
+    ours, theirs = trainings(s)
     if not _finished(theirs, s.resume) and not train_sb3.train(_resumed(theirs, s.resume)):
         return None
     if not _finished(ours, s.resume) and not ppo.train(_resumed(ours, s.resume)):
@@ -83,27 +115,25 @@ def compare(settings: Settings) -> dict[str, Any] | None:
     )
     print(result)
     cards = {"ours": read_card(ours.agent), "Stable-Baselines3": read_card(theirs.agent)}
-    curves.draw(list(cards.items()), s.folder / "curves.png")
+    curves.draw(list(cards.items()), s.runs / "curves.png")
     summary = {
         "rules": s.rules, "num_players": s.num_players, "minutes": s.minutes, "games": result.games,
         "wins": result.win_rate, "wins_95": result.interval, "margin": result.margin,
         "steps": {name: card["steps"] for name, card in cards.items()},
     }  # fmt: skip
-    write_atomically(s.folder / "result.json", (json.dumps(summary, indent=1) + "\n").encode())
-    print(f"{s.folder / 'result.json'}, {s.folder / 'curves.png'}")
+    write_atomically(s.runs / "result.json", (json.dumps(summary, indent=1) + "\n").encode())
+    print(f"{s.runs / 'result.json'}, {s.runs / 'curves.png'}")
     return summary
 
 
 Run = TypeVar("Run", ppo.Settings, train_sb3.Settings)
 
 
-def _finished(run: ppo.Settings | train_sb3.Settings, resume: bool) -> bool:
+def _finished(run: Run, resume: bool) -> bool:
     """Whether this very training has been run to its end."""
     if not resume or not run.agent.exists():
         return False
-    wanted: Any = run  # `settings_to_dict` takes any dataclass
-    settings, made = ppo.settings_to_dict(wanted), read_card(run.agent)["settings"]
-    return all(settings[name] == made.get(name) for name in settings if name not in WHERE)
+    return not changes(read_card(run.agent).get("settings", {}), settings_to_dict(run))
 
 
 def _resumed(run: Run, resume: bool) -> Run:
@@ -115,9 +145,10 @@ def main(arguments: list[str]) -> int:
     """The command `artus compare`."""
     settings = tyro.cli(Settings, args=arguments, prog="artus compare", description=__doc__)
     try:
-        for name in ("minutes", "games", "points"):
-            if not 0 < getattr(settings, name) < math.inf:
-                raise ValueError(f"{name} must be more than 0 and finite, got {getattr(settings, name)}")
+        settings.check()
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    try:
         return 0 if compare(settings) else 130
-    except ValueError as error:
+    except (CheckpointError, RunError, FloatingPointError) as error:
         raise UsageError(str(error)) from error

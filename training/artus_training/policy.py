@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import copy
 import io
-import json
-import pickle
-import zipfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -21,16 +19,17 @@ from torch import nn
 from torch.nn import functional
 
 from artus_agents.network import Network, Shape, hidden_sizes
-from artus_agents.neural import NeuralAgent, check_card
-from artus_env import Batch
-from artus_env.engine.files import write_atomically
-from artus_training.ppo import CheckpointError
-
-ABOUT = "artus.json"
-"""The part of a checkpoint that says what it was made for, how, and how far it has come: an agent's card and `seconds`."""
-SNAPSHOTS = "snapshots.pt"
-"""The pool of earlier versions. Not `.pth`: SB3 takes those for its own."""
-WEIGHTS, OPTIMIZER = "policy.pth", "policy.optimizer.pth"  # SB3's own names
+from artus_agents.neural import NeuralAgent
+from artus_agents.saved import Count, Point
+from artus_training.checkpoints import (
+    CheckpointError,
+    add_to_archive,
+    load_optimizer,
+    named,
+    optimizer_tensors,
+    read_archive,
+    take,
+)
 
 
 class ScaledMlp(BaseFeaturesExtractor):
@@ -137,84 +136,67 @@ def snapshot(model: MaskablePPO, num_players: int) -> NeuralAgent:
 # --- checkpoints ---
 
 
-def save_checkpoint(path: Path, model: MaskablePPO, about: dict[str, Any], snapshots: Sequence[NeuralAgent] = ()) -> None:
+@dataclass
+class Progress:
+    """How far a training has come, as its checkpoint says it."""
+
+    settings: dict[str, Any]
+    steps: Count
+    seconds: Annotated[float, Meta(ge=0)]
+    snapshots: Count
+    """Number of earlier versions in the pool."""
+    curve: list[Point] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)
+
+
+def save_checkpoint(path: Path, model: MaskablePPO, about: Mapping[str, Any], snapshots: Sequence[NeuralAgent] = ()) -> None:
     """Save a model and its pool of snapshots. The file is replaced at once or not at all.
 
     Args:
-        path: An SB3 zip that `MaskablePPO.load` can read, too.
+        path: An SB3 zip that `MaskablePPO.load` can read, too; `--resume` reads nothing but our own parts of it.
         model: Weights, optimizer and settings of SB3's.
-        about: See `ABOUT`.
+        about: All of `Progress` except `snapshots`.
         snapshots: The pool, oldest first.
-    """
-    buffer = io.BytesIO()
-    model.save(buffer, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
-    with zipfile.ZipFile(buffer, "a") as archive:
-        archive.writestr(ABOUT, json.dumps(about, indent=1))
-        with archive.open(SNAPSHOTS, "w") as member:
-            torch.save([agent.network.state_dict() for agent in snapshots], member)
-    write_atomically(path, buffer.getbuffer())
-
-
-def read_checkpoint(path: Path, rules: str, num_players: int) -> dict[str, Any]:
-    """All numbers and JSON in a checkpoint, by the name of its parts. Pickled Python objects are left out: nothing in the
-    file is executed.
 
     Raises:
-        CheckpointError: If the file is missing, damaged, something else, or of another variant.
+        FloatingPointError: If the network has diverged. The checkpoint before stands, as after an OSError.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if damaged := archive.testzip():
-                raise CheckpointError(f"{path} is damaged: {damaged} has a wrong checksum")
-            names = set(archive.namelist())
-            if missing := {ABOUT, WEIGHTS, OPTIMIZER, SNAPSHOTS} - names:
-                raise CheckpointError(f"{path} is damaged or no checkpoint: {', '.join(sorted(missing))} is missing")
-            about = json.loads(archive.read(ABOUT))
-            parts: dict[str, Any] = {
-                name: torch.load(io.BytesIO(archive.read(name)), map_location="cpu", weights_only=True)
-                for name in (WEIGHTS, OPTIMIZER, SNAPSHOTS)
-            }
-    except FileNotFoundError:
-        raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
-    except (OSError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path} is damaged or no checkpoint: {error}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError, pickle.UnpicklingError, RuntimeError, EOFError, zlib.error) as error:
-        raise CheckpointError(f"{path} is damaged: {' '.join(str(error).split())[:200]}") from error
-    expected: dict[str, Any] = {
-        "variants": list, "components": str, "steps": int, "seconds": (int, float), "settings": dict, "curve": list,
-    }  # fmt: skip
-    for name, kind in expected.items():
-        if not isinstance(about, dict) or not isinstance(about.get(name), kind):
-            raise CheckpointError(f"{path} is no checkpoint of this training: {ABOUT} doesn't tell its {name}")
-    try:
-        check_card(about, rules, num_players, Batch.definition.standard)
-    except (ValueError, TypeError) as error:
-        raise CheckpointError(f"{path}: {error}") from error
-    return parts | {ABOUT: about}
+    archive = io.BytesIO()
+    model.save(archive, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
+    weights = {name: value.clone() for name, value in model.policy.state_dict().items()}  # some have several names
+    tensors = named("policy", weights) | named("optimizer", optimizer_tensors(_adam(model.policy)))
+    for index, agent in enumerate(snapshots):
+        tensors |= named(f"snapshots.{index}", agent.network.state_dict())
+    add_to_archive(path, archive, {**about, "snapshots": len(snapshots)}, tensors)
 
 
-def load_checkpoint(path: Path, model: MaskablePPO, rules: str, num_players: int) -> tuple[dict[str, Any], list[NeuralAgent]]:
+def load_checkpoint(path: Path, model: MaskablePPO, num_players: int) -> tuple[Progress, list[NeuralAgent]]:
     """Put a checkpoint's weights, optimizer and steps into a model. All is read and tried out before anything changes.
 
     Returns:
-        What `ABOUT` says, and the pool of snapshots, oldest first.
+        How far it had come, and the pool of snapshots, oldest first.
 
     Raises:
-        CheckpointError: If the file is missing, damaged, of another variant or with another network.
+        CheckpointError: If the file is missing, damaged or with another network.
     """
-    parts = read_checkpoint(path, rules, num_players)
+    about, tensors = read_archive(path, Progress)
     policy = copy.deepcopy(model.policy)
     try:
-        policy.load_state_dict(parts[WEIGHTS])
-        policy.optimizer.load_state_dict(parts[OPTIMIZER])
-        snapshots = []
-        for weights in parts[SNAPSHOTS]:
-            snapshots.append(snapshot(model, num_players))
-            snapshots[-1].network.load_state_dict(weights)
-    except (KeyError, RuntimeError, ValueError, TypeError, AttributeError) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
-        raise CheckpointError(f"{path} is no checkpoint of this training: {reason}") from error
-    model.policy.load_state_dict(parts[WEIGHTS])
-    model.policy.optimizer.load_state_dict(parts[OPTIMIZER])
-    model.num_timesteps = parts[ABOUT]["steps"]
-    return parts[ABOUT], snapshots
+        weights = take(tensors, "policy", policy.state_dict())
+        load_optimizer(_adam(policy), tensors, "optimizer")
+        like = to_network(model, num_players).state_dict()
+        parts = [take(tensors, f"snapshots.{index}", like) for index in range(about.snapshots)]
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{path} doesn't fit: {' '.join(str(error).split())}") from error
+    snapshots = [snapshot(model, num_players) for _ in parts]
+    for agent, part in zip(snapshots, parts, strict=True):
+        agent.network.load_state_dict(part)
+    model.policy.load_state_dict(weights)
+    load_optimizer(_adam(model.policy), tensors, "optimizer")
+    model.num_timesteps = about.steps
+    return about, snapshots
+
+
+def _adam(policy: Any) -> torch.optim.Adam:
+    assert isinstance(policy.optimizer, torch.optim.Adam)
+    return policy.optimizer

@@ -4,28 +4,30 @@
     artus train --rules advanced --num-players 4 --resume
 
 Reads from top to bottom: settings, how good each decision was, the gradient of the loss, the trainer, the command. Ctrl-C
-saves and stops; `--resume` goes on as if nothing had been. `tensorboard --logdir runs` shows the curves.
+saves and stops; `--resume` goes on as if nothing had been. Without it a new run begins, and an earlier one of the same name is
+moved aside, to a name with a number. `tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
 
 import ctypes
 import dataclasses
-import io
 import math
+import threading
 import time
 import tomllib
 from collections.abc import Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numba
 import numpy as np
 import torch
 import tyro
+from msgspec import Meta
 from rich import box
 from rich.console import Console
 from rich.table import Table as TextTable
@@ -34,27 +36,55 @@ from torch.utils.tensorboard import SummaryWriter
 from artus_agents.network import Network, Shape, fast_bfloat16
 from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
 from artus_agents.outlook import OUTLOOKS, SCALE, legal_logits, softmax
-from artus_agents.saved import read_card, save_agent
-from artus_env import Batch
-from artus_env.artus.actions import MASK_WORDS
+from artus_agents.saved import Count, Point, read_card, save_agent
+from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_env.artus.actions import MASK_WORDS, TAIL_WORD
 from artus_env.artus.components import MAX_PLAYERS
 from artus_env.artus.observation import observation_scale, turns_after
 from artus_env.engine.agents import Agent, choose_actions
-from artus_env.engine.files import write_atomically
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 from artus_training.cards import card, command, point
+from artus_training.checkpoints import (
+    CheckpointError,
+    Tensors,
+    as_tensor,
+    checked_games,
+    load_optimizer,
+    named,
+    optimizer_tensors,
+    read_checkpoint,
+    restore,
+    save_checkpoint,
+    take,
+)
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
+from artus_training.opponents import Opponent, OpponentError, end_round
 from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.settings import PpoSettings
+from artus_training.runs import RunError, alone_in_run, begin_run, keep_agent
+from artus_training.settings import (
+    MOST_GAMES,
+    MOST_THREADS,
+    UNTOLD,
+    PpoSettings,
+    check_memory,
+    check_resumed,
+    settings_from_dict,
+    settings_to_dict,
+    without_programs,
+)
 
 PROGRAM = "artus train"
 PAST = "past"
 """The opponent that stands for the pool of earlier selves."""
 LEARNER = -1
+BYTES_A_DECISION = OBSERVATION_SIZE + NUM_ACTIONS * OUTLOOKS + 8 * MASK_WORDS + 80
+"""In the buffers of a rollout."""
+FIXED = ("rules", "num_players", "also", "seed", "hidden", "outlook", "num_games")
+"""Settings that a resumed run can't change: network and games were made with them."""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
 
@@ -133,7 +163,8 @@ class Settings(PpoSettings):
 
     @property
     def folder(self) -> Path:
-        return self.runs / "ppo-{}-{}{}".format(*self.variants[0], "-and-others" if self.also else "")
+        """Of this run: `runs/ppo-` and all its variants."""
+        return self.runs / "ppo-{}".format("+".join(f"{rules}-{players}" for rules, players in self.variants))
 
     @property
     def agent(self) -> Path:
@@ -171,14 +202,15 @@ class Settings(PpoSettings):
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants):
             raise ValueError(f"num_games must be at least one for each variant, got {self.num_games}")
-        self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs", "games")
-        if self.num_steps < 8:  # fewer might bring no decision whose seat moves again
-            raise ValueError(f"num_steps must be at least 8, got {self.num_steps}")
+        self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs")
+        self.check_at_least(8, "num_steps")  # fewer might bring no decision whose seat moves again
+        self.check_at_least(1, "games", most=MOST_GAMES)
+        self.check_at_least(0, "final_games", most=MOST_GAMES)
+        self.check_at_least(0, "threads", most=MOST_THREADS)
+        check_memory("num_games", self.num_games, self.num_steps, BYTES_A_DECISION)
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be in 0..{2**63 - 1}, got {self.seed}")
-        self.check_at_least(
-            0, "minutes", "learning_rate", "entropy", "threads", "evaluate_every", "final_games", "value_weight"
-        )
+        self.check_at_least(0, "minutes", "learning_rate", "entropy", "evaluate_every", "value_weight")
         for name in ("gamma", "gae_lambda", "final_part"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
@@ -475,7 +507,7 @@ class Trainer:
         # opponents come first at each table.
         self.fixed = [(name, share) for name, share in s.shares().items() if share and name != PAST]
         self.past_share = s.shares().get(PAST, 0.0)
-        self.fixed_agents: list[Agent] = [line_up([name, name], *variants[0])[0] for name, _ in self.fixed]
+        self.fixed_agents: list[Agent] = [Opponent(name, line_up([name, name], *variants[0])[0]) for name, _ in self.fixed]
         self.pool: list[dict[str, torch.Tensor]] = []
         self.seats = np.full((games, MAX_PLAYERS), LEARNER)
         if self.past_share:
@@ -510,6 +542,8 @@ class Trainer:
         """Of training, evaluations not counted."""
         self.curve: list[dict[str, Any]] = []
         """What evaluations came to: steps, seconds, wins by variant and judge."""
+        self.changes: list[dict[str, Any]] = []
+        """Settings that were changed on the way (see `cards.card`)."""
 
     @property
     def part(self) -> float:
@@ -522,7 +556,11 @@ class Trainer:
         return NeuralAgent(self.network)
 
     def collect(self) -> None:
-        """Play `num_steps` decisions in every game and estimate how good they were."""
+        """Play `num_steps` decisions in every game and estimate how good they were.
+
+        Raises:
+            OpponentError: If an opponent gives all its games up.
+        """
         s = self.settings
         torch.set_num_threads(self.threads)  # Numba's threads share OpenMP's setting with torch, and change it when they start
         if s.final_reward and self.part >= s.final_part:
@@ -539,6 +577,7 @@ class Trainer:
             s.gamma, s.gae_lambda, self.advantage, self.target, self.ready, pending,
         )  # fmt: skip
         self.pending = pending
+        self.given_up = end_round(self.fixed_agents)
         self.steps += s.num_steps * s.num_games
 
     def _play(self, t: int) -> None:
@@ -620,7 +659,7 @@ class Trainer:
         entropy, divergence, clipped = (sums / learnt).tolist()
         return {
             "entropy": entropy, "approx_kl": divergence, "clip_fraction": clipped, "learning_rate": rate,
-            "explained_variance": explained, "value_loss": value_loss / learnt / variance,
+            "explained_variance": explained, "value_loss": value_loss / learnt / variance, "given_up": self.given_up,
         }  # fmt: skip
 
     def learn(self, data: Decisions, rows: torch.Tensor, variance: float) -> tuple[np.ndarray, float]:
@@ -708,55 +747,73 @@ class Trainer:
     # --- files ---
 
     def save(self) -> None:
-        """Write the checkpoint: all that the next rounds depend on."""
-        state = {
-            "settings": settings_to_dict(self.settings),
-            "network": self.network.state_dict(), "optimizer": self.optimizer.state_dict(), "pool": self.pool,
-            "order": self.order.get_state(), "steps": self.steps, "updates": self.updates, "seconds": self.seconds,
-            "curve": self.curve, "seats": torch.from_numpy(self.seats),
-        }  # fmt: skip
-        for name in ("draws", "opponent_keys"):
-            state[name] = torch.from_numpy(getattr(self, name).view(np.int64))
-        state["games"] = [
-            [torch.from_numpy(t.batch.states.view(np.uint8).copy()), torch.from_numpy(t.batch.seeds.view(np.int64).copy())]
-            for t in self.tables
-        ]
-        for name in CARRIED:
-            state[name] = torch.from_numpy(getattr(self, name)[:MAX_PLAYERS].copy())
-        state["legal"] = torch.from_numpy(self.legal[:MAX_PLAYERS].view(np.int64).copy())
-        save_checkpoint(self.settings.checkpoint, state)
+        """Write the checkpoint: all that the next rounds depend on.
 
-    def load(self, state: dict[str, Any]) -> None:
+        Raises:
+            FloatingPointError: If the network has diverged. The checkpoint before stands.
+            OSError: If it can't be written. Likewise.
+        """
+        tensors = named("network", self.network.state_dict()) | named("optimizer", optimizer_tensors(self.optimizer))
+        for index, weights in enumerate(self.pool):
+            tensors |= named(f"pool.{index}", weights)
+        buffers = {name: as_tensor(part) for name, part in self._buffers().items()}
+        tensors |= named("buffers", buffers | {"order": self.order.get_state()})
+        about = {
+            "settings": settings_to_dict(self.settings), "steps": self.steps, "updates": self.updates, "seconds": self.seconds,
+            "pool": len(self.pool), "curve": self.curve, "changes": self.changes,
+        }  # fmt: skip
+        save_checkpoint(self.settings.checkpoint, about, tensors)
+
+    def load(self, about: Progress, tensors: Tensors) -> None:
         """Go on from a checkpoint (see `read_checkpoint`).
 
         Raises:
             CheckpointError: If it doesn't fit these settings; this trainer must not be used then.
         """
+        s = self.settings
         try:
-            self.network.load_state_dict(state["network"])
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.pool = state["pool"] or self.pool
-            for weights in self.pool if self.past_share else ():  # what doesn't fit is found now rather than rounds later
-                self.past.load_state_dict(weights)
-            self.order.set_state(state["order"])
-            self.steps, self.updates, self.seconds = int(state["steps"]), int(state["updates"]), float(state["seconds"])
-            self.curve = list(state["curve"])
-            as_before = tuple(state["settings"]["opponents"]) == self.settings.opponents
-            for name in ("seats", *CARRIED):
-                restore(getattr(self, name)[:MAX_PLAYERS] if name != "seats" else self.seats, state[name].numpy(), name)
-            restore(self.legal[:MAX_PLAYERS], state["legal"].numpy().view(np.uint64), "legal")
-            for name in ("draws", "opponent_keys"):
-                restore(getattr(self, name), state[name].numpy().view(np.uint64), name)
-            for table, (states, seeds) in zip(self.tables, state["games"], strict=True):
-                restore(table.batch.states, states.numpy().view(table.batch.states.dtype), "games")
-                restore(table.batch.seeds, seeds.numpy().view(np.uint64), "seeds")
+            before = settings_from_dict(about.settings, s.checkpoint, Settings())
+            changed = check_resumed(before, s, s.checkpoint, *FIXED)
+            self.network.load_state_dict(take(tensors, "network", self.network.state_dict()))
+            load_optimizer(self.optimizer, tensors, "optimizer")
+            like = {name: value.cpu() for name, value in self.network.state_dict().items()}
+            self.pool = [take(tensors, f"pool.{index}", like) for index in range(about.pool)] or self.pool
+            self.order.set_state(take(tensors, "buffers", {"order": self.order.get_state()})["order"])
+            for name, part in self._buffers().items():
+                restore(part, tensors, name)
+            self._check_buffers()
+            for table in self.tables:
+                table.batch.states[:] = checked_games(table.batch, table.batch.states)
                 table.batch.refresh()
-                if not as_before:
+                if before.opponents != s.opponents:
                     self.seats[table.games] = LEARNER
                     self._seat_opponents(table, np.arange(len(table.batch)), first_time=True)
-        except (KeyError, ValueError, TypeError, RuntimeError, AttributeError) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else " ".join(str(error).split())
-            raise CheckpointError(f"{self.settings.checkpoint} doesn't fit these settings: {reason}") from error
+        except (ValueError, RuntimeError, TypeError) as error:
+            raise CheckpointError(f"{s.checkpoint} doesn't fit: {' '.join(str(error).split())}") from error
+        self.steps, self.updates, self.seconds = about.steps, about.updates, about.seconds
+        self.curve, self.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
+        if changed:
+            self.changes.append({"steps": self.steps, "settings": changed})
+
+    def _buffers(self) -> dict[str, np.ndarray]:
+        """All arrays that live on from one round to the next, by name."""
+        rows = ("observation", "legal", "outlook", "action", "log_prob", "value", "carried", "carried_reward")
+        buffers = {name: getattr(self, name)[:MAX_PLAYERS] for name in rows}
+        buffers |= {name: getattr(self, name) for name in ("draws", "opponent_keys", "seats")}
+        for index, table in enumerate(self.tables):
+            buffers |= {f"states.{index}": table.batch.states, f"seeds.{index}": table.batch.seeds}
+        return buffers
+
+    def _check_buffers(self) -> None:
+        """Raise a ValueError if compiled loops can't take what a checkpoint has put into the buffers."""
+        legal, action = self.legal[:MAX_PLAYERS], self.action[:MAX_PLAYERS]
+        bits = np.unpackbits(legal[..., :TAIL_WORD].copy().view(np.uint8), axis=-1, bitorder="little")
+        if bits[..., NUM_ACTIONS:].any() or ((action < 0) | (action >= NUM_ACTIONS)).any():
+            raise ValueError("it has actions that there are not")
+        if not np.take_along_axis(bits, action[..., None], axis=-1)[self.carried].all():
+            raise ValueError("it has decisions for illegal actions")
+        if ((self.seats < LEARNER) | (self.seats > len(self.fixed))).any():
+            raise ValueError("it has opponents that there are not")
 
     def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:
         """Write the agent with its card."""
@@ -765,88 +822,33 @@ class Trainer:
             s.variants, settings=settings_to_dict(s),
             command=command(PROGRAM, dataclasses.replace(s, preset=None), preset(s.rules, s.num_players)),
             steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
-            threads=self.threads,
+            threads=self.threads, changes=self.changes,
         )  # fmt: skip
+        keep_agent(s.agent, self.steps)
         save_agent(s.agent, self.network, about, torch.bfloat16 if self.bfloat16 else torch.float32)
 
 
-CARRIED = ("observation", "outlook", "action", "log_prob", "value", "carried", "carried_reward")
-"""The buffers whose first rows live on from one round to the next (and `legal`)."""
+@dataclass
+class Progress:
+    """How far a training has come, as its checkpoint says it."""
+
+    settings: dict[str, Any]
+    steps: Count
+    updates: Count
+    seconds: Annotated[float, Meta(ge=0)]
+    pool: Count
+    """Number of earlier selves."""
+    curve: list[Point] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)
 
 
-class CheckpointError(ValueError):
-    """A checkpoint that can't be used. The message names the file and what is wrong with it."""
-
-
-def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
-    """Write a checkpoint, at once or not at all."""
-    buffer = io.BytesIO()
-    torch.save(state, buffer)
-    write_atomically(path, buffer.getbuffer())
-
-
-def read_checkpoint(path: Path) -> dict[str, Any]:
-    """A checkpoint's content: numbers, text and tensors only.
-
-    Raises:
-        CheckpointError: If the file is missing, damaged or something else.
-    """
-    try:
-        state = torch.load(path, map_location="cpu", weights_only=True)
-    except FileNotFoundError:
-        raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
-    except Exception as error:  # the reader of damaged files fails in any way
-        raise CheckpointError(f"{path} is damaged or no checkpoint: {' '.join(str(error).split())[:200]}") from error
-    if not isinstance(state, dict) or not isinstance(state.get("settings"), dict):
-        raise CheckpointError(f"{path} is no checkpoint of this training: it has no settings")
-    return state
-
-
-def restore(array: np.ndarray, saved: np.ndarray, name: str) -> None:
-    """Overwrite an array with what was saved of it."""
-    if array.shape != saved.shape or array.dtype != saved.dtype:
-        raise ValueError(f"{name} has shape {saved.shape} of {saved.dtype}, expected {array.shape} of {array.dtype}")
-    array[...] = saved
-
-
-def settings_to_dict(settings: Any) -> dict[str, Any]:
-    """Settings as JSON and TOML know them."""
-    return {
-        name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
-        for name, value in dataclasses.asdict(settings).items()
-        if value is not None
-    }
-
-
-def settings_from_dict(given: dict[str, Any], source: Any, default: Settings | None = None) -> Settings:
-    """Settings from a preset or a checkpoint.
-
-    Raises:
-        ValueError: If one is unknown or has a wrong type; the message names it and `source`.
-    """
-    settings = default or Settings()
-    known = {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
-    values: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            raise ValueError(f"{source}: there is no setting {name!r}; there are {', '.join(known)}")
-        if name in ("runs", "preset"):
-            value = Path(value)
-        like = settings.reward if name == "final_reward" else known[name]
-        expected = (int, float) if isinstance(like, float) else list if isinstance(like, tuple) else type(like)
-        if name not in ("runs", "preset") and (
-            not isinstance(value, expected) or (isinstance(value, bool) and not isinstance(like, bool))
-        ):
-            raise ValueError(f"{source}: {name} must be like {like!r}, got {value!r}")
-        of, items = (int, "whole numbers") if name == "hidden" else (str, "texts")
-        if isinstance(like, tuple) and not all(type(item) is of for item in value):
-            raise ValueError(f"{source}: {name} must hold {items}, got {value!r}")
-        values[name] = tuple(value) if isinstance(value, list) else value
-    return dataclasses.replace(settings, **values)
-
-
-def preset(rules: str, num_players: int, path: Path | None = None) -> Settings:
+def preset(rules: str, num_players: int, path: Path | None = None, told: Settings | None = None) -> Settings:
     """The settings that a variant is trained with unless others are given, or those of a TOML file.
+
+    Args:
+        rules, num_players: The variant.
+        path: The file.
+        told: See `without_programs`.
 
     Raises:
         ValueError: If the file is missing or no such thing.
@@ -857,9 +859,12 @@ def preset(rules: str, num_players: int, path: Path | None = None) -> Settings:
         given = tomllib.loads(source.read_text())
     except OSError as error:
         raise ValueError(f"preset {source}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise ValueError(f"preset {source}: brackets are nested too deep") from None
+    except ValueError as error:  # no TOML, no text, or a number of too many digits
         raise ValueError(f"preset {source}: {error}") from error
-    return settings_from_dict(given, source, Settings(rules=rules, num_players=num_players, preset=path))  # type: ignore[arg-type]
+    settings = settings_from_dict(given, source, Settings(rules=rules, num_players=num_players, preset=path))  # type: ignore[arg-type]
+    return without_programs(settings, source, told)
 
 
 # --- the command ---------------------------------------------------------------------------------------------------------
@@ -879,16 +884,43 @@ def train(settings: Settings) -> bool:
         Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
 
     Raises:
-        ValueError: If a setting can't be.
+        ValueError: If a setting can't be, or another process is training in the run's folder.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
+        OpponentError: If an opponent gives all its games up.
+        FloatingPointError: If the network has diverged.
+        OSError: If a file can't be written. Like after the two before, `resume` goes on from the last checkpoint.
     """
-    warm_up(settings)
-    trainer = Trainer(settings)
-    if settings.resume:
-        trainer.load(read_checkpoint(settings.checkpoint))
+    settings.check()
+    with alone_in_run(settings.folder):
+        warm_up(settings)
+        trainer = Trainer(settings)
+        with interrupt_as_flag() as interrupted:
+            if settings.resume:
+                trainer.load(*read_checkpoint(settings.checkpoint, Progress))
+            else:
+                begin_run(settings.folder)
+                trainer.save()  # from now on `resume` means this run
+            if not learn_to_the_end(trainer, interrupted):
+                return False
+        trainer.save_agent()
+        minutes, rate = trainer.seconds / 60, trainer.steps / trainer.seconds
+        print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {rate:,.0f} a second")
+        if settings.final_games:
+            strength = []
+            for judge in settings.final_judges:
+                for result in trainer.evaluate([judge], settings.final_games):
+                    print(result)
+                    strength.append(result)
+            trainer.save_agent(strength)
+    return True
+
+
+def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
+    """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped it."""
+    settings = trainer.settings
     description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
     log = SummaryWriter(str(settings.folder / "tensorboard"), purge_step=trainer.steps if settings.resume else None)
-    with closing(log), interrupt_as_flag() as interrupted, progress_bar() as bar:
+    with closing(log), progress_bar() as bar:
         task = bar.add_task(description, total=1.0, wins="")
         saving = 0.0
         while trainer.part < 1 and not interrupted.is_set():
@@ -916,29 +948,22 @@ def train(settings: Settings) -> bool:
             bar.update(task, completed=trainer.part)
     if trainer.part < 1:
         print(f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
-        return False
-    trainer.save_agent()
-    minutes = trainer.seconds / 60
-    print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {trainer.steps / trainer.seconds:,.0f} a second")
-    if settings.final_games:
-        strength = []
-        for judge in settings.final_judges:
-            for result in trainer.evaluate([judge], settings.final_games):
-                print(result)
-                strength.append(result)
-        trainer.save_agent(strength)
-    return True
+    return trainer.part >= 1
 
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the checkpoint."""
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
-    given = tyro.cli(Settings, args=asked, prog=PROGRAM)
-    default = preset(given.rules, given.num_players, given.preset)
+    nobody = Settings(opponents=UNTOLD, judges=UNTOLD, final_judges=UNTOLD)
+    told = tyro.cli(Settings, args=asked, prog=PROGRAM, default=nobody)
+    default = preset(told.rules, told.num_players, told.preset, told)
     given = tyro.cli(Settings, args=asked, prog=PROGRAM, default=default)  # the preset may say which variant
     if given.resume:
-        saved = read_checkpoint(given.checkpoint)["settings"]
-        default = dataclasses.replace(settings_from_dict(saved, given.checkpoint), resume=True, runs=given.runs)
+        about, _ = read_checkpoint(given.checkpoint, Progress)
+        default = without_programs(settings_from_dict(about.settings, given.checkpoint, Settings()), given.checkpoint, told)
+        default = dataclasses.replace(default, resume=True, runs=given.runs)
+        if default.folder != given.folder:
+            raise CheckpointError(f"{given.checkpoint} belongs into {default.folder}")
     return tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__, default=default)
 
 
@@ -991,5 +1016,5 @@ def main(arguments: list[str]) -> int:
         raise UsageError(str(error)) from error
     try:
         return 0 if train(settings) else 130
-    except CheckpointError as error:
+    except (CheckpointError, RunError, OpponentError, FloatingPointError) as error:
         raise UsageError(str(error)) from error

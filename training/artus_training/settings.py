@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, TypeVar, get_type_hints
+
+from artus_agents.network import Shape
+from artus_env import NUM_ACTIONS, OBSERVATION_SIZE
+from artus_env.engine.agents import runs_program
+from artus_env.engine.reading import convert, shown
+
+AGENTS = ("opponents", "judges", "final_judges")
+"""Settings that name agents."""
+UNTOLD = ("",)
+"""What stands there where the command line says nothing."""
+WHERE = ("runs", "resume", "preset")
+"""Settings that say where files lie: what is learnt doesn't depend on them."""
+MOST_ITEMS = 64
+MOST_GAMES = 10_000_000
+MOST_THREADS = 1024
 
 
 @dataclass
@@ -19,7 +37,8 @@ class PpoSettings:
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
-    """Where runs are kept; this one in a folder named after its variant. What an earlier run left there is replaced."""
+    """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the same
+    name with a number."""
 
     reward: Literal["win", "margin", "prestige"] = "prestige"
     """What the learner is paid for. `prestige` tells good from bad moves at once and learns faster than `win`."""
@@ -60,13 +79,136 @@ class PpoSettings:
         except ValueError:
             raise ValueError(f"opponents are NAME=SHARE, got {' '.join(self.opponents)}") from None
 
-    def check_at_least(self, least: int, *names: str) -> None:
-        """Raise a ValueError naming the first of these settings that is less, or no finite number."""
+    def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
+        """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
         for name in names:
-            if not least <= getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+            if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
+                wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
+                raise ValueError(f"{name} must be {wanted}, got {getattr(self, name)}")
 
     def check_hidden(self) -> None:
         """Raise a ValueError if the hidden layers can't be."""
-        if not self.hidden or min(self.hidden) < 1:
-            raise ValueError(f"hidden needs the widths of one or more layers, got {self.hidden}")
+        Shape(OBSERVATION_SIZE, NUM_ACTIONS, self.hidden).check()
+
+
+Run = TypeVar("Run", bound=PpoSettings)
+
+
+def memory() -> float:
+    """Bytes of this machine's memory; infinite where the system doesn't say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # other systems
+        return math.inf
+
+
+def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -> None:
+    """Raise a ValueError if what is collected between two updates is more than this machine's memory holds.
+
+    Args:
+        name: Of the setting that says how many games are played at a time.
+        games: How many.
+        num_steps: Decisions of each.
+        bytes_a_decision: What is kept of one.
+    """
+    needed = games * num_steps * bytes_a_decision
+    if needed > (there := memory()):
+        raise ValueError(
+            f"{name} {games} and num_steps {num_steps} need {needed // 10**9:,} GB of memory, "
+            f"and this machine has {there / 1e9:,.0f}"
+        )
+
+
+def settings_to_dict(settings: PpoSettings) -> dict[str, Any]:
+    """Settings as JSON and TOML know them."""
+    return {
+        name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        for name, value in dataclasses.asdict(settings).items()
+        if value is not None
+    }
+
+
+def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> Run:
+    """Settings from a preset or a checkpoint.
+
+    Args:
+        given: What the file says.
+        source: The file.
+        default: Settings that aren't in it.
+
+    Raises:
+        ValueError: If one is unknown or has a wrong type; the message names it and the file.
+    """
+    kinds = get_type_hints(type(default))
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in kinds:
+            raise ValueError(f"{source}: there is no setting {shown(name)}; there are {', '.join(kinds)}")
+        if isinstance(value, list) and len(value) > MOST_ITEMS:
+            raise ValueError(f"{source}: {name} has {len(value)} items, at most {MOST_ITEMS} are possible")
+        try:
+            path = kinds[name] in (Path, Path | None)
+            values[name] = Path(convert(value, str)) if path else convert(value, kinds[name])
+        except ValueError as error:
+            raise ValueError(f"{source}: {name} can't be {shown(value)}: {error}") from None
+    return dataclasses.replace(default, **values)
+
+
+def without_programs(settings: Run, source: Path, told: Run | None) -> Run:
+    """Settings from a file, with the agents that the command line names. A file can't start a program.
+
+    Args:
+        settings: What the file says.
+        source: The file.
+        told: What the command line says, with `UNTOLD` for agents that it doesn't name.
+
+    Raises:
+        ValueError: If the file names an agent that starts a program, and the command line neither names that agent nor others
+            in its place.
+    """
+    said = {name: getattr(told, name, UNTOLD) for name in AGENTS}
+    ours = {agent for name, texts in said.items() for agent in _agents(name, texts)}
+    instead: dict[str, Any] = {name: texts for name, texts in said.items() if texts != UNTOLD}
+    for name in AGENTS:
+        for agent in [] if name in instead else _agents(name, getattr(settings, name, ())):
+            if agent not in ours and runs_program(agent):
+                raise ValueError(
+                    f"{source}: {name} has {shown(agent)}, which starts a program; a file can't do that: "
+                    f"name it on the command line, or others with --{name.replace('_', '-')}"
+                )
+    return dataclasses.replace(settings, **instead)
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """What differs between settings as `settings_to_dict` says them, and how: `{"steps": [1000, 2000]}`."""
+    names = [name for name in {**before, **now} if name not in WHERE]
+    return {name: [before.get(name), now.get(name)] for name in names if before.get(name) != now.get(name)}
+
+
+def check_resumed(before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixed: str) -> dict[str, list[Any]]:
+    """What a resumed run does differently from now on, after saying so.
+
+    Args:
+        before, now: Settings.
+        checkpoint: For messages.
+        fixed: Settings that the beginning depended on: they can't be changed any more.
+
+    Raises:
+        ValueError: If one of those was changed.
+    """
+    changed = changes(settings_to_dict(before), settings_to_dict(now))
+    for name, (old, new) in changed.items():
+        if name in fixed:
+            raise ValueError(
+                f"{checkpoint} is of a run with {name} {shown(old)}, not {shown(new)}; without --resume a new one begins "
+                f"and this one is kept"
+            )
+    if changed:
+        texts = (f"{name} {shown(old)} -> {shown(new)}" for name, (old, new) in changed.items())
+        print(f"{checkpoint} goes on with other settings: {', '.join(texts)}")
+    return changed
+
+
+def _agents(name: str, texts: Sequence[str]) -> list[str]:
+    """The agents that a setting names."""
+    return [text.rpartition("=")[0] if name == "opponents" else text for text in texts]

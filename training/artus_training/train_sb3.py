@@ -3,7 +3,8 @@
     artus train-sb3 --rules advanced --num-players 4
     artus train-sb3 --rules advanced --num-players 4 --resume
 
-The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there.
+The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a new run
+begins, and an earlier one of the same name is moved aside, to a name with a number.
 `tensorboard --logdir runs` shows the curves.
 """
 
@@ -19,33 +20,40 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
-from rich.progress import Progress
+from rich.progress import Progress as Bar
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import save_agent
-from artus_env import Batch
+from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.artus.observation import observation_scale
 from artus_training.cards import PACKAGES, card, command, point
+from artus_training.checkpoints import CheckpointError, read_archive
 from artus_training.cli import UsageError
 from artus_training.evaluate import Evaluation, evaluate, line_up
-from artus_training.policy import (
-    ABOUT,
-    MaskedPolicy,
-    ScaledMlp,
-    load_checkpoint,
-    read_checkpoint,
-    save_checkpoint,
-    snapshot,
-    to_network,
-)
-from artus_training.ppo import CheckpointError, settings_from_dict, settings_to_dict
+from artus_training.opponents import OpponentError, end_round
+from artus_training.policy import MaskedPolicy, Progress, ScaledMlp, load_checkpoint, save_checkpoint, snapshot, to_network
 from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.settings import PpoSettings
+from artus_training.runs import RunError, alone_in_run, begin_run, keep_agent
+from artus_training.settings import (
+    MOST_GAMES,
+    MOST_THREADS,
+    UNTOLD,
+    PpoSettings,
+    check_memory,
+    check_resumed,
+    settings_from_dict,
+    settings_to_dict,
+    without_programs,
+)
 from artus_training.vec_env import SELF, SelfPlayVecEnv
 
 PROGRAM = "artus train-sb3"
+BYTES_A_DECISION = 4 * (OBSERVATION_SIZE + NUM_ACTIONS) + 80
+"""In SB3's buffer of a rollout."""
+FIXED = ("rules", "num_players", "seed", "hidden")
+"""Settings that a resumed run can't change."""
 
 
 @dataclass
@@ -101,11 +109,12 @@ class Settings(PpoSettings):
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
         Batch.definition.check_variant(self.rules, self.num_players)
-        self.check_at_least(
-            1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs", "threads"
-        )
-        self.check_at_least(1, "evaluation_games")
-        self.check_at_least(0, "seed", "games", "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
+        self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs")
+        self.check_at_least(1, "threads", most=MOST_THREADS)
+        self.check_at_least(1, "evaluation_games", most=MOST_GAMES)
+        self.check_at_least(0, "games", most=MOST_GAMES)
+        self.check_at_least(0, "seed", "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
+        check_memory("num_envs", self.num_envs, self.num_steps, BYTES_A_DECISION)
         self.check_hidden()
         for agent in (*self.shares(), *self.judges):
             if agent != SELF:
@@ -124,6 +133,8 @@ class Run:
     """Of training, evaluations not counted."""
     curve: list[dict[str, Any]] = field(default_factory=list)
     """What evaluations came to (see `cards.point`)."""
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    """Settings that were changed on the way (see `cards.card`)."""
 
     @property
     def env(self) -> SelfPlayVecEnv:
@@ -143,11 +154,11 @@ class Run:
 
     def card(self, strength: list[Evaluation]) -> dict[str, Any]:
         """What to say about the agent."""
-        s: Any = self.settings  # `settings_to_dict` takes any dataclass
+        s = self.settings
         return card(
             [(s.rules, s.num_players)], command=command(PROGRAM, s, Settings()), settings=settings_to_dict(s),
             steps=self.steps, seconds=self.seconds, threads=s.threads, curve=self.curve, strength=strength,
-            packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
+            changes=self.changes, packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
         )  # fmt: skip
 
     def evaluate(self, games: int) -> list[Evaluation]:
@@ -161,7 +172,10 @@ class Run:
 
     def save(self) -> None:
         """Write the checkpoint."""
-        about = self.card([]) | {"seconds": self.seconds}
+        about = {
+            "settings": settings_to_dict(self.settings), "steps": self.steps, "seconds": self.seconds, "curve": self.curve,
+            "changes": self.changes,
+        }  # fmt: skip
         save_checkpoint(self.settings.checkpoint, self.model, about, self.env.snapshots())
 
     def load(self) -> None:
@@ -171,13 +185,24 @@ class Run:
             CheckpointError: If it is missing, damaged or doesn't fit; nothing has changed then.
         """
         s = self.settings
-        about, snapshots = load_checkpoint(s.checkpoint, self.model, s.rules, s.num_players)
-        self.steps, self.seconds, self.curve = about["steps"], about["seconds"], about["curve"]
+        try:
+            about, _ = read_archive(s.checkpoint, Progress)
+            changed = check_resumed(settings_from_dict(about.settings, s.checkpoint, Settings()), s, s.checkpoint, *FIXED)
+        except CheckpointError:
+            raise
+        except ValueError as error:
+            raise CheckpointError(str(error)) from error
+        about, snapshots = load_checkpoint(s.checkpoint, self.model, s.num_players)
+        self.steps, self.seconds = about.steps, about.seconds
+        self.curve, self.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
+        if changed:
+            self.changes.append({"steps": self.steps, "settings": changed})
         self.env.set_snapshots(snapshots)
         self.env.seed(s.seed + self.steps)
 
     def save_agent(self, strength: list[Evaluation]) -> None:
         """Write the agent with its card."""
+        keep_agent(self.settings.agent, self.steps)
         save_agent(self.settings.agent, to_network(self.model, self.settings.num_players), self.card(strength))
 
 
@@ -226,30 +251,43 @@ def train(settings: Settings) -> bool:
         Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
 
     Raises:
-        ValueError: If a setting can't be.
+        ValueError: If a setting can't be, or another process is training in the run's folder.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
+        OpponentError: If an opponent gives all its games up.
+        FloatingPointError: If the network has diverged.
+        OSError: If a file can't be written. Like after the two before, `resume` goes on from the last checkpoint.
     """
     settings.check()
-    run = Run(settings, make_model(settings))
-    if settings.resume:
-        run.load()
-    with interrupt_as_flag() as interrupted, progress_bar() as bar:
-        run.model.learn(
-            max(0, settings.steps - run.steps),
-            callback=TrainingCallback(run, bar, interrupted),
-            reset_num_timesteps=not settings.resume,
-            tb_log_name="run",
-        )
-    run.save()
-    if run.part < 1:
-        print(f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
-        return False
-    run.save_agent([])
-    print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {run.steps / run.seconds:,.0f} a second")
-    if settings.games:
-        strength = run.evaluate(settings.games)
-        print(*strength, sep="\n")
-        run.save_agent(strength)
+    with alone_in_run(settings.folder):
+        run = Run(settings, make_model(settings))
+        with interrupt_as_flag() as interrupted:
+            if settings.resume:
+                run.load()
+            else:
+                begin_run(settings.folder)
+                run.save()  # from now on `resume` means this run
+            try:
+                with progress_bar() as bar:
+                    run.model.learn(
+                        max(0, settings.steps - run.steps),
+                        callback=TrainingCallback(run, bar, interrupted),
+                        reset_num_timesteps=not settings.resume,
+                        tb_log_name="run",
+                    )
+            except OpponentError:
+                run.save()
+                raise
+        run.save()
+        if run.part < 1:
+            print(f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
+            return False
+        run.save_agent([])
+        rate = run.steps / run.seconds
+        print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {rate:,.0f} a second")
+        if settings.games:
+            strength = run.evaluate(settings.games)
+            print(*strength, sep="\n")
+            run.save_agent(strength)
     return True
 
 
@@ -276,7 +314,7 @@ class TrainingCallback(BaseCallback):
 
     model: MaskablePPO
 
-    def __init__(self, run: Run, bar: Progress, interrupted: threading.Event) -> None:
+    def __init__(self, run: Run, bar: Bar, interrupted: threading.Event) -> None:
         super().__init__()
         self.run = run
         self.bar = bar
@@ -299,6 +337,7 @@ class TrainingCallback(BaseCallback):
         return not self.interrupted.is_set() and self.run.part < 1
 
     def _on_rollout_end(self) -> None:
+        self.logger.record("train/given_up", end_round(self.run.env.fixed))
         self.updates += 1
         self.collected = self.model.num_timesteps
         if self.updates % self.run.settings.snapshot_every == 0:
@@ -340,10 +379,12 @@ def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
     settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
     if settings.resume:
-        saved = read_checkpoint(settings.checkpoint, settings.rules, settings.num_players)[ABOUT]["settings"]
-        known: Any = Settings()
-        default: Any = settings_from_dict(saved, settings.checkpoint, known)
-        default = dataclasses.replace(default, resume=True, runs=settings.runs)
+        told = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=Settings(opponents=UNTOLD, judges=UNTOLD))
+        about, _ = read_archive(settings.checkpoint, Progress)
+        saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
+        default = dataclasses.replace(without_programs(saved, settings.checkpoint, told), resume=True, runs=settings.runs)
+        if default.folder != settings.folder:
+            raise CheckpointError(f"{settings.checkpoint} belongs into {default.folder}")
         settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
     return settings
 
@@ -357,5 +398,5 @@ def main(arguments: list[str]) -> int:
         raise UsageError(str(error)) from error
     try:
         return 0 if train(settings) else 130
-    except CheckpointError as error:
+    except (CheckpointError, RunError, OpponentError, FloatingPointError) as error:
         raise UsageError(str(error)) from error

@@ -14,10 +14,11 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from artus_agents.neural import NeuralAgent
 from artus_agents.simple import RandomAgent
 from artus_env import Batch
-from artus_env.engine.agents import choose_actions
+from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.match import win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.evaluate import find_player, game_length
+from artus_training.opponents import Opponent
 
 SELF = "self"
 """Name of the opponents that are earlier versions of the learner."""
@@ -37,7 +38,7 @@ class SelfPlayVecEnv(VecEnv):
         num_envs: N.
         rules, num_players, reward, components: As for `Batch`.
         opponents: Share of the games against each opponent, by agent name; `self` stands for the pool of snapshots. All
-            other seats of a game go to the same kind.
+            other seats of a game go to the same kind. Where one gives up, random moves are played for it (see `Opponent`).
         pool_size: How many snapshots are kept; a new one replaces the oldest.
         stagger: Begin each table somewhere in its first game, so that not all tables are always in the same phase.
         seed: Deals, opponents and their decisions derive from it.
@@ -45,6 +46,7 @@ class SelfPlayVecEnv(VecEnv):
     Attributes:
         batch: The games.
         seat: The learner's seat in each game, shape (N,), int8.
+        fixed: Opponents other than snapshots.
         results: How the learner did in his last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
 
     Raises:
@@ -77,7 +79,7 @@ class SelfPlayVecEnv(VecEnv):
         self.kinds = sorted((kind for kind, share in opponents.items() if share), key=SELF.__eq__)
         self._shares = np.cumsum([opponents[kind] for kind in self.kinds]) / sum(opponents.values())
         self._shares[-1] = 1  # whatever the rounding
-        self._fixed = [find_player(kind) for kind in self.kinds if kind != SELF]
+        self.fixed: list[Agent] = [Opponent(kind, find_player(kind)) for kind in self.kinds if kind != SELF]
         self.pool: list[NeuralAgent] = []
         self.pool_size = pool_size
         self._oldest = 0  # place in the pool
@@ -128,7 +130,7 @@ class SelfPlayVecEnv(VecEnv):
         """Give each of the games its opponents, around the learner's seat."""
         kinds = np.searchsorted(self._shares, self._random.random(len(games)), side="right")
         sitting = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
-        snapshots = kinds == len(self._fixed)
+        snapshots = kinds == len(self.fixed)
         if snapshots.any():
             if not self.pool:
                 raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `self`")
@@ -196,7 +198,7 @@ class SelfPlayVecEnv(VecEnv):
 
     def _let_opponents_play(self) -> None:
         while len(waiting := np.flatnonzero(self.batch.player != self.seat)):
-            agents = [*self._fixed, *self.pool]
+            agents = [*self.fixed, *self.pool]
             self._play(choose_actions(self.batch, agents, self._sitting, self._keys, waiting), waiting)
 
     def _play(self, actions: np.ndarray, games: np.ndarray) -> None:

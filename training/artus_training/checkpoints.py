@@ -1,0 +1,236 @@
+"""Checkpoints: text and numbers in one file with a checksum. Nothing in them is executed, and none of it is believed.
+
+    artus checkpoint 2
+    {"settings": ..., "steps": ...}
+    tensors as safetensors
+    checksum of all that stands before it
+
+The checksum finds damage. A file can also be made up, checksum and all, so whoever reads one checks shapes, types and
+ranges before anything gets to compiled loops, which check nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from artus_env import Batch
+from artus_env.engine.files import write_atomically
+from artus_env.engine.reading import decode
+
+FIRST_LINE = b"artus checkpoint 2\n"
+SEAL = 64
+"""Bytes of the checksum, hexadecimal digits, at the end of the file."""
+ABOUT, TENSORS = "artus.json", "artus.safetensors"
+"""Our parts of an SB3 archive."""
+Tensors = dict[str, torch.Tensor]
+T = TypeVar("T")
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that can't be used. The message names the file and what is wrong with it."""
+
+
+# --- files ---------------------------------------------------------------------------------------------------------------
+
+
+def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> None:
+    """Write a checkpoint, at once or not at all.
+
+    Args:
+        path: The file.
+        about: What JSON can say.
+        tensors: Numbers by name.
+
+    Raises:
+        FloatingPointError: If a number isn't finite: the checkpoint that is there is a better one.
+        OSError: If it can't be written; the file that was there stands.
+    """
+    _write_sealed(path, FIRST_LINE + json.dumps(about).encode() + b"\n" + _packed(tensors))
+
+
+def read_checkpoint(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
+    """A checkpoint's content, which is what was written; that it makes sense is for the caller to check.
+
+    Args:
+        path: The file.
+        wanted: A dataclass with the keys that are needed of what JSON says.
+
+    Raises:
+        CheckpointError: If the file is missing, damaged or something else.
+    """
+    content = _read_sealed(path, FIRST_LINE)
+    about, _, tensors = content[len(FIRST_LINE) :].partition(b"\n")
+    return _unpacked(path, about, tensors, wanted)
+
+
+def add_to_archive(path: Path, archive: io.BytesIO, about: Mapping[str, Any], tensors: Tensors) -> None:
+    """Write an SB3 archive with a checkpoint in it. It stays one that `MaskablePPO.load` can read; otherwise as
+    `save_checkpoint`."""
+    with zipfile.ZipFile(archive, "a") as parts:
+        parts.writestr(ABOUT, json.dumps(about, indent=1))
+        parts.writestr(TENSORS, _packed(tensors))
+        parts.comment = bytes(SEAL)  # the last bytes of the file: room for the checksum
+    _write_sealed(path, archive.getvalue()[:-SEAL])
+
+
+def read_archive(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
+    """`read_checkpoint` for an archive. SB3's own parts, in which there may be anything, are not looked at."""
+    content = _read_sealed(path, b"PK")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content + bytes(SEAL))) as archive:
+            parts = [archive.getinfo(name) for name in (ABOUT, TENSORS)]
+            if any(part.compress_type != zipfile.ZIP_STORED for part in parts):  # few bytes could become very many
+                raise CheckpointError(f"{path} is no checkpoint of this training: its parts are compressed")
+            about, tensors = map(archive.read, parts)
+    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise CheckpointError(f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}") from error
+    return _unpacked(path, about, tensors, wanted)
+
+
+def _write_sealed(path: Path, content: bytes) -> None:
+    write_atomically(path, content + _seal(content))
+
+
+def _read_sealed(path: Path, start: bytes) -> bytes:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
+    except OSError as error:
+        raise CheckpointError(f"{path} can't be read: {error.strerror}") from error
+    content, seal = content[:-SEAL], content[-SEAL:]
+    if not content.startswith(start):
+        raise CheckpointError(f"{path} is damaged or no checkpoint that this version can read; without --resume it begins anew")
+    if seal != _seal(content):
+        raise CheckpointError(f"{path} is damaged or of an earlier version: its checksum is another")
+    return content
+
+
+def _seal(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=SEAL // 2).hexdigest().encode()  # the fastest there is in hashlib
+
+
+def _packed(tensors: Tensors) -> bytes:
+    if wrong := not_finite(tensors):
+        raise FloatingPointError(f"{wrong} has numbers that are not finite: the training has diverged")
+    return save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
+
+
+def _unpacked(path: Path, about: bytes, packed: bytes, wanted: type[T]) -> tuple[T, Tensors]:
+    try:
+        said, tensors = decode(about, wanted), load(packed)
+    except (ValueError, SafetensorError, KeyError) as error:
+        raise CheckpointError(f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}") from error
+    if wrong := not_finite(tensors):
+        raise CheckpointError(f"{path}: {wrong} has numbers that are not finite")
+    return said, tensors
+
+
+def not_finite(tensors: Tensors) -> str:
+    """The name of the first tensor with a number that isn't finite; empty if there is none."""
+    floats = (name for name, value in tensors.items() if value.dtype in (torch.float32, torch.float64))
+    return next((name for name in floats if not tensors[name].isfinite().all()), "")
+
+
+# --- what is in them -----------------------------------------------------------------------------------------------------
+
+
+def named(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
+    """Tensors under names that begin with a prefix."""
+    return {f"{prefix}.{name}": value for name, value in tensors.items()}
+
+
+def take(tensors: Tensors, prefix: str, like: Mapping[str, torch.Tensor]) -> Tensors:
+    """What `named` has put under a prefix.
+
+    Raises:
+        ValueError: If something is missing, or of another shape or type than in `like`.
+    """
+    for name, value in like.items():
+        found = tensors.get(f"{prefix}.{name}")
+        if found is None or found.shape != value.shape or found.dtype != value.dtype:
+            what = "nothing" if found is None else f"{found.dtype} of shape {tuple(found.shape)}"
+            raise ValueError(f"{prefix}.{name} must be {value.dtype} of shape {tuple(value.shape)}, got {what}")
+    return {name: tensors[f"{prefix}.{name}"] for name in like}
+
+
+def as_tensor(array: np.ndarray) -> torch.Tensor:
+    """A copy of an array in one of the types that are saved: integers with sign, floats and bytes."""
+    return torch.from_numpy(array.view(_saved_dtype(array.dtype)).copy())
+
+
+def restore(array: np.ndarray, tensors: Tensors, name: str) -> None:
+    """Overwrite an array with what `as_tensor` made of it.
+
+    Raises:
+        ValueError: If it is missing or can't be it.
+    """
+    saved = np.empty(array.shape, array.dtype).view(_saved_dtype(array.dtype))
+    saved = take(tensors, "buffers", {name: torch.from_numpy(saved)})[name].numpy()
+    if array.dtype.kind == "b" and saved.max() > 1:  # indexing counts on it
+        raise ValueError(f"{name} must be 0 or 1")
+    array[...] = saved.view(array.dtype)
+
+
+def _saved_dtype(dtype: np.dtype) -> np.dtype:
+    if dtype.kind == "u":
+        return np.dtype(f"i{dtype.itemsize}")
+    return np.dtype(np.uint8) if dtype.kind in "bV" else dtype
+
+
+def optimizer_tensors(optimizer: torch.optim.Adam) -> Tensors:
+    """Adam's state: three tensors for each parameter, none before the first step."""
+    state = optimizer.state_dict()["state"]
+    return {f"{index}.{name}": value for index, of in state.items() for name, value in of.items()}
+
+
+def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -> None:
+    """Put what `optimizer_tensors` said into an optimizer, whose own settings stay.
+
+    Raises:
+        ValueError: If a shape or a type is another: its loops would write beyond the end.
+    """
+    state: dict[int, Any] = {}
+    whole = optimizer.state_dict()
+    if any(name.startswith(f"{prefix}.") for name in tensors):
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        for index, parameter in enumerate(parameters):
+            like = {f"{index}.step": torch.empty((), device="meta")}
+            like |= {f"{index}.{name}": parameter for name in ("exp_avg", "exp_avg_sq")}
+            found = take(tensors, prefix, like)
+            if found[f"{index}.step"] < 1 or (found[f"{index}.exp_avg_sq"] < 0).any():
+                raise ValueError(f"{prefix}.{index} can't be: it has negative numbers")
+            state[index] = {name.partition(".")[2]: value for name, value in found.items()}
+    optimizer.load_state_dict(whole | {"state": state})
+
+
+def checked_games(batch: Batch, states: np.ndarray) -> np.ndarray:
+    """Games as a batch of this variant may hold them, from states that somebody else has written.
+
+    Raises:
+        ValueError: If a state is no possible position of this variant, or over.
+    """
+    rules, players = batch.definition.rules.index(batch.rules), batch.num_players
+    checked = np.empty_like(states)
+    for game, state in enumerate(states):
+        try:
+            if int(state["num_players"]) != players or int(state["advanced"]) != rules:
+                raise ValueError("it is of another variant")
+            position = batch.definition.to_dict(state, batch.components)
+            checked[game] = batch.definition.from_dict(position, batch.components)[0]
+        except (ValueError, IndexError, KeyError, TypeError, OverflowError) as error:
+            raise ValueError(f"game {game} is no possible position: {error}") from error
+        if checked[game]["phase"] == batch.definition.over:
+            raise ValueError(f"game {game} is over")
+    return checked

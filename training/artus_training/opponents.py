@@ -1,0 +1,93 @@
+"""Opponents in a training. One that gives a game up doesn't end it: a random legal move is played in its place.
+
+The first time a warning says which opponent it was and why. One that gives up all that it is asked in a whole round, say a
+program with a typo in its name, stops the training.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.agents import FORFEIT, Agent, View
+
+
+class OpponentError(ValueError):
+    """An opponent that doesn't play. The message names it and the reason."""
+
+
+class Opponent:
+    """An agent by its name, whose every action is legal.
+
+    Args:
+        name: For messages.
+        agent: Who plays.
+
+    Attributes:
+        asked: Decisions since the last `end_round`.
+        given_up: Those of them that were made at random in its place.
+    """
+
+    def __init__(self, name: str, agent: Agent) -> None:
+        self.name = name
+        self.agent = agent
+        self.asked = self.given_up = 0
+        self.warned = False
+        self.reason = ""  # of the last time
+
+    def act(self, view: View) -> np.ndarray:
+        """See `Agent.act`.
+
+        Raises:
+            OpponentError: If the agent returns anything but whole numbers, one for each game.
+        """
+        actions: Any = np.array(self.agent.act(view))
+        if actions.shape != (len(view),) or actions.dtype.kind not in "iu":
+            raise OpponentError(
+                f"opponent {self.name} must return {len(view)} whole numbers, got {actions.dtype} of shape {actions.shape}"
+            )
+        actions = actions.astype(np.int64)
+        mask = view.mask
+        known = (actions >= 0) & (actions < mask.shape[1])
+        legal = known & (mask[np.arange(len(view)), np.where(known, actions, 0)] == 1)
+        if not legal.all():
+            self._play_at_random(view, actions, np.flatnonzero(~legal))
+        self.asked += len(view)
+        return actions
+
+    def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
+        first = int(games[0])
+        if actions[first] == FORFEIT:
+            reasons = getattr(self.agent, "failures", {})
+            self.reason = reasons.get(int(view.games[first])) or getattr(self.agent, "failure", "") or "it gave no reason"
+        else:
+            self.reason = f"illegal action {actions[first]}"
+        if not self.warned:
+            self.warned = True
+            print(
+                f"opponent {self.name} gave a game up ({self.reason}): random moves are played in its place",
+                file=sys.stderr,
+            )
+        self.given_up += len(games)
+        for game in games:
+            legal = np.flatnonzero(view.mask[game])
+            actions[game] = legal[int(view.keys[game] % np.uint64(len(legal)))]
+
+
+def end_round(opponents: Iterable[Any]) -> int:
+    """How many decisions of a round were made at random, as an opponent had given up.
+
+    Raises:
+        OpponentError: If one gave up all that it was asked.
+    """
+    given_up = 0
+    for opponent in opponents:
+        if isinstance(opponent, Opponent):
+            if opponent.asked and opponent.given_up == opponent.asked:
+                raise OpponentError(f"opponent {opponent.name} gives up every game: {opponent.reason}")
+            given_up += opponent.given_up
+            opponent.asked = opponent.given_up = 0
+    return given_up

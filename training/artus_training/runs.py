@@ -1,0 +1,67 @@
+"""Where runs lie: a folder for each thing that is trained, one process at a time, and no run takes the place of another.
+
+A run that begins where one has been moves that one aside, as it is, to the same name with a number: `ppo-beginner-2` is always
+the newest, `ppo-beginner-2.1` the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from artus_agents.saved import CARD, WEIGHTS, read_card
+from artus_env.engine.files import alone_in, write_atomically
+
+
+class RunError(ValueError):
+    """A run that can't begin or go on now. The message names its folder."""
+
+
+@contextmanager
+def alone_in_run(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a run's folder. The lock lies beside it, `.NAME.lock`, as the folder may be moved.
+
+    Raises:
+        RunError: If another process is in it.
+        OSError: If the folder can't be made or written to.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(alone_in(folder, "training there", folder.parent / f".{folder.name}.lock"))
+        except ValueError as error:
+            raise RunError(str(error)) from None
+        yield
+
+
+def begin_run(folder: Path) -> None:
+    """Make an empty folder for a new run, and say so if an earlier one had to be moved for it.
+
+    Raises:
+        OSError: If that can't be done; the earlier run is still where it was.
+    """
+    if any(folder.iterdir()):
+        numbers = [re.fullmatch(rf"{re.escape(folder.name)}\.([0-9]{{1,9}})", there.name) for there in folder.parent.iterdir()]
+        aside = folder.with_name(f"{folder.name}.{1 + max((int(number[1]) for number in numbers if number), default=0)}")
+        folder.rename(aside)
+        folder.mkdir()
+        print(f"the run that was in {folder} is in {aside} now")
+
+
+def keep_agent(agent: Path, steps: int) -> None:
+    """Before a run that was resumed saves its agent: copy the one that it had ended with, to `agent-STEPS`.
+
+    Args:
+        agent: Of the weights.
+        steps: Of the agent that will be saved.
+    """
+    try:
+        before = read_card(agent).get("steps")
+    except ValueError:  # there is none, or half of one
+        return
+    kept = agent.with_name(f"{agent.stem}-{before}{WEIGHTS}")
+    if before not in (None, steps) and not kept.with_suffix(CARD).exists():
+        for suffix in (WEIGHTS, CARD):
+            write_atomically(kept.with_suffix(suffix), agent.with_suffix(suffix).read_bytes())
