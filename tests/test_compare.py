@@ -1,18 +1,25 @@
 """Both trainers side by side, and their pictures."""
 
 import dataclasses
+import json
 from collections import defaultdict
 
+import pytest
 from matplotlib.figure import Figure
 
+from artus_env.engine.files import write_atomically
 from artus_training import compare, curves
+from artus_training.cli import main
 from artus_training.ppo import Settings, train
+from artus_training.runs import RunError, alone_in_run
+
+
+def tiny(runs):
+    return Settings(steps=512, num_games=32, num_steps=16, hidden=(16,), threads=1, evaluate_every=0, final_games=0, runs=runs)
 
 
 def test_only_this_very_training_counts_as_finished(tmp_path):
-    settings = Settings(
-        steps=512, num_games=32, num_steps=16, hidden=(16,), threads=1, evaluate_every=0, final_games=0, runs=tmp_path
-    )
+    settings = tiny(tmp_path)
     assert not compare._finished(settings, resume=True)
     assert train(settings)
     assert compare._finished(settings, resume=True)
@@ -56,6 +63,40 @@ def test_an_agent_looks_the_same_in_every_panel_and_like_no_other(tmp_path, monk
     assert all(len(each) == 1 for each in looks.values()), "the same everywhere"
     assert all(len(set(panel.values())) == len(panel) for panel in panels.values()), "nine lines, nine looks"
     assert looks["one against greedy"] == looks["two against greedy"], "no more looks than are needed"
+
+
+def test_a_card_whose_curve_is_none_is_refused_in_one_line(tmp_path, capsys):
+    settings = tiny(tmp_path)
+    assert train(settings)
+    path = settings.agent.with_suffix(".json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"curve": 5}))
+    for words in (["curves", str(path)], ["evaluate", str(settings.agent), "random"]):
+        assert main(words) == 2
+        assert "agent.json is no card of a saved agent: Expected `array`, got `int`" in capsys.readouterr().err
+
+
+def test_a_second_comparison_moves_the_first_aside(tmp_path, monkeypatch):
+    """Also those of other variants stay, and one that was interrupted goes on with its own settings only."""
+    made = []
+    monkeypatch.setattr(compare, "_compare", lambda settings: made.append(settings.seed) or write_atomically(result, b"{}"))
+    settings = compare.Settings(folder=tmp_path, minutes=1)
+    result = settings.runs / "result.json"
+    compare.compare(settings)
+    compare.compare(dataclasses.replace(settings, seed=1))
+    compare.compare(dataclasses.replace(settings, seed=1, resume=True))
+    assert made == [0, 1, 1]
+    there = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json"))
+    assert there == ["beginner-2.1/result.json", "beginner-2/result.json"]
+    assert dataclasses.replace(settings, rules="advanced").runs != settings.runs
+    with alone_in_run(settings.runs), pytest.raises(RunError, match="beginner-2: another process"):
+        compare.compare(settings)
+
+
+@pytest.mark.parametrize("change", [{"games": 0}, {"games": 10**9}, {"minutes": float("inf")}, {"points": -1}, {"seed": -1}])
+def test_a_comparison_that_cannot_be_is_refused_before_anything_is_moved(tmp_path, change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        compare.compare(dataclasses.replace(compare.Settings(folder=tmp_path), **change))
+    assert not list(tmp_path.iterdir())
 
 
 def test_agents_of_one_folder_name_are_told_apart(tmp_path, monkeypatch):

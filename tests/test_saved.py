@@ -27,6 +27,7 @@ from artus_training.evaluate import evaluate, line_up
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
 CARD = {"variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash}
+GOOD_CARD = b'{"format": 1, "variants": [["beginner", 2]], "components": "x", "weights": "y"}'
 DTYPES = [torch.float32, torch.bfloat16]
 
 
@@ -248,6 +249,12 @@ def test_the_card_of_another_file(agent, tmp_path):
         (b'{"format": 1, "variants": [["beginner", 2]], "components": 5}', r"Expected `str`, got `int` - at `\$\.components`"),
         (b'{"format": 1, "variants": [["beginner", 2]], "components": "x"}', "missing required field `weights`"),
         (b'{"format": 1, "variants": [["beginner", 2]], "components": "x", "weights": "y"}', "network must say"),
+        (GOOD_CARD[:-1] + b', "curve": 5}', r"Expected `array`, got `int` - at `\$\.curve`"),
+        (GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "margin": {}}]}', "missing required field `wins`"),
+        (GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "wins": {"x": 1}, "margin": {}}]}', "matching regex"),
+        (GOOD_CARD[:-1] + b', "steps": -1}', r"`int` >= 0 - at `\$\.steps`"),
+        (GOOD_CARD[:-1] + b', "strength": [{}]}', "missing required field `against`"),
+        (GOOD_CARD[:-1] + b', "settings": 3}', r"Expected `object`, got `int` - at `\$\.settings`"),
         (b"\xff\xfe\x00", "damaged or no card"),
         (b"[" * 100_000, "damaged or no card"),
         (b'{"format": ' + b"9" * 5000 + b"}", "damaged or no card"),
@@ -267,6 +274,7 @@ def test_foreign_json(agent, content, message):
         {"num_actions": 10**15},
         {"hidden": [10**6]},
         {"hidden": [50_000, 50_000]},
+        {"hidden": [1] * 100_000},
         {"hidden": []},
         {"hidden": [0]},
         {"hidden": [-5]},
@@ -303,6 +311,8 @@ def test_a_card_without_sizes(agent, given):
         ("head.bias", torch.zeros(352, dtype=torch.bool), r"got torch\.bool"),
         ("head.bias", None, r"head\.bias must be numbers of shape \(352,\), got nothing"),
         ("head.weight", torch.zeros(8, NUM_ACTIONS), r"head\.weight must be"),
+        ("head.bias", torch.zeros(352, dtype=torch.float8_e4m3fn), r"got torch\.float8_e4m3fn"),
+        ("head.bias", torch.full((352,), 1e300, dtype=torch.float64), r"head\.bias has numbers that are not finite in float32"),
         ("head.bias", torch.tensor([torch.nan] + [0.0] * 351), r"head\.bias has numbers that are not finite"),
         ("head.bias", torch.tensor([0.0] * 351 + [-torch.inf]), r"head\.bias has numbers that are not finite"),
         ("more", torch.zeros(3), "numbers that no part of the network takes: more"),

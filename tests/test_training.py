@@ -1,7 +1,6 @@
 """The environment for Stable-Baselines3, the training with it and its files, and evaluation."""
 
 import dataclasses
-import hashlib
 import os
 import signal
 import subprocess
@@ -20,7 +19,7 @@ from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View, find_agent
 from artus_training import train_sb3
-from artus_training.checkpoints import SEAL, CheckpointError, read_archive
+from artus_training.checkpoints import SEAL, CheckpointError, read_archive, seal
 from artus_training.cli import UsageError, main
 from artus_training.evaluate import evaluate, line_up, wilson_interval
 from artus_training.opponents import Opponent, end_round
@@ -430,14 +429,14 @@ def test_a_loaded_checkpoint_is_the_saved_one(trained):
         (lambda content: b"", "is damaged"),
         (lambda content: None, "doesn't exist"),
         (
-            lambda content: seal(content.replace(b"artus.safetensors", b"artus.safetensorz")),
+            lambda content: sealed(content.replace(b"artus.safetensors", b"artus.safetensorz")),
             "no item named 'artus.safetensors'",
         ),
         (
-            lambda content: seal(content.replace(b'"settings": {', b'"sessings": {')),
+            lambda content: sealed(content.replace(b'"settings": {', b'"sessings": {')),
             "missing required field `settings`|Bad CRC",
         ),
-        (lambda content: seal(b"PK and something else" * 9), "is no checkpoint of this training"),
+        (lambda content: sealed(b"PK and something else" * 9), "is no checkpoint of this training"),
     ],
 )
 def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, damage, message):
@@ -453,9 +452,9 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, 
         torch.testing.assert_close(value, before[name])
 
 
-def seal(content):
+def sealed(content):
     """Content with a checksum that fits."""
-    return content[:-SEAL] + hashlib.blake2b(content[:-SEAL], digest_size=SEAL // 2).hexdigest().encode()
+    return content[:-SEAL] + seal(content[:-SEAL])
 
 
 @pytest.mark.parametrize(

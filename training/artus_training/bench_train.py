@@ -100,6 +100,7 @@ def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[flo
         train_sb3.Settings(), rules=settings.rules, num_players=settings.num_players, hidden=settings.hidden,
         batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",), runs=folder, steps=10**9,
     )  # fmt: skip
+    s.check()
     model: MaskablePPO = train_sb3.make_model(s)
     started = False
 
@@ -130,6 +131,8 @@ class _Clock(BaseCallback):
 
 def measure(settings: Settings) -> dict[str, dict[str, float]]:
     """Decisions a second of each trainer, and the ceiling of each of ours."""
+    if settings.rounds < 1:
+        raise ValueError(f"rounds must be at least 1, got {settings.rounds}")
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Callable[[], tuple[float, float]]] = {
             "ours, float32": ours(settings, "float32", True),

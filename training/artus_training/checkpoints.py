@@ -5,16 +5,16 @@
     tensors as safetensors
     checksum of all that stands before it
 
-The checksum finds damage. A file can also be made up, checksum and all, so whoever reads one checks shapes, types and
+The checksum (CRC-32) finds damage. A file can also be made up, with any checksum, so whoever reads one checks shapes, types and
 ranges before anything gets to compiled loops, which check nothing.
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,7 +29,7 @@ from artus_env.engine.files import write_atomically
 from artus_env.engine.reading import decode
 
 FIRST_LINE = b"artus checkpoint 2\n"
-SEAL = 64
+SEAL = 8
 """Bytes of the checksum, hexadecimal digits, at the end of the file."""
 ABOUT, TENSORS = "artus.json", "artus.safetensors"
 """Our parts of an SB3 archive."""
@@ -56,7 +56,7 @@ def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> N
         FloatingPointError: If a number isn't finite: the checkpoint that is there is a better one.
         OSError: If it can't be written; the file that was there stands.
     """
-    _write_sealed(path, FIRST_LINE + json.dumps(about).encode() + b"\n" + _packed(tensors))
+    _write_sealed(path, FIRST_LINE, json.dumps(about).encode(), b"\n", _packed(tensors))
 
 
 def read_checkpoint(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
@@ -98,8 +98,8 @@ def read_archive(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
     return _unpacked(path, about, tensors, wanted)
 
 
-def _write_sealed(path: Path, content: bytes) -> None:
-    write_atomically(path, content + _seal(content))
+def _write_sealed(path: Path, *parts: bytes) -> None:
+    write_atomically(path, b"".join((*parts, seal(*parts))))
 
 
 def _read_sealed(path: Path, start: bytes) -> bytes:
@@ -109,16 +109,20 @@ def _read_sealed(path: Path, start: bytes) -> bytes:
         raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
     except OSError as error:
         raise CheckpointError(f"{path} can't be read: {error.strerror}") from error
-    content, seal = content[:-SEAL], content[-SEAL:]
+    content, there = content[:-SEAL], content[-SEAL:]
     if not content.startswith(start):
         raise CheckpointError(f"{path} is damaged or no checkpoint that this version can read; without --resume it begins anew")
-    if seal != _seal(content):
+    if there != seal(content):
         raise CheckpointError(f"{path} is damaged or of an earlier version: its checksum is another")
     return content
 
 
-def _seal(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=SEAL // 2).hexdigest().encode()  # the fastest there is in hashlib
+def seal(*parts: bytes) -> bytes:
+    """The checksum of some content."""
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return b"%08x" % checksum
 
 
 def _packed(tensors: Tensors) -> bytes:
@@ -140,7 +144,7 @@ def _unpacked(path: Path, about: bytes, packed: bytes, wanted: type[T]) -> tuple
 def not_finite(tensors: Tensors) -> str:
     """The name of the first tensor with a number that isn't finite; empty if there is none."""
     floats = (name for name, value in tensors.items() if value.dtype in (torch.float32, torch.float64))
-    return next((name for name in floats if not tensors[name].isfinite().all()), "")
+    return next((name for name in floats if not np.isfinite(tensors[name].detach().cpu().numpy()).all()), "")
 
 
 # --- what is in them -----------------------------------------------------------------------------------------------------

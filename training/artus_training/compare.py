@@ -60,7 +60,7 @@ class Settings:
         """Raise a ValueError naming the first setting that can't be."""
         for name in ("minutes", "games", "points"):
             if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
+                raise ValueError(f"{name} must be more than 0 and finite, got {getattr(self, name)}")
         if self.games > MOST_GAMES:
             raise ValueError(f"games must be at most {MOST_GAMES}, got {self.games}")
         for trainer in trainings(self):

@@ -113,7 +113,8 @@ class Settings(PpoSettings):
         self.check_at_least(1, "threads", most=MOST_THREADS)
         self.check_at_least(1, "evaluation_games", most=MOST_GAMES)
         self.check_at_least(0, "games", most=MOST_GAMES)
-        self.check_at_least(0, "seed", "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
+        self.check_at_least(0, "seed", most=2**32 - 1)  # of NumPy's global generator, which SB3 seeds
+        self.check_at_least(0, "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
         check_memory("num_envs", self.num_envs, self.num_steps, BYTES_A_DECISION)
         self.check_hidden()
         for agent in (*self.shares(), *self.judges):
