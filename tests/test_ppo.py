@@ -554,7 +554,7 @@ def test_an_opponent_that_never_plays_stops_the_training_with_its_name(tmp_path,
     words = ["--num-games", "16", "--num-steps", "8", "--hidden", "16", "--opponents", "program:false=0.5"]
     assert main(["train", "--runs", str(tmp_path), *words]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("artus train: opponent program:false gives up every game: ")
+    assert last == "artus train: opponent program:false gives up every game: did not start: ended with exit code 1"
 
 
 def test_a_full_disk_leaves_the_last_checkpoint_and_resume_goes_on(tmp_path, monkeypatch, undisturbed):

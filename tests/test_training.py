@@ -579,7 +579,7 @@ def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_che
     assert main(["train-sb3", *map(str, words), "--opponents", "program:false=1.0"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("artus train-sb3: opponent program:false gives up every game: ")
-    assert "exit code 1" in last or "not started again" in last
+    assert last.endswith("did not start: ended with exit code 1")
     assert parse(["--resume", "--runs", str(tmp_path), "--opponents", "greedy=1.0"]).steps == 128
 
 

@@ -36,7 +36,7 @@ class Opponent:
         self.agent = agent
         self.asked = self.given_up = 0
         self.warned = False
-        self.reason = ""  # of the last time
+        self.reason = ""  # why it first gave up in the last round in which it did
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`.
@@ -59,22 +59,21 @@ class Opponent:
         return actions
 
     def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
-        first = int(games[0])
-        if actions[first] == FORFEIT:
-            reasons = getattr(self.agent, "failures", {})
-            self.reason = reasons.get(int(view.games[first])) or getattr(self.agent, "failure", "") or "it gave no reason"
-        else:
-            self.reason = f"illegal action {actions[first]}"
+        if not self.given_up:  # the first reason of a round says most: a program that keeps failing isn't even started again
+            self.reason = self._why(view, actions, int(games[0]))
         if not self.warned:
             self.warned = True
-            print(
-                f"opponent {self.name} gave a game up ({self.reason}): random moves are played in its place",
-                file=sys.stderr,
-            )
+            print(f"opponent {self.name} gave a game up ({self.reason}): random moves are played in its place", file=sys.stderr)
         self.given_up += len(games)
         for game in games:
             legal = np.flatnonzero(view.mask[game])
             actions[game] = legal[int(view.keys[game] % np.uint64(len(legal)))]
+
+    def _why(self, view: View, actions: np.ndarray, game: int) -> str:
+        if actions[game] != FORFEIT:
+            return f"illegal action {actions[game]}"
+        reasons = getattr(self.agent, "failures", {})
+        return reasons.get(int(view.games[game])) or getattr(self.agent, "failure", "") or "it gave no reason"
 
 
 def end_round(opponents: Iterable[Any]) -> int:
