@@ -19,7 +19,7 @@ from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
 from artus_env.engine.match import seat_orders, seatings
 from artus_training.cli import main
-from artus_training.standings import _intervals, standings, write_report
+from artus_training.standings import duel_table, interval_of, markdown_table, print_table, resample, standings, write_report
 from artus_training.tournament import (
     Results,
     Settings,
@@ -220,38 +220,181 @@ def test_functions_play_and_their_code_counts_as_well(tmp_path):
         run(settings, tmp_path / "t", agents={"mine": lambda observation, mask: int(mask.nonzero()[0][-1])})
 
 
+# --- what the games say ----------------------------------------------------------------------------------------------
+
+
+def results_of(agents, *by_lineup, players=2):
+    """Results from the scores of each line-up: shapes (deals, P, P)."""
+    scores = [np.array(part, np.int32) for part in by_lineup]
+    settings = Settings(agents, num_players=players, games=len(scores[0]) * players)
+    return Results(settings, scores, [np.full(part.shape[:2], -1) for part in scores])
+
+
+def drawn_results(agents, strength, deals, players=3, seed=0):
+    """Results of agents whose scores differ by a normal distribution's chance."""
+    rng = np.random.default_rng(seed)
+    lineups = Settings(agents, num_players=players).lineups()
+    means = [np.array([strength[agent] for agent in who]) for who in lineups]
+    return results_of(agents, *(rng.normal(mean, 10, (deals, players, players)) for mean in means), players=players)
+
+
+def ratings(whole):
+    return {line.agent: line.rating for line in whole.table}
+
+
 def test_standings_of_known_results():
-    """Two deals, two agents: one wins three games of four, ties the last; his intervals hold his mean."""
-    scores = np.array([[[10, 0], [5, -5]], [[3, 1], [7, 7]]], np.int32)
-    results = Results(Settings(("a", "b"), games=4), [scores], [np.full((2, 2), -1)])
-    whole = standings(results)
+    """Ten deals, two agents: one wins three games of four, ties the last; the intervals hold the mean."""
+    whole = standings(results_of(("a", "b"), [[[10, 0], [5, -5]], [[3, 1], [7, 7]]] * 5))
     first, second = whole.table
-    assert (first.agent, first.wins, first.prestige, first.games) == ("a", 0.875, 6.25, 4)
+    assert (first.agent, first.wins, first.prestige, first.games) == ("a", 0.875, 6.25, 20)
     assert (second.agent, second.wins, second.prestige) == ("b", 0.125, 0.75)
-    assert first.rating > 25 > second.rating
     assert whole.duels[0, 1] == 0.875
-    assert first.wins_low == pytest.approx(0.875 - 0.125 * 2**0.5)  # both draws of the worse deal, and two deals are few
-    assert first.wins_high == 1.0
+    assert 0.5 < first.wins_low < first.wins < first.wins_high <= 1
+    assert first.prestige_low < first.prestige < first.prestige_high
+    ahead = (8.75 + 0.5) / (1.25 + 0.5)  # ten deals, and one that was tied
+    assert first.rating == -second.rating == pytest.approx(200 * np.log10(ahead), abs=1e-3)
+
+
+def test_ratings_do_not_depend_on_the_order_of_the_games():
+    """Also not where they are near each other: whoever wins more duels stands above, in whichever order they came."""
+    played = drawn_results(("greedy", "lookahead", "ismcts:20"), (0, 22, 20), 20)
+    wanted = standings(played)
+    assert [line.agent for line in wanted.table] == ["lookahead", "ismcts:20", "greedy"]
+    assert wanted.duels[0, 1] > 0.5
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        order = np.stack([rng.permutation(np.arange(first, 20, 2)) for first in (0, 1)], axis=1).ravel()
+        again = standings(results_of(played.settings.agents, played.scores[0][order], players=3))
+        assert ratings(again) == pytest.approx(ratings(wanted), abs=1e-3)
+
+
+def test_the_order_of_the_agents_does_not_matter():
+    played = drawn_results(("a", "b", "c"), (0, 3, 30), 30, players=2)
+    turned = results_of(("c", "b", "a"), *(scores[:, :, ::-1] for scores in played.scores[::-1]))
+    assert ratings(standings(turned)) == pytest.approx(ratings(standings(played)), abs=1e-3)
+
+
+def test_random_is_0_where_it_plays_else_the_mean():
+    strength = (20, 0, 10)
+    whole = standings(drawn_results(("greedy", "random", "ppo"), strength, 50, players=2))
+    assert whole.zero == "random"
+    last = whole.table[-1]
+    assert (last.agent, last.rating) == ("random", 0)
+    assert last.rating_low is last.rating_high is None
+    assert "rating (random = 0)" in markdown_table(whole)
+    without = standings(drawn_results(("greedy", "lookahead", "ppo"), strength, 50, players=2))
+    assert without.zero == "mean"
+    assert sum(line.rating for line in without.table) == pytest.approx(0)
+    assert all(line.rating_low < line.rating < line.rating_high for line in without.table)
+
+
+def test_ratings_are_elo_points_and_their_intervals_hold_the_truth():
+    """Duels by Bradley and Terry's model, 100 tournaments of agents 0, 150 and 500 points strong."""
+    true = {"random": 0, "a": 150, "b": 500}
+    rng = np.random.default_rng(0)
+    hits = np.zeros(2)
+    for _ in range(100):
+        lineups = [(0, 150), (0, 500), (150, 500)]
+        first = [rng.random((60, 2)) < 1 / (1 + 10 ** ((other - one) / 400)) for one, other in lineups]
+        whole = standings(results_of(tuple(true), *(np.stack([won, ~won], axis=2) for won in first)))
+        hits += [line.rating_low < true[line.agent] < line.rating_high for line in whole.table if line.agent != "random"]
+    assert (hits >= 88).all()
+    assert (hits <= 100).all()
+
+
+def test_agents_that_always_tie_are_equals():
+    """All games tied: nobody is better, and what never happened may still happen."""
+    whole = standings(results_of(("a", "b"), np.full((20, 2, 2), 7)))
+    assert [(line.rating, line.wins) for line in whole.table] == [(0, 0.5), (0, 0.5)]
+    assert all(line.rating_low < 0 < line.rating_high and line.wins_low < 0.5 < line.wins_high for line in whole.table)
+    assert "7.0 (always)" in markdown_table(whole)
+
+
+def test_an_agent_that_wins_everything_has_intervals_too():
+    """The more deals, the narrower: 0 of n may still be three in n, and the rating is at least so far above."""
+    tables = [standings(results_of(("random", "a"), [[[0, 1], [0, 2]]] * deals)) for deals in (10, 100, 1000)]
+    for whole, low in zip(tables, (0.72, 0.963, 0.996), strict=True):
+        best, worst = whole.table
+        assert (best.wins, best.wins_high, worst.wins, worst.wins_low) == (1, 1, 0, 0)
+        assert best.wins_low == pytest.approx(low, abs=0.003)
+        assert worst.wins_high == pytest.approx(1 - best.wins_low)
+        assert (whole.duels_low[0, 1], whole.duels_high[0, 1]) == (best.wins_low, 1)
+        assert best.rating_low < best.rating < best.rating_high < 10_000
+        assert best.rating_low > 400 * np.log10(best.wins_low / (1 - best.wins_low)) - 100
+    assert tables[0].table[0].rating + 300 < tables[1].table[0].rating + 100 < tables[2].table[0].rating
+
+
+def test_agents_on_several_seats_are_rated():
+    """Two agents at a table for three; one is ahead in three duels of four."""
+    scores = [[[9, 1, 5], [9, 1, 5], [9, 1, 5]]] * 12  # a, a, b: a wins one duel of two in each game
+    other = [[[9, 1, 5], [9, 1, 5], [9, 1, 5]]] * 12  # a, b, b: a wins both
+    whole = standings(results_of(("a", "b"), scores, other, players=3))
+    assert whole.duels[0, 1] == 0.75
+    assert whole.table[0].rating == pytest.approx(200 * np.log10((9 + 0.5) / (3 + 0.5)), abs=1e-3)
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():
     """Three deals of each order, drawn 400 times from a population whose mean is 1/2."""
     rng = np.random.default_rng(0)
     by_deal = rng.random((400, 6)) + np.array([0.4, -0.4, 0.4, -0.4, 0.4, -0.4])  # orders differ much
-    low, high = _intervals(by_deal, 2, rng)
+    low, high = interval_of(by_deal.mean(axis=1), resample(by_deal, 2, rng), 3)
     hits = ((low < 0.5) & (high > 0.5)).mean()
     assert 0.85 < hits < 0.97  # 95 % but for the few deals
     assert (high - low).mean() < 0.6  # what the orders differ by isn't chance
 
 
-def test_a_single_deal_has_no_interval(tmp_path):
-    results = Results(Settings(("a", "b"), games=2), [np.array([[[10, 0], [5, -5]]], np.int32)], [np.full((1, 2), -1)])
+@pytest.mark.parametrize("deals", [1, 9])
+def test_few_deals_have_no_intervals(deals, tmp_path, capsys):
+    results = results_of(("a", "b"), [[[10, 0], [5, -5]]] * deals)
     whole = standings(results)
-    assert np.isnan([whole.table[0].wins_low, whole.table[0].prestige_high, whole.duels_low[0, 1]]).all()
+    best = whole.table[0]
+    assert best.wins_low is best.prestige_high is best.rating_low is None
+    assert np.isnan(whole.duels_low[0, 1])
+    print_table(results, whole)
+    assert "too few deals" in capsys.readouterr().out
     write_report(results, whole, tmp_path, "artus tournament ...")
-    assert "100.0% (unknown)" in (tmp_path / "report.md").read_text()
+    report = (tmp_path / "report.md").read_text()
+    assert "wins (too few deals)" in report
+    assert "| 100.0% |" in report
     data = json.loads((tmp_path / "results.json").read_text(), parse_constant=pytest.fail)  # NaN is no JSON
     assert data["table"][0]["wins_low"] is None
+    assert "nan" not in (tmp_path / "results.csv").read_text()
+
+
+def test_the_table_shows_all_numbers_at_80_columns(monkeypatch, capsys):
+    """However long the names are: they are cut in the middle, stay different, and stand in full below."""
+    bots = [f"program:python3 /home/user/bots/mybot.py --depth {depth} --quiet" for depth in (3, 4)]
+    agents = ("random", *bots, "ppo-search:64")
+    results = drawn_results(agents, (0, 60, 61, 90), 10_000, players=2)
+    monkeypatch.setenv("COLUMNS", "80")
+    whole = standings(results)
+    print_table(results, whole)
+    printed = capsys.readouterr().out
+    table, _, legend = printed.partition("\n\n")
+    assert max(map(len, table.splitlines())) <= 80
+    cells = [cell.strip() for row in markdown_table(whole).splitlines()[2:] for cell in row.strip("|").split("|")]
+    for cell in cells:
+        assert cell in (legend if cell in bots else table), printed
+    shortened = {line.partition(" = ")[0] for line in legend.splitlines() if " = program" in line}
+    assert len(shortened) == 2
+    assert all(name in table for name in shortened)
+
+
+def test_an_interval_never_looks_like_a_point():
+    results = drawn_results(("random", "greedy"), (0, 100), 10_000, players=2)
+    assert "| 100.0% (99.96..100.00) |" in markdown_table(standings(results))
+
+
+def test_names_do_not_break_the_report(tmp_path):
+    """A bar would end a cell of the table, a line feed the table, dollars begin a formula in the picture."""
+    names = ("program:sh -c 'a | b'", "program:$A $B\n{")
+    results = results_of(names, [[[1, 0], [0, 1]], [[1, 0], [1, 0]]] * 10)
+    whole = standings(results)
+    write_report(results, whole, tmp_path, "artus tournament ...")
+    for table in (markdown_table(whole), duel_table(whole)):
+        rows = table.splitlines()
+        assert len(rows) == 4
+        assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
 
 
 def test_an_agent_on_several_seats_has_played_one_game():
@@ -261,13 +404,14 @@ def test_an_agent_on_several_seats_has_played_one_game():
 
 
 def test_intervals_keep_every_order_around_the_table():
-    """Who sits behind whom decides these games: nothing is uncertain, for each order is drawn as often as it was played."""
-    scores = np.tile(np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (4, 3, 1))  # the order changes with each deal
-    settings = Settings(("a", "b", "c"), num_players=3, games=24)
-    whole = standings(Results(settings, [scores], [np.full((8, 3), -1)]))
-    assert [(line.wins, line.wins_low, line.wins_high) for line in whole.table if line.agent != "c"] == [(0.5, 0.5, 0.5)] * 2
+    """Who sits behind whom decides these games: no luck is in them, for each order is drawn as often as it was played."""
+    scores = np.tile(np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (50, 3, 1))  # the order changes with each deal
+    whole = standings(results_of(("a", "b", "c"), scores, players=3))
+    for line in whole.table[:2]:
+        assert line.wins == 0.5
+        assert 0.45 < line.wins_low < 0.5 < line.wins_high < 0.55  # luck alone would make it 0.4..0.6
     with pytest.raises(ValueError, match="not played in each order"):
-        standings(Results(settings, [scores[:1]], [np.full((1, 3), -1)]))
+        standings(results_of(("a", "b", "c"), scores[:1], players=3))
 
 
 def test_the_command_writes_its_report(tmp_path, capsys):

@@ -6,44 +6,57 @@ import csv
 import io
 import json
 import math
+from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+import choix
 import numpy as np
-from openskill.models import PlackettLuce
 from rich.box import SIMPLE
+from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.table import Table
 
 from artus_env.engine.files import write_atomically
 from artus_env.engine.match import seat_orders, win_shares
 from artus_env.engine.wording import counted
+from artus_training.evaluate import wilson_interval
 from artus_training.tournament import Results
 
 BOOTSTRAP_SAMPLES = 2000
-DRAWN_AT_ONCE = 20  # of them, so that a million deals fit into memory
-MAX_RATED_GAMES = 20_000
-"""Ratings settle long before; openskill rates game by game in Python."""
+DEALS_AT_ONCE = 4_000_000
+"""How many are drawn at a time, over all samples, so that a million deals fit into memory."""
+FEWEST_DEALS = 10
+"""With fewer, samples of them are too much alike to say how far off a mean may be."""
+POINTS = 400 / math.log(10)
+"""Elo points in a unit of Bradley and Terry's model."""
+PRIOR = 0.5
+"""Deals that each of two agents is thought to have won against the other before the first one is played."""
+ZERO = "random"
+"""The agent whose rating is 0 where it plays."""
+MEAN = "mean"
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent's line of the table. Intervals are 95 %."""
+    """One agent's line of the table. Intervals are 95 %; None where there are too few deals for one."""
 
     agent: str
     games: int
     wins: float
     """Mean part of the win; joint winners share it."""
-    wins_low: float
-    wins_high: float
+    wins_low: float | None
+    wins_high: float | None
     prestige: float
-    prestige_low: float
-    prestige_high: float
+    prestige_low: float | None
+    """None also where the agent had the same prestige in all deals."""
+    prestige_high: float | None
     rating: float
-    """openskill's mu (Plackett-Luce; everybody starts at 25)."""
-    rating_error: float
-    """1.96 sigma."""
+    """Elo points (see `fit`) above `Standings.zero`."""
+    rating_low: float | None
+    """Of the difference to `Standings.zero`; that agent itself has no interval."""
+    rating_high: float | None
 
 
 @dataclass(frozen=True)
@@ -55,32 +68,81 @@ class Standings:
     """How often agent i has more prestige than agent j in the games of both, ties half: shape (K, K), NaN where they
     never met; in the order of the table."""
     duels_low: np.ndarray
+    """95 % intervals: NaN where there are too few deals."""
     duels_high: np.ndarray
+    zero: str
+    """What has the rating 0: the agent `random` where it plays, else `mean`, the mean of all agents."""
+    deals: int
+    """Deals of each line-up that count."""
 
 
 def standings(results: Results) -> Standings:
-    """Work the table out.
+    """Work the table out. It doesn't depend on the order in which games were played.
 
     Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, every
-    order around the table as often as it was played. Deals by which some orders are ahead of others don't count. A single
-    deal has no interval (NaN).
+    order around the table as often as it was played. Deals by which some orders are ahead of others don't count. Fewer than
+    `FEWEST_DEALS` have no intervals.
 
     Raises:
         ValueError: If some line-up hasn't played a deal in each order yet.
     """
-    names, lineups = results.settings.agents, results.settings.lineups()
+    names = results.settings.agents
+    count = len(names)
     orders = len(seat_orders(results.settings.num_players))
     deals = min(len(scores) for scores in results.scores) // orders * orders
     if deals == 0:
         raise ValueError("some line-ups have not played in each order yet")
-    count = len(names)
-    wins, prestige = np.zeros((count, deals)), np.zeros((count, deals))
-    better = np.zeros((count, count, deals))
+    wins, prestige, better, games = by_deal(results, deals)
+    figures = np.concatenate([wins, prestige, better.reshape(count * count, deals)])
+    means = figures.mean(axis=1)
+    duels = means[2 * count :].reshape(count, count)
+    zero = names.index(ZERO) if ZERO in names else None
+    rating = above(zero, fit(deals * np.nan_to_num(duels) + PRIOR))
+
+    low, high = np.full((2, len(figures) + count), np.nan)
+    if deals >= FEWEST_DEALS:
+        rng = np.random.default_rng(results.settings.seed)
+        samples = resample(figures, orders, rng)
+        again = np.nan_to_num(samples[2 * count :].T.reshape(-1, count, count))
+        # What the prior says is as uncertain as what was played: else agents that never lose had ratings without a width.
+        ratings = [above(zero, fit(duel, near=rating)) for duel in deals * again + rng.gamma(PRIOR, size=again.shape)]
+        low, high = interval_of(
+            np.concatenate([means, rating]), np.concatenate([samples, np.transpose(ratings)]), deals // orders
+        )
+        fractions = np.r_[:count, 2 * count : len(figures)]
+        low[fractions], high[fractions] = never_certain(means[fractions], low[fractions], high[fractions], deals)
+        same = low == high
+        low[same] = high[same] = np.nan
+
+    order = np.argsort(-rating, kind="stable")
+    table = [
+        Standing(
+            names[k], int(games[k]),
+            float(means[k]), known(low[k]), known(high[k]),
+            float(means[count + k]), known(low[count + k]), known(high[count + k]),
+            float(rating[k]), known(low[len(figures) + k]), known(high[len(figures) + k]),
+        )
+        for k in order
+    ]  # fmt: skip
+    square = np.ix_(order, order)
+    duels_low, duels_high = (ends[2 * count : len(figures)].reshape(count, count) for ends in (low, high))
+    return Standings(table, duels[square], duels_low[square], duels_high[square], MEAN if zero is None else ZERO, deals)
+
+
+def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What the first D deals brought K agents.
+
+    Returns:
+        Mean part of the win (K, D), mean prestige (K, D), how often agent i was ahead of agent j, ties half (K, K, D; NaN where
+        they never met), and the number of games in all (K,).
+    """
+    count = len(results.settings.agents)
+    wins, prestige, better = np.zeros((count, deals)), np.zeros((count, deals)), np.zeros((count, count, deals))
     games, seats, met = np.zeros(count), np.zeros(count), np.zeros((count, count))
-    for lineup, who in enumerate(lineups):
+    for lineup, who in enumerate(results.settings.lineups()):
         scores = results.standing_scores(lineup)[:deals]
         shares = win_shares(scores)
-        games[list(set(who))] += scores.shape[1]
+        games[list(set(who))] += deals * scores.shape[1]
         for place, agent in enumerate(who):
             wins[agent] += shares[:, :, place].sum(axis=1)
             prestige[agent] += results.scores[lineup][:deals, :, place].sum(axis=1)
@@ -92,119 +154,158 @@ def standings(results: Results) -> Standings:
                     )
                     better[agent, other] += (ahead + level / 2).sum(axis=1)
                     met[agent, other] += scores.shape[1]
-    wins, prestige = wins / seats[:, None], prestige / seats[:, None]
     with np.errstate(invalid="ignore"):
-        better = better / met[:, :, None]
-
-    rng = np.random.default_rng(results.settings.seed)
-    everything = np.concatenate([wins, prestige, better.reshape(count * count, deals)])
-    low, high = _intervals(everything, orders if deals > orders else 1, rng)
-    prestige_low, prestige_high = low[count : 2 * count], high[count : 2 * count]
-    low, high = low.clip(0, 1), high.clip(0, 1)
-    wins_low, wins_high = low[:count], high[:count]
-    duels_low, duels_high = (part[2 * count :].reshape(count, count) for part in (low, high))
-    mu, sigma = ratings(results, deals, rng)
-
-    order = np.argsort(-mu, kind="stable")
-    table = [
-        Standing(
-            names[k], int(games[k] * deals), wins[k].mean(), wins_low[k], wins_high[k],
-            prestige[k].mean(), prestige_low[k], prestige_high[k], mu[k], 1.96 * sigma[k],
-        )
-        for k in order
-    ]  # fmt: skip
-    square = np.ix_(order, order)
-    return Standings(table, better.mean(axis=-1)[square], duels_low[square], duels_high[square])
+        return wins / seats[:, None], prestige / seats[:, None], better / met[:, :, None], games
 
 
-def _intervals(by_deal: np.ndarray, orders: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals of means over deals: (K, D) -> two of shape (K,). Deal d was played in order d % orders."""
-    deals = by_deal.shape[1]
+def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
+    """Ratings by Bradley and Terry's model, all duels at once: shape (K, K) -> (K,).
+
+    An agent that is 400 points above another is ahead of it in 10 of 11 duels, in the mean over all duels of the table.
+
+    Args:
+        ahead: How many duels agent i has won against agent j, ties half. All positive: nobody is infinitely stronger, and
+            those who never met are as good as each other. The diagonal doesn't count.
+        near: Ratings to start the search at.
+    """
+    wins = ahead * ~np.eye(len(ahead), dtype=bool)
+    start = None if near is None else near / POINTS
+    return POINTS * choix.ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=1e-6)
+
+
+def above(zero: int | None, rating: np.ndarray) -> np.ndarray:
+    """Ratings as differences to that of one agent, or to their mean: shape (K,)."""
+    return rating - (rating.mean() if zero is None else rating[zero])
+
+
+def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.ndarray:
+    """Means over deals that were drawn with replacement: (F, D) -> (F, samples). Deal d was played in order d % orders."""
+    deals = figures.shape[1]
     each = deals // orders
+    at_once = max(1, DEALS_AT_ONCE // deals)
     means = []
-    for _ in range(BOOTSTRAP_SAMPLES // DRAWN_AT_ONCE):
-        times = rng.multinomial(each, np.full(each, 1 / each), size=(orders, DRAWN_AT_ONCE))
-        means.append(by_deal @ times.transpose(2, 0, 1).reshape(deals, DRAWN_AT_ONCE).astype(np.float64) / deals)
-    middle = by_deal.mean(axis=1)
-    # Samples of n values spread as if around a mean that was known: by n - 1 instead of n too little.
-    wider = math.sqrt(each / (each - 1)) if each > 1 else math.nan
-    low, high = np.quantile(np.concatenate(means, axis=1), [0.025, 0.975], axis=1)
+    for start in range(0, BOOTSTRAP_SAMPLES, at_once):
+        drawn = min(at_once, BOOTSTRAP_SAMPLES - start)
+        times = rng.multinomial(each, np.full(each, 1 / each), size=(orders, drawn))
+        means.append(figures @ times.transpose(2, 0, 1).reshape(deals, drawn).astype(np.float64) / deals)
+    return np.concatenate(means, axis=1)
+
+
+def interval_of(middle: np.ndarray, samples: np.ndarray, each: int) -> tuple[np.ndarray, np.ndarray]:
+    """95 % intervals: two of shape (F,), from estimates (F,) and what they are for samples of the deals (F, samples).
+
+    Args:
+        middle, samples: The estimates.
+        each: Deals of each order. Samples of n values spread as if around a mean that was known: by n - 1 instead of n too
+            little.
+    """
+    wider = math.sqrt(each / (each - 1))
+    low, high = np.quantile(samples, [0.025, 0.975], axis=1)
     return middle + wider * (low - middle), middle + wider * (high - middle)
 
 
-def ratings(results: Results, deals: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """openskill ratings (mu, sigma), shapes (K,), from the games in drawn order.
+def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of fractions that leave room for what didn't happen in any of the deals.
 
-    Agents don't learn, so there is no drift (tau = 0). Where an agent sits on several seats it gets the mean of what they
-    would get.
+    Samples of deals that all went the same way are all the same. But what never happened in n deals may still happen in a
+    few of a hundred, by Wilson's interval of 0 in n.
     """
-    model = PlackettLuce(tau=0.0)
-    rated = [model.rating() for _ in results.settings.agents]
-    lineups = results.settings.lineups()
-    players = results.settings.num_players
-    scores = [results.standing_scores(lineup)[:deals].reshape(-1, players) for lineup in range(len(lineups))]
-    games = rng.permutation(len(lineups) * deals * players)[:MAX_RATED_GAMES]
-    for game in games:
-        lineup, row = divmod(int(game), deals * players)
-        who, points = lineups[lineup], scores[lineup][row]
-        ranks = [float((points > own).sum()) for own in points]
-        new = model.rate([[rated[agent]] for agent in who], ranks=ranks)
-        for agent in set(who):
-            own = [new[place][0] for place, sitting in enumerate(who) if sitting == agent]
-            mu, sigma = np.mean([one.mu for one in own]), np.mean([one.sigma for one in own])
-            rated[agent] = model.rating(mu=float(mu), sigma=float(sigma))
-    return np.array([one.mu for one in rated]), np.array([one.sigma for one in rated])
+    unseen = wilson_interval(0.0, deals)[1]
+    return np.minimum(low, mean * (1 - unseen)).clip(0, 1), np.maximum(high, mean + (1 - mean) * unseen).clip(0, 1)
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------
 
-HEAD = ("agent", "rating", "wins (95 %)", "prestige (95 %)", "games")
+SHORTEST_NAME = 8
+"""Letters of a name that are left at least, even if a table gets too wide."""
 
 
-def rows(table: list[Standing]) -> list[tuple[str, ...]]:
+def head(whole: Standings) -> tuple[str, ...]:
+    """The head of the table."""
+    certainty = "95 %" if whole.deals >= FEWEST_DEALS else "too few deals"
+    return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"prestige ({certainty})", "games"
+
+
+def rows(whole: Standings) -> list[tuple[str, ...]]:
     """The table as text, a row for each agent."""
+    constant = " (always)" if whole.deals >= FEWEST_DEALS else ""
     return [
         (
-            line.agent,
-            f"{line.rating:.1f} ± {line.rating_error:.1f}",
-            f"{line.wins:.1%} {interval(100 * line.wins_low, 100 * line.wins_high)}",
-            f"{line.prestige:.1f} {interval(line.prestige_low, line.prestige_high)}",
+            printable(line.agent),
+            f"{line.rating:z.0f}{interval(line.rating_low, line.rating_high, 0)}",
+            f"{line.wins:.1%}{interval(line.wins_low, line.wins_high, times=100)}",
+            f"{line.prestige:z.1f}{interval(line.prestige_low, line.prestige_high) or constant}",
             f"{line.games:,}",
         )
-        for line in table
+        for line in whole.table
     ]
 
 
-def interval(low: float, high: float) -> str:
-    """An interval as text."""
-    return "(unknown)" if math.isnan(low) else f"({low:.1f}..{high:.1f})"
+def interval(low: float | None, high: float | None, digits: int = 1, times: int = 1) -> str:
+    """An interval, with its ends multiplied, as text; nothing where there is none.
+
+    There are at least so many digits behind the point, and enough to tell its ends apart.
+    """
+    if low is None or high is None:
+        return ""
+    ends = [f"{times * end:z.{digits}f}" for end in (low, high)]
+    return f" ({ends[0]}..{ends[1]})" if ends[0] != ends[1] else interval(low, high, digits + 1, times)
 
 
-def terminal_table(results: Results, whole: Standings) -> Table:
-    """The table for a terminal."""
+def remarks(whole: Standings) -> list[str]:
+    """What a reader of the table must know, a sentence in each line."""
+    lines = ["Ratings are Elo points: with 400 more an agent is ahead in 10 of 11 duels."]
+    if whole.zero == MEAN:
+        lines.append(f"0 is the mean of these agents, since {ZERO} doesn't play.")
+    if whole.deals < FEWEST_DEALS:
+        lines.append(f"Too few deals of each line-up for intervals: {whole.deals}, it takes {FEWEST_DEALS}.")
+    return lines
+
+
+def print_table(results: Results, whole: Standings) -> None:
+    """The table on the terminal. Where it is too wide names are cut in the middle, and listed below; numbers never are."""
     settings = results.settings
     title = f"{settings.rules}, {settings.num_players} players, {results.games:,} games, seed {settings.seed}"
-    table = Table(title=title, box=SIMPLE)
-    for number, name in enumerate(HEAD):
-        table.add_column(name, justify="left" if number == 0 else "right", no_wrap=True)
-    for row in rows(whole.table):
-        table.add_row(*map(escape, row))
-    return table
+    cells = rows(whole)
+    names = [row[0] for row in cells]
+
+    def table(names: list[str]) -> Table:
+        made = Table(title=title, box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
+        for number, text in enumerate(head(whole)):
+            made.add_column(text.replace(" (", "\n("), justify="left" if number == 0 else "right", no_wrap=True)
+        for name, row in zip(names, cells, strict=True):
+            made.add_row(*map(escape, (name, *row[1:])))
+        return made
+
+    console = Console()
+    longest = max(map(len, names))
+    too_wide = Measurement.get(console, console.options.update(width=10**6), table(names)).maximum - console.width
+    cut = short_names(names, max(longest - max(too_wide, 0), SHORTEST_NAME))
+    missing = longest - max(map(len, cut))
+    Console(width=console.width + max(0, too_wide - missing)).print(table(cut))
+    legend = [f"{short} = {name}" for short, name in zip(cut, names, strict=True) if short != name]
+    print("", *legend, *remarks(whole), sep="\n")
 
 
 def markdown_table(whole: Standings) -> str:
     """The table for a Markdown page."""
-    lines = [HEAD, ("---",) + ("---:",) * (len(HEAD) - 1), *rows(whole.table)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = [head(whole), ("---", *["---:"] * (len(head(whole)) - 1)), *rows(whole)]
+    return "\n".join(map(markdown_row, lines))
 
 
 def duel_table(whole: Standings) -> str:
     """The duels for a Markdown page: how often the row's agent is ahead of the column's."""
-    names = [line.agent for line in whole.table]
-    lines = [("", *names), ("---",) + ("---:",) * len(names)]
-    for name, row in zip(names, whole.duels, strict=True):
-        lines.append((name, *("" if np.isnan(value) else f"{value:.1%}" for value in row)))
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    names = [printable(line.agent) for line in whole.table]
+    lines = [("", *names), ("---", *["---:"] * len(names))]
+    for name, *row in zip(names, *map(known_rows, (whole.duels, whole.duels_low, whole.duels_high)), strict=True):
+        duels = zip(*row, strict=True)
+        lines.append((name, *("" if of is None else f"{of:.1%}{interval(low, high, times=100)}" for of, low, high in duels)))
+    return "\n".join(map(markdown_row, lines))
+
+
+def markdown_row(cells: tuple[str, ...]) -> str:
+    """A row of a Markdown table. Names may hold the character that parts its cells."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def write_report(results: Results, whole: Standings, folder: Path, command: str) -> None:
@@ -213,11 +314,14 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
     data = {
         "settings": asdict(settings),
         "games": results.games,
-        "table": [{name: known(value) for name, value in asdict(line).items()} for line in whole.table],
-        "duels": [[known(float(value)) for value in row] for row in whole.duels],
+        "zero": whole.zero,
+        "table": [asdict(line) for line in whole.table],
+        "duels": known_rows(whole.duels),
+        "duels_low": known_rows(whole.duels_low),
+        "duels_high": known_rows(whole.duels_high),
         "forfeits": results.notes,
     }
-    write_atomically(folder / "results.json", (json.dumps(data, indent=2, default=float) + "\n").encode())
+    write_atomically(folder / "results.json", (json.dumps(data, indent=2) + "\n").encode())
     sheet = io.StringIO()
     writer = csv.DictWriter(sheet, list(asdict(whole.table[0])))
     writer.writeheader()
@@ -238,8 +342,13 @@ of the seats and all orders around the table equally often, seed {settings.seed}
 
 {markdown_table(whole)}
 
-Ratings are openskill's (Plackett-Luce, start 25), with 1.96 sigma; intervals of wins and prestige are from a bootstrap
-over deals. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
+{" ".join(remarks(whole))}
+
+Ratings follow from all duels at once (Bradley and Terry's model), as if every two agents had also tied one deal. They belong to
+this field of agents. Where one agent lost all duels against the others, they say how far apart it is at least.
+
+All intervals are 95 %, from a bootstrap over deals. What never happened may still happen, so wins and duels of 0 and 100 % have
+an interval, too. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
 
 ![Ratings](ratings.png)
 
@@ -258,39 +367,68 @@ How often the agent of the row has more prestige than the agent of the column (t
     )
 
 
-def known(value: Any) -> Any:
-    """JSON has no NaN: then None."""
-    return None if isinstance(value, float) and math.isnan(value) else value
+def known(value: float) -> float | None:
+    """NaN is unequal to itself, and JSON has none: then None."""
+    return None if math.isnan(value) else float(value)
 
 
-def short(name: str) -> str:
-    """A name that fits beside a picture: a program's command line can be long."""
-    return name if len(name) <= 24 else f"{name[:12]}...{name[-9:]}"
+def known_rows(values: np.ndarray) -> list[list[float | None]]:
+    """`known` for a matrix."""
+    return [[known(value) for value in row] for row in values.tolist()]
+
+
+def printable(name: str) -> str:
+    """A name in one line."""
+    return "".join(letter if letter.isprintable() else " " for letter in name)
+
+
+def short_names(names: list[str], width: int) -> list[str]:
+    """Names cut in the middle to a width, each still different from the others: a program's command line can be long."""
+    short = [cut(name, width) for name in names]
+    alike = Counter(short)
+    return [
+        text if alike[text] == 1 else f"{cut(name, width - len(f'#{number}'))}#{number}"
+        for number, (name, text) in enumerate(zip(names, short, strict=True), 1)
+    ]
+
+
+def cut(name: str, width: int) -> str:
+    """A name that has at most so many letters."""
+    left = width - 3
+    return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
 
 
 def draw_ratings(whole: Standings, path: Path) -> None:
-    """Ratings as bars with intervals."""
+    """Ratings as points with their intervals."""
     from matplotlib.figure import Figure
 
-    names = [short(line.agent) for line in whole.table][::-1]
-    figure = Figure(figsize=(7, 1.2 + 0.45 * len(names)), layout="constrained")
+    table = whole.table[::-1]
+    figure = Figure(figsize=(7, 1.2 + 0.45 * len(table)), layout="constrained")
     axes = figure.subplots()
-    mu = np.array([line.rating for line in whole.table][::-1])
-    error = np.array([line.rating_error for line in whole.table][::-1])
-    base = np.floor((mu - error).min() - 1)  # ratings have no natural zero
-    labels = [f"{name}   {value:.1f}" for name, value in zip(names, mu, strict=True)]
-    axes.barh(labels, mu - base, left=base, xerr=error, color="#88aacc", ecolor="#222222", capsize=4)
-    axes.set_xlim(left=base)
-    axes.set_xlabel("openskill rating (mu, bars: 1.96 sigma)")
+    rating = np.array([line.rating for line in table])
+    ends = np.array([(line.rating_low, line.rating_high) for line in table], dtype=float).T
+    error = np.nan_to_num(np.abs(ends - rating))
+    axes.errorbar(rating, range(len(table)), xerr=error, fmt="o", color="#336699", ecolor="#222222", capsize=4)
+    axes.axvline(0, color="#aaaaaa", linewidth=0.8, zorder=0)
+    axes.set_yticks(
+        range(len(table)),
+        [f"{name}   {value:z.0f}" for name, value in zip(picture_names(table), rating, strict=True)],
+    )
+    axes.set_xlabel(f"rating (Elo points, {whole.zero} = 0" + (", 95 %)" if whole.deals >= FEWEST_DEALS else ")"))
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=120)
+
+
+def picture_names(table: list[Standing]) -> list[str]:
+    """Names that fit beside a picture, in which $ would begin a formula."""
+    return [name.replace("$", r"\$") for name in short_names([printable(line.agent) for line in table], 24)]
 
 
 def draw_duels(whole: Standings, path: Path) -> None:
     """Duels as a matrix."""
     from matplotlib.figure import Figure
 
-    names = [short(line.agent) for line in whole.table]
+    names = picture_names(whole.table)
     side = 1.8 + 0.75 * len(names)
     figure = Figure(figsize=(side + 1.2, side), layout="constrained")
     axes = figure.subplots()

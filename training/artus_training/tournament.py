@@ -24,7 +24,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -363,7 +362,7 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
 
 def main(arguments: list[str]) -> int:
     """`artus tournament`."""
-    from artus_training.standings import standings, terminal_table, write_report
+    from artus_training.standings import print_table, standings, write_report
 
     parser = argparse.ArgumentParser(
         prog="artus tournament",
@@ -390,7 +389,7 @@ def main(arguments: list[str]) -> int:
         terminal().print("interrupted; the same command goes on from here")
         return 130
     whole = standings(results)
-    Console().print(terminal_table(results, whole))
+    print_table(results, whole)
     for note in results.notes[:20]:
         print(note)
     if len(results.notes) > 20:
