@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import chdir
 from importlib.metadata import EntryPoint, entry_points
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,15 +23,19 @@ from artus_env.engine.match import seat_orders, seatings
 from artus_training.cli import main
 from artus_training.standings import duel_table, interval_of, markdown_table, print_table, resample, standings, write_report
 from artus_training.tournament import (
+    Block,
+    Line,
     Results,
     Settings,
     Store,
     baseline,
+    block_text,
     files_in,
     made_of,
     places_of,
     play_block,
     run,
+    short_names,
 )
 
 
@@ -69,7 +75,15 @@ def test_a_block_does_not_depend_on_its_size(num_players):
     agents = [find_agent(name) for name in settings.agents]
     whole, _ = play_block(settings, agents, 0, 0, 6)
     parts = [play_block(settings, agents, 0, first, 3)[0] for first in (0, 3)]
-    assert whole["scores"] == parts[0]["scores"] + parts[1]["scores"]
+    assert (whole.scores == np.concatenate([part.scores for part in parts])).all()
+
+
+def test_the_progress_line_has_room_for_long_names():
+    settings = Settings(("random", *(f"program:python3 /home/user/bots/mybot.py --depth {depth}" for depth in (3, 4))))
+    block = Block(0, 0, np.zeros((1, 2, 2), np.int32), np.array([[0, 0]]), [])
+    assert block_text(settings, block) == "random 0%, progr...pth 3 100%"
+    assert short_names(list(settings.agents), 10) == ["random", "prog...h 3", "prog...h 4"]
+    assert short_names(["program:a --x", "program:b --x", "greedy"], 8) == ["pr...x#1", "pr...x#2", "greedy"]
 
 
 def test_each_deal_is_played_in_each_rotation(tmp_path):
@@ -129,6 +143,149 @@ def test_another_file_of_records_is_left_alone(tmp_path):
     with pytest.raises(ValueError, match="doesn't hold the records of this tournament"):
         run(Settings(("greedy", "random"), games=2), tmp_path / "t", tmp_path / "games.jsonl")
     assert (tmp_path / "games.jsonl").read_text() == "the games of somebody else\n"
+
+
+@pytest.mark.parametrize("content", ["[1, 2]", "{}", "null", '{"agents": 3', '{"agents": ["greedy"], "games": "4"}', "\xff"])
+def test_damaged_settings_are_refused_in_one_line(content, tmp_path, capsys):
+    out = tmp_path / "t"
+    run(Settings(("greedy", "random"), games=2), out)
+    (out / "settings.json").write_bytes(content.encode("latin-1"))
+    assert main(["tournament", "greedy", "random", "--games", "2", "--out", str(out)]) == 2
+    error = capsys.readouterr().err
+    assert f"{out / 'settings.json'} is damaged (" in error
+    assert error.count("\n") == 1
+    assert (out / "settings.json").read_bytes() == content.encode("latin-1")
+
+
+def test_a_folder_of_an_earlier_format_is_refused(tmp_path):
+    settings = Settings(("greedy", "random"), games=2)
+    run(settings, tmp_path / "t")
+    about = json.loads((tmp_path / "t" / "settings.json").read_text())
+    del about["format"]
+    (tmp_path / "t" / "settings.json").write_text(json.dumps(about))
+    with pytest.raises(ValueError, match="written by another version of artus"):
+        run(settings, tmp_path / "t")
+
+
+def test_lost_settings_are_missed(tmp_path):
+    settings = Settings(("greedy", "random"), games=2)
+    run(settings, tmp_path / "t")
+    (tmp_path / "t" / "settings.json").unlink()
+    with pytest.raises(ValueError, match="/t lacks settings"):
+        run(settings, tmp_path / "t")
+
+
+@pytest.fixture(scope="module")
+def three_blocks(tmp_path_factory):
+    """The folder of a tournament that has a line for each of three line-ups."""
+    folder = tmp_path_factory.mktemp("tournament") / "t"
+    run(Settings(("greedy", "random", "lookahead"), games=16), folder)
+    assert len((folder / "blocks.jsonl").read_text().splitlines()) == 3
+    return folder
+
+
+def open_damaged(folder, tmp_path, lines):
+    """What the same tournament says to other lines; the file stays as it was."""
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "settings.json").write_bytes((folder / "settings.json").read_bytes())
+    path = tmp_path / "t" / "blocks.jsonl"
+    path.write_bytes(b"".join(lines))
+    with pytest.raises(ValueError) as fault:  # noqa: PT011, the message is what is tested
+        run(Settings(("greedy", "random", "lookahead"), games=16), tmp_path / "t")
+    assert path.read_bytes() == b"".join(lines)
+    return str(fault.value)
+
+
+def a_digit_changed(line):
+    at = line.index(b"[[[") + 3
+    return line[:at] + (b"8" if line[at : at + 1] != b"8" else b"9") + line[at + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("damage", "number"),
+    [
+        (lambda lines: [lines[0], a_digit_changed(lines[1]), lines[2]], 2),
+        (lambda lines: [lines[0], lines[1], a_digit_changed(lines[2])], 3),
+        (lambda lines: [a_digit_changed(lines[0]), *lines[1:]], 1),
+        (lambda lines: [lines[0], lines[1].replace(b'"lineup":1', b'"lineup":2'), lines[2]], 2),
+        (lambda lines: [lines[0], lines[2]], 2),  # one taken out
+        (lambda lines: [lines[0], lines[2], lines[1]], 2),
+        (lambda lines: [lines[0], lines[0], *lines[1:]], 2),
+        (lambda lines: [lines[0], lines[1][:40] + b"\n", lines[2]], 2),
+        (lambda lines: [lines[0], b"\n", *lines[1:]], 2),
+        (lambda lines: [lines[0], b"[1, 2]\n", lines[2]], 2),
+        (lambda lines: [lines[0], b"\x00" * 50 + b"\n", lines[2]], 2),
+    ],
+)
+def test_a_damaged_line_is_named_and_nothing_is_cut(damage, number, three_blocks, tmp_path):
+    lines = (three_blocks / "blocks.jsonl").read_bytes().splitlines(keepends=True)
+    message = open_damaged(three_blocks, tmp_path, damage(lines))
+    assert message.startswith(f"{tmp_path / 't' / 'blocks.jsonl'}, line {number} is damaged: ")
+    assert "put the file back as it was, or delete this line and all behind it" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"scores": [[[1, 2]]]}, "scores of shape (1, 1, 2)"),
+        ({"scores": [[[1, 2], [3]]]}, "inhomogeneous"),
+        ({"scores": [[[1, 2], [3, 2**40]]]}, "out of bounds"),
+        ({"scores": []}, "0 deals are none or too many"),
+        ({"scores": [[[1, 2], [3, 4]]] * 99, "given_up": [[-1, -1]] * 99}, "99 deals are none or too many"),
+        ({"scores": [[[1.5, 2], [3, 4]]]}, "Expected `int`, got `float`"),
+        ({"scores": [[[True, 2], [3, 4]]]}, "Expected `int`, got `bool`"),
+        ({"scores": [[[1, 2], [3, 4]]], "given_up": [[2, -1]]}, "out of range"),
+        ({"scores": [[[1, 2], [3, 4]]], "given_up": [[-1]]}, "forfeits of shape (1, 1)"),
+        ({"lineup": 7}, "deal 0 of line-up 7 doesn't follow"),
+        ({"lineup": -3}, "deal 0 of line-up -3 doesn't follow"),
+        ({"first": 1}, "deal 1 of line-up 0 doesn't follow"),
+        ({"records_end": -1}, "out of range"),
+        ({"notes": [3]}, "Expected `str`, got `int`"),
+    ],
+)
+def test_a_line_that_fits_its_checksum_must_still_make_sense(change, fault, three_blocks, tmp_path):
+    first = (three_blocks / "blocks.jsonl").read_bytes().splitlines()[0]
+    line = Line(**json.loads(first) | change)
+    before = json.dumps(json.loads((three_blocks / "settings.json").read_text()))
+    forged = json.dumps({**vars(line), "checksum": line.summed(before)})
+    assert fault in open_damaged(three_blocks, tmp_path, [forged.encode() + b"\n"])
+
+
+def test_after_a_damaged_line_was_deleted_the_tournament_goes_on(three_blocks, tmp_path):
+    settings = Settings(("greedy", "random", "lookahead"), games=16)
+    whole = run(settings, three_blocks)
+    (tmp_path / "t").mkdir()
+    for name in ("settings.json", "blocks.jsonl"):
+        (tmp_path / "t" / name).write_bytes((three_blocks / name).read_bytes())
+    lines = (tmp_path / "t" / "blocks.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "t" / "blocks.jsonl").write_bytes(lines[0])
+    assert standings(run(settings, tmp_path / "t")).table == standings(whole).table
+
+
+def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
+    """No file may get longer than a few kilobytes; then the limit is gone. Half a line may have been written."""
+    settings, kept = Settings(("greedy", "random"), games=400), Path("games.jsonl")
+    whole = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
+    arguments = ["tournament", "greedy", "random", "--games", "400", "--out", "t", "--records", str(kept)]
+    limited = (
+        "import resource, sys\n"
+        "from artus_training.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))\n"
+        "sys.exit(main(sys.argv[2:]))"
+    )
+    for limit in (10, 4000, 100_000):
+        command = [sys.executable, "-c", limited, str(limit), *arguments]
+        ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
+        assert ended.returncode == 2, ended.stderr
+        assert ended.stderr.count("\n") == 1
+        assert "File too large" in ended.stderr
+        assert "the same command goes on" in ended.stderr
+    with chdir(tmp_path):
+        assert sum(Store(Path("t"), settings, kept).done()) > 0
+        continued = run(settings, Path("t"), kept)
+    assert standings(continued).table == standings(whole).table
+    assert sorted((tmp_path / kept).read_text().splitlines()) == sorted((tmp_path / "whole.jsonl").read_text().splitlines())
 
 
 def test_a_changed_agent_does_not_go_on_with_an_old_tournament(tmp_path):
@@ -435,6 +592,11 @@ def test_the_command_writes_its_report(tmp_path, capsys):
         (["greedy", "ismcts:soon"], "needs a number of simulations"),
         (["greedy", "random:5"], "agent 'random:5' can't be made: RandomAgent() takes no arguments"),
         (["greedy", "random", "--games", "0"], "games must be at least 1"),
+        (["greedy", "random", "--games", "1000000000"], "at most 10,000,000 games"),
+        (["greedy", "random", "lookahead", "--games", "9" * 400], "3 line-ups of 99"),
+        ([*(f"ismcts:{n}" for n in range(1, 501)), "--num-players", "4"], "2,573,031,125 line-ups of 2000 games are too many"),
+        (["greedy", "random", "--seed", "-1"], "seed must be a whole number in 0..2**64-1, got -1"),
+        (["greedy", "random", "--seed", str(2**64)], "seed must be a whole number in 0..2**64-1"),
     ],
 )
 def test_wrong_usage_is_one_line(arguments, fault, tmp_path, capsys):
@@ -443,6 +605,31 @@ def test_wrong_usage_is_one_line(arguments, fault, tmp_path, capsys):
     assert fault in error
     assert error.count("\n") == 1
     assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "records", "fault"),
+    [
+        ("file", None, "file: "),
+        ("file/t", None, "file/t: Not a directory"),
+        ("/proc/t", None, "/proc/t: "),
+        ("t", ".", "--records needs a file, but . is none"),
+        ("t", "/dev/null", "--records needs a file, but /dev/null is none"),
+        ("t", "file/games.jsonl", "file: "),
+        ("t", "/proc/games.jsonl", "/proc/games.jsonl: "),
+        ("t", "t/blocks.jsonl", "would lie among the tournament's own files"),
+    ],
+)
+def test_where_nothing_can_be_written_is_said_before_the_first_game(out, records, fault, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("something else")
+    monkeypatch.setattr("artus_training.tournament.play_block", lambda *_: pytest.fail("a game was played"))
+    keep = ["--records", records] if records else []
+    assert main(["tournament", "greedy", "random", "--games", "2", "--out", out, *keep]) == 2
+    error = capsys.readouterr().err
+    assert fault in error
+    assert error.count("\n") == 1
+    assert Path("file").read_text() == "something else"
 
 
 def test_replay_lists_checks_and_shows(tmp_path, capsys):

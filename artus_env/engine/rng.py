@@ -79,8 +79,8 @@ def drawn_seats(seeds: np.ndarray, num_players: int) -> np.ndarray:
     return (((bits >> _32) * np.uint64(num_players)) >> _32).astype(np.int64)
 
 
-def seed_stream(seed: int, count: int, purpose: int = 0) -> np.ndarray:
-    """`count` seeds derived from one: shape (count,), uint64. Seed i doesn't depend on `count`.
+def seed_stream(seed: int, count: int, purpose: int = 0, first: int = 0) -> np.ndarray:
+    """`count` seeds derived from one, from number `first` on: shape (count,), uint64. Seed i doesn't depend on `count`.
 
     Different `purpose` give unrelated streams, and none of them reveals the seed or another stream.
 
@@ -89,7 +89,7 @@ def seed_stream(seed: int, count: int, purpose: int = 0) -> np.ndarray:
     """
     key = np.random.SeedSequence([check_seed(seed), purpose]).generate_state(1, np.uint64)[0]
     with np.errstate(over="ignore"):
-        return _hash(key, np.arange(count, dtype=np.uint64))
+        return _hash(key, np.arange(first, first + count, dtype=np.uint64))
 
 
 def check_seed(seed: int) -> int:

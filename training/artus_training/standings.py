@@ -6,12 +6,12 @@ import csv
 import io
 import json
 import math
-from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import choix
 import numpy as np
+from matplotlib.figure import Figure
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
@@ -22,11 +22,13 @@ from artus_env.engine.files import write_atomically
 from artus_env.engine.match import seat_orders, win_shares
 from artus_env.engine.wording import counted
 from artus_training.evaluate import wilson_interval
-from artus_training.tournament import Results
+from artus_training.tournament import Results, short_names
 
 BOOTSTRAP_SAMPLES = 2000
-DEALS_AT_ONCE = 4_000_000
-"""How many are drawn at a time, over all samples, so that a million deals fit into memory."""
+SAMPLES_AT_ONCE = 20
+"""How many are drawn at a time, so that they fit into memory."""
+MOST_DRAWN = 20_000
+"""Of more deals of an order neighbours are drawn together: it says the same, and millions take seconds."""
 FEWEST_DEALS = 10
 """With fewer, samples of them are too much alike to say how far off a mean may be."""
 POINTS = 400 / math.log(10)
@@ -111,8 +113,10 @@ def standings(results: Results) -> Standings:
         )
         fractions = np.r_[:count, 2 * count : len(figures)]
         low[fractions], high[fractions] = never_certain(means[fractions], low[fractions], high[fractions], deals)
-        same = low == high
-        low[same] = high[same] = np.nan
+        nothing = [count + k for k in range(count) if np.ptp(prestige[k]) == 0]
+        if zero is not None:
+            nothing.append(len(figures) + zero)
+        low[nothing] = high[nothing] = np.nan
 
     order = np.argsort(-rating, kind="stable")
     table = [
@@ -180,14 +184,14 @@ def above(zero: int | None, rating: np.ndarray) -> np.ndarray:
 
 def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.ndarray:
     """Means over deals that were drawn with replacement: (F, D) -> (F, samples). Deal d was played in order d % orders."""
-    deals = figures.shape[1]
-    each = deals // orders
-    at_once = max(1, DEALS_AT_ONCE // deals)
+    each = figures.shape[1] // orders
+    together = -(-each // MOST_DRAWN)
+    each //= together
+    figures = figures[:, : each * together * orders].reshape(len(figures), each, together, orders).mean(axis=2)
     means = []
-    for start in range(0, BOOTSTRAP_SAMPLES, at_once):
-        drawn = min(at_once, BOOTSTRAP_SAMPLES - start)
-        times = rng.multinomial(each, np.full(each, 1 / each), size=(orders, drawn))
-        means.append(figures @ times.transpose(2, 0, 1).reshape(deals, drawn).astype(np.float64) / deals)
+    for _ in range(BOOTSTRAP_SAMPLES // SAMPLES_AT_ONCE):
+        times = rng.multinomial(each, np.full(each, 1 / each), size=(SAMPLES_AT_ONCE, orders))
+        means.append(np.tensordot(figures, times / (each * orders), axes=([1, 2], [2, 1])))
     return np.concatenate(means, axis=1)
 
 
@@ -382,26 +386,8 @@ def printable(name: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in name)
 
 
-def short_names(names: list[str], width: int) -> list[str]:
-    """Names cut in the middle to a width, each still different from the others: a program's command line can be long."""
-    short = [cut(name, width) for name in names]
-    alike = Counter(short)
-    return [
-        text if alike[text] == 1 else f"{cut(name, width - len(f'#{number}'))}#{number}"
-        for number, (name, text) in enumerate(zip(names, short, strict=True), 1)
-    ]
-
-
-def cut(name: str, width: int) -> str:
-    """A name that has at most so many letters."""
-    left = width - 3
-    return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
-
-
 def draw_ratings(whole: Standings, path: Path) -> None:
     """Ratings as points with their intervals."""
-    from matplotlib.figure import Figure
-
     table = whole.table[::-1]
     figure = Figure(figsize=(7, 1.2 + 0.45 * len(table)), layout="constrained")
     axes = figure.subplots()
@@ -416,7 +402,14 @@ def draw_ratings(whole: Standings, path: Path) -> None:
     )
     axes.set_xlabel(f"rating (Elo points, {whole.zero} = 0" + (", 95 %)" if whole.deals >= FEWEST_DEALS else ")"))
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=120)
+    save(figure, path)
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a picture; never half of one."""
+    image = io.BytesIO()
+    figure.savefig(image, dpi=120)
+    write_atomically(path, image.getbuffer())
 
 
 def picture_names(table: list[Standing]) -> list[str]:
@@ -426,8 +419,6 @@ def picture_names(table: list[Standing]) -> list[str]:
 
 def draw_duels(whole: Standings, path: Path) -> None:
     """Duels as a matrix."""
-    from matplotlib.figure import Figure
-
     names = picture_names(whole.table)
     side = 1.8 + 0.75 * len(names)
     figure = Figure(figsize=(side + 1.2, side), layout="constrained")
@@ -442,4 +433,4 @@ def draw_duels(whole: Standings, path: Path) -> None:
             axes.text(column, row, f"{value:.0%}", ha="center", va="center", color=shade)
     axes.set_title("row is ahead of column")
     figure.colorbar(image, ax=axes, format=lambda value, _: f"{value:.0%}", shrink=0.8)
-    figure.savefig(path, dpi=120)
+    save(figure, path)

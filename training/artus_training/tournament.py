@@ -15,8 +15,9 @@ import math
 import os
 import shlex
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from itertools import combinations, combinations_with_replacement
 from pathlib import Path
@@ -24,7 +25,6 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import artus_agents
@@ -35,6 +35,7 @@ from artus_env.engine.agents import FORFEIT, Agent, agent_factory, find_agent
 from artus_env.engine.files import alone_in, write_atomically
 from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
+from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
 from artus_training.progress import progress, terminal
@@ -42,6 +43,12 @@ from artus_training.progress import progress, terminal
 BLOCK_SECONDS = 2.0
 """How much work lies between two saves."""
 MAX_BLOCK_GAMES = 4096
+MOST_GAMES = 10_000_000
+"""In a tournament: their scores fit into memory, and intervals are long narrower than anybody needs."""
+FORMAT = 2
+"""Of the files that a tournament is kept in; raised whenever they change."""
+BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64")
+"""The agents of `artus baseline`; `random` is the zero of their ratings."""
 Given = Mapping[str, Agent | Callable[..., Any]]
 """Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
 NO_AGENTS: Given = MappingProxyType({})
@@ -65,7 +72,14 @@ class Settings:
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
             raise ValueError(f"a tournament needs two or more different agents, got {' '.join(self.agents) or 'none'}")
         if self.games < 1:
-            raise ValueError(f"games must be at least 1, got {self.games}")
+            raise ValueError(f"games must be at least 1, got {shown(self.games)}")
+        check_seed(self.seed)
+        agents, seats = len(self.agents), self.num_players
+        lineups = math.comb(agents, seats) if agents >= seats else math.comb(agents + seats - 1, seats) - agents
+        if lineups * self.deals * seats > MOST_GAMES:
+            raise ValueError(
+                f"{lineups:,} line-ups of {shown(self.games)} games are too many: a tournament has at most {MOST_GAMES:,} games"
+            )
 
     @property
     def deals(self) -> int:
@@ -113,10 +127,68 @@ class Results:
         return sum(scores.shape[0] * scores.shape[1] for scores in self.scores)
 
 
+@dataclass(frozen=True)
+class Block:
+    """How D deals of one line-up went."""
+
+    lineup: int
+    first: int
+    """Number of the first deal."""
+    scores: np.ndarray
+    """As in `Results`: shape (D, P, P), int32."""
+    given_up: np.ndarray
+    """As in `Results`: shape (D, P), int64."""
+    notes: list[str]
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """`settings.json`: the tournament that a folder holds."""
+
+    agents: list[str]
+    rules: str
+    num_players: int
+    games: int
+    seed: int
+    made_of: str
+    records: str | None
+    format: int = 1  # the first one didn't say
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of `blocks.jsonl`: a block, how long the file of records was then, and a checksum of all lines so far."""
+
+    lineup: int
+    first: int
+    scores: list[list[list[int]]]
+    given_up: list[list[int]]
+    notes: list[str]
+    records_end: int
+    checksum: str = ""
+
+    def summed(self, before: str) -> str:
+        """The checksum that belongs to this line.
+
+        Args:
+            before: That of the line before.
+        """
+        content = {name: value for name, value in vars(self).items() if name != "checksum"}
+        return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:16]
+
+
 class Store:
     """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
 
-    A block is there when its whole line is; what a killed process wrote of another is cut off.
+    A block is there when its whole line is; what a killed process, or a full disk, left of another is cut off. Every line has a
+    checksum that continues the one before, so that none is changed, taken out or moved unnoticed.
+
+    Raises:
+        ValueError: If the folder holds another tournament, or a damaged one; the message says what to do.
+        OSError: If the files can't be read or written.
     """
 
     def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: Given = NO_AGENTS) -> None:
@@ -124,84 +196,149 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
         about = folder / "settings.json"
-        settled = {**asdict(settings), "made_of": made_of(settings, agents), "records": records and str(records)}
-        whole = json.loads(json.dumps(settled))
-        if not about.exists() and records is not None and records.exists() and records.stat().st_size:
-            raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
-        if about.exists():
-            there = json.loads(about.read_text())
-            if there != whole:
-                changed = ", ".join(
-                    f"{key} {there.get(key)!r} -> {whole.get(key)!r}" for key in whole if there.get(key) != whole[key]
-                )
-                raise ValueError(f"{folder} holds another tournament ({changed}); give another --out, or delete it")
+        of = asdict(settings) | {"agents": list(settings.agents), "records": None if records is None else str(records)}
+        settled = Settled(**of, made_of=made_of(settings, agents), format=FORMAT)
+        fresh = not about.exists()
+        if fresh:
+            if self.path.exists():
+                raise ValueError(f"{folder} lacks settings.json; put it back, or delete the folder to play anew")
+            if records is not None and records.is_file() and records.stat().st_size:
+                raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
         else:
-            write_atomically(about, (json.dumps(whole, indent=2) + "\n").encode())
-        self.blocks = list(self._read())
+            self._compare(about, settled)
+        if records is not None:
+            self._check_records(records)
+        if fresh:
+            write_atomically(about, (json.dumps(asdict(settled), indent=2) + "\n").encode())
+        self.counts = [0] * len(settings.lineups())
+        self.checksum = json.dumps(asdict(settled))  # the first line continues the settings
+        self.blocks: list[Block] = []
+        self._read()
 
-    def _read(self) -> Iterator[dict[str, Any]]:
-        """Whole blocks; the file and the records are cut behind the last of them."""
+    def _compare(self, about: Path, settled: Settled) -> None:
+        """Refuse the folder of another tournament."""
+        try:
+            there = decode(about.read_bytes(), Settled)
+        except ValueError as error:
+            raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
+        if there.format != settled.format:
+            raise ValueError(
+                f"{self.folder} was written by another version of artus (format {there.format}, here {FORMAT}); "
+                "give another --out, or delete it"
+            )
+        changed = ", ".join(
+            f"{key} {shown(old)} -> {shown(new)}"
+            for (key, old), new in zip(asdict(there).items(), asdict(settled).values(), strict=True)
+            if old != new
+        )
+        if changed:
+            raise ValueError(f"{self.folder} holds another tournament ({changed}); give another --out, or delete it")
+
+    def _check_records(self, records: Path) -> None:
+        """See before the first game whether records can be kept there."""
+        if records.exists() and not records.is_file():
+            raise ValueError(f"--records needs a file, but {records} is none")
+        if records.resolve().parent == self.folder.resolve():
+            raise ValueError(f"--records {records} would lie among the tournament's own files; give another folder")
+        records.parent.mkdir(parents=True, exist_ok=True)
+        records.open("ab").close()
+
+    def _read(self) -> None:
+        """Take up all whole blocks; cut the file and the records behind the last of them."""
         end = records_end = 0
-        counts = [0] * len(self.settings.lineups())
         if self.path.exists():
             with self.path.open("rb") as file:
-                for line in file:
-                    try:
-                        block = json.loads(line) if line.endswith(b"\n") else None
-                    except json.JSONDecodeError:
-                        block = None
-                    if block is None or block["first"] != counts[block["lineup"]]:
+                for number, text in enumerate(file, 1):
+                    if not text.endswith(b"\n"):
                         break
-                    counts[block["lineup"]] += len(block["scores"])
-                    end += len(line)
-                    records_end = block["records_end"]
-                    yield block
-            with self.path.open("r+b") as file:
-                file.truncate(end)
+                    try:
+                        line = decode(text, Line)
+                        block = self._checked(line, records_end)
+                    except ValueError as error:
+                        raise ValueError(
+                            f"{self.path}, line {number} is damaged: {error}; put the file back as it was, or delete this line "
+                            "and all behind it, whose games are then played again"
+                        ) from None
+                    self._take(block, line.checksum)
+                    end += len(text)
+                    records_end = line.records_end
+            cut_file(self.path, end)
         if self.records is not None:
-            size = self.records.stat().st_size if self.records.exists() else 0
-            if size < records_end:
+            if self.records.stat().st_size < records_end:
                 raise ValueError(f"{self.records} lacks games of this tournament; delete {self.folder} to play again")
-            if size:
-                with self.records.open("r+b") as file:
-                    file.truncate(records_end)
+            cut_file(self.records, records_end)
 
-    def append(self, block: dict[str, Any], records: list[str]) -> None:
+    def _checked(self, line: Line, records_end: int) -> Block:
+        """The block of a line that follows those that were read.
+
+        Raises:
+            ValueError: If it can't be the next one.
+        """
+        players = self.settings.num_players
+        if line.checksum != line.summed(self.checksum):
+            raise ValueError("its checksum doesn't fit")
+        if not 0 <= line.lineup < len(self.counts) or line.first != self.counts[line.lineup]:
+            raise ValueError(f"deal {line.first} of line-up {line.lineup} doesn't follow")
+        try:
+            scores, given_up = np.array(line.scores, np.int32), np.array(line.given_up, np.int64)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(str(error)) from None
+        deals = len(scores)
+        if not 0 < deals <= self.settings.deals - line.first:
+            raise ValueError(f"{deals} deals are none or too many")
+        if scores.shape != (deals, players, players) or given_up.shape != (deals, players):
+            raise ValueError(f"scores of shape {scores.shape} and forfeits of shape {given_up.shape}")
+        if given_up.min() < -1 or given_up.max() >= players or line.records_end < records_end:
+            raise ValueError("a number is out of range")
+        return Block(line.lineup, line.first, scores, given_up, line.notes)
+
+    def _take(self, block: Block, checksum: str) -> None:
+        self.blocks.append(block)
+        self.counts[block.lineup] += len(block)
+        self.checksum = checksum
+
+    def append(self, block: Block, records: list[str]) -> None:
         """Save a block: first its records, then the line that makes it count."""
+        records_end = 0
         if self.records is not None:
-            self.records.parent.mkdir(parents=True, exist_ok=True)
             with self.records.open("ab") as file:
                 file.write("".join(record + "\n" for record in records).encode())
                 file.flush()
                 os.fsync(file.fileno())
-                block["records_end"] = file.tell()
+                records_end = file.tell()
+        line = Line(block.lineup, block.first, block.scores.tolist(), block.given_up.tolist(), block.notes, records_end)
+        checksum = line.summed(self.checksum)
         with self.path.open("ab") as file:
-            file.write(json.dumps(block, separators=(",", ":")).encode() + b"\n")
+            file.write(json.dumps({**vars(line), "checksum": checksum}, separators=(",", ":")).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
-        self.blocks.append(block)
+        self._take(block, checksum)
 
     def done(self) -> list[int]:
         """How many deals of each line-up are played."""
-        counts = [0] * len(self.settings.lineups())
-        for block in self.blocks:
-            counts[block["lineup"]] += len(block["scores"])
-        return counts
+        return list(self.counts)
 
     def results(self) -> Results:
         """All that is saved."""
         players = self.settings.num_players
-        scores: list[list[Any]] = [[] for _ in self.settings.lineups()]
-        given_up: list[list[Any]] = [[] for _ in scores]
+        scores: list[list[np.ndarray]] = [[np.zeros((0, players, players), np.int32)] for _ in self.counts]
+        given_up: list[list[np.ndarray]] = [[np.zeros((0, players), np.int64)] for _ in self.counts]
         for block in self.blocks:
-            scores[block["lineup"]] += block["scores"]
-            given_up[block["lineup"]] += block["forfeits"]
+            scores[block.lineup].append(block.scores)
+            given_up[block.lineup].append(block.given_up)
         return Results(
             self.settings,
-            [np.array(part, np.int32).reshape(-1, players, players) for part in scores],
-            [np.array(part, np.int64).reshape(-1, players) for part in given_up],
-            [note for block in self.blocks for note in block["notes"]],
+            [np.concatenate(part) for part in scores],
+            [np.concatenate(part) for part in given_up],
+            [note for block in self.blocks for note in block.notes],
         )
+
+
+def cut_file(path: Path, end: int) -> None:
+    """Cut a file behind so many bytes."""
+    if path.stat().st_size > end:
+        with path.open("r+b") as file:
+            file.truncate(end)
 
 
 def made_of(settings: Settings, agents: Given) -> str:
@@ -249,7 +386,8 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: G
             say it.
 
     Raises:
-        ValueError: If an agent is unknown, or the folder holds another tournament.
+        ValueError: If an agent is unknown, or the folder holds another tournament, or a damaged one.
+        OSError: If something can't be written. What was played stays, and the same call goes on from there.
     """
     unknown = set(agents) - set(settings.agents)
     if unknown:
@@ -270,9 +408,10 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
     total = len(lineups) * settings.deals * settings.num_players
     seconds_per_game = [0.0] * len(lineups)
     with progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("games"),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False),
     ) as bar:  # fmt: skip
+        room = bar.console.width - 2 * len(str(total)) - len("  bar of 12  / games 0:00:00 left 0:00:00 ")
         done = store.done()
         task = bar.add_task("playing", total=total, completed=sum(done) * settings.num_players)
         while min(done) < settings.deals:
@@ -283,16 +422,31 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
             seconds_per_game[lineup] = (time.perf_counter() - start) / (count * settings.num_players)
             store.append(block, kept)
             done[lineup] += count
-            bar.update(task, advance=count * settings.num_players, description=block_text(settings, block))
+            bar.update(task, advance=count * settings.num_players, description=block_text(settings, block)[: max(room, 0)])
     return store.results()
 
 
-def block_text(settings: Settings, block: dict[str, Any]) -> str:
+def block_text(settings: Settings, block: Block) -> str:
     """How the newest block went, for the progress line."""
-    scores = standing_scores(np.array(block["scores"]), np.array(block["forfeits"]))
-    shares = win_shares(scores).mean(axis=(0, 1))
-    who = settings.lineups()[block["lineup"]]
-    return ", ".join(f"{escape(settings.agents[agent])} {share:.0%}" for agent, share in zip(who, shares, strict=True))
+    shares = win_shares(standing_scores(block.scores, block.given_up)).mean(axis=(0, 1))
+    who = [settings.agents[agent] for agent in settings.lineups()[block.lineup]]
+    return ", ".join(f"{name} {share:.0%}" for name, share in zip(short_names(who, 13), shares, strict=True))
+
+
+def short_names(names: list[str], width: int) -> list[str]:
+    """Names cut in the middle to a width, each still different from the others: a program's command line can be long."""
+    short = [shortened(name, width) for name in names]
+    alike = Counter(short)
+    return [
+        text if alike[text] == 1 else f"{shortened(name, width - len(f'#{number}'))}#{number}"
+        for number, (name, text) in enumerate(zip(names, short, strict=True), 1)
+    ]
+
+
+def shortened(name: str, width: int) -> str:
+    """A name that has at most so many letters."""
+    left = width - 3
+    return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
 
 
 def block_deals(seconds_per_game: float, players: int) -> int:
@@ -303,7 +457,7 @@ def block_deals(seconds_per_game: float, players: int) -> int:
 
 def play_block(
     settings: Settings, agents: list[Agent], lineup: int, first: int, count: int, keep: bool = False
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[Block, list[str]]:
     """Play deals `first..first + count - 1` of a line-up in all rotations.
 
     Returns:
@@ -311,8 +465,8 @@ def play_block(
     """
     players = settings.num_players
     who = settings.lineups()[lineup]
-    deal_seeds = seed_stream(settings.seed, first + count, _DEALS)[first:]  # all line-ups play the same deals
-    keys = seed_stream(settings.seed, (first + count) * players, _KEYS + lineup)[first * players :]
+    deal_seeds = seed_stream(settings.seed, count, _DEALS, first)  # all line-ups play the same deals
+    keys = seed_stream(settings.seed, count * players, _KEYS + lineup, first * players)
     batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False)
     batch.reset(np.repeat(deal_seeds, players))
     sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
@@ -323,14 +477,9 @@ def play_block(
         seat = int(played.forfeits[game])
         name = settings.agents[seats[game, seat]]
         notes.append(f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}")
-    block = {
-        "lineup": lineup,
-        "first": first,
-        "scores": np.take_along_axis(played.scores, sits, axis=1).reshape(count, players, players).tolist(),
-        "forfeits": places_of(played.forfeits, sits).reshape(count, players).tolist(),
-        "notes": notes,
-        "records_end": 0,
-    }
+    scores = np.take_along_axis(played.scores, sits, axis=1).astype(np.int32).reshape(count, players, players)
+    given_up = places_of(played.forfeits, sits).reshape(count, players)
+    block = Block(lineup, first, scores, given_up, notes)
     return block, write_records(settings, played, batch.seeds, seats) if keep else []
 
 
@@ -380,11 +529,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--records", type=Path, help="keep every game as a line of JSON in this file")
     chosen = parser.parse_args(arguments)
     try:
-        settings = Settings(tuple(chosen.agents), chosen.rules, chosen.num_players, chosen.games, check_seed(chosen.seed))
-        folder = chosen.out or Path("runs/tournaments") / f"{settings.rules}-{settings.num_players}-{settings.hash}"
-        results = run(settings, folder, chosen.records)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+        with one_line():
+            settings = Settings(tuple(chosen.agents), chosen.rules, chosen.num_players, chosen.games, chosen.seed)
+            folder = chosen.out or Path("runs/tournaments") / f"{settings.rules}-{settings.num_players}-{settings.hash}"
+            results = run(settings, folder, chosen.records)
     except KeyboardInterrupt:
         terminal().print("interrupted; the same command goes on from here")
         return 130
@@ -394,9 +542,24 @@ def main(arguments: list[str]) -> int:
         print(note)
     if len(results.notes) > 20:
         print(f"... {len(results.notes) - 20} more games given up, see the report")
-    write_report(results, whole, folder, "artus tournament " + shlex.join(arguments))
+    with one_line():
+        write_report(results, whole, folder, "artus tournament " + shlex.join(arguments))
     print(f"report: {folder / 'report.md'}")
     return 0
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """What the user can mend becomes one line."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        of = f"{error.filename}: " if error.filename else ""
+        raise UsageError(
+            f"{of}{error.strerror or error}; what was played is kept: once that is mended the same command goes on"
+        ) from None
 
 
 def baseline(arguments: list[str]) -> int:
@@ -411,17 +574,15 @@ def baseline(arguments: list[str]) -> int:
     parser.add_argument(
         "--games", type=int, default=1000, help="of each line-up, rounded up to all ways to sit (default %(default)s)"
     )
-    parser.add_argument("--agents", nargs="+", default=["greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64"])
+    parser.add_argument("--agents", nargs="+", default=BASELINE)
     parser.add_argument("--out", type=Path, default=Path("runs/baseline"))
     chosen = parser.parse_args(arguments)
     parts = []
     for rules in RULES:
         for players in (2, 3, 4):
-            settings = Settings(tuple(chosen.agents), rules, players, chosen.games)
-            try:
+            with one_line():
+                settings = Settings(tuple(chosen.agents), rules, players, chosen.games)
                 results = run(settings, chosen.out / f"{rules}-{players}-{settings.hash}")
-            except ValueError as error:
-                raise UsageError(str(error)) from None
             parts.append(f"**{rules}, {players} players** ({results.games:,} games)\n\n{markdown_table(standings(results))}")
     print("\n\n".join(parts))
     return 0
