@@ -408,7 +408,7 @@ def test_standings_of_known_results():
     assert whole.duels[0, 1] == 0.875
     assert 0.5 < first.wins_low < first.wins < first.wins_high <= 1
     assert first.prestige_low < first.prestige < first.prestige_high
-    ahead = (8.75 + 0.5) / (1.25 + 0.5)  # ten deals, and one that was tied
+    ahead = (8.75 + 0.5) / (1.25 + 0.5)  # ten deals, and half of one that each won, half that each lost
     assert first.rating == -second.rating == pytest.approx(200 * np.log10(ahead), abs=1e-3)
 
 

@@ -33,8 +33,8 @@ FEWEST_DEALS = 10
 """With fewer, samples of them are too much alike to say how far off a mean may be."""
 POINTS = 400 / math.log(10)
 """Elo points in a unit of Bradley and Terry's model."""
-PRIOR = 0.5
-"""Deals that each of two agents is thought to have won against the other before the first one is played."""
+PRIOR = 1
+"""Deals that every agent is thought to have won, and as many lost, before the first one: shared evenly among all agents."""
 ZERO = "random"
 """The agent whose rating is 0 where it plays."""
 MEAN = "mean"
@@ -99,7 +99,7 @@ def standings(results: Results) -> Standings:
     means = figures.mean(axis=1)
     duels = means[2 * count :].reshape(count, count)
     zero = names.index(ZERO) if ZERO in names else None
-    rating = above(zero, fit(deals * np.nan_to_num(duels) + PRIOR))
+    rating = above(zero, fit(deals * np.nan_to_num(duels) + PRIOR / count))
 
     low, high = np.full((2, len(figures) + count), np.nan)
     if deals >= FEWEST_DEALS:
@@ -107,7 +107,8 @@ def standings(results: Results) -> Standings:
         samples = resample(figures, orders, rng)
         again = np.nan_to_num(samples[2 * count :].T.reshape(-1, count, count))
         # What the prior says is as uncertain as what was played: else agents that never lose had ratings without a width.
-        ratings = [above(zero, fit(duel, near=rating)) for duel in deals * again + rng.gamma(PRIOR, size=again.shape)]
+        prior = rng.gamma(PRIOR / count, size=again.shape)
+        ratings = [above(zero, fit(duel, near=rating)) for duel in deals * again + prior]
         low, high = interval_of(
             np.concatenate([means, rating]), np.concatenate([samples, np.transpose(ratings)]), deals // orders
         )
@@ -348,8 +349,9 @@ of the seats and all orders around the table equally often, seed {settings.seed}
 
 {" ".join(remarks(whole))}
 
-Ratings follow from all duels at once (Bradley and Terry's model), as if every two agents had also tied one deal. They belong to
-this field of agents. Where one agent lost all duels against the others, they say how far apart it is at least.
+Ratings follow from all duels at once (Bradley and Terry's model), as if every agent had also won one deal and lost one, shared
+evenly among all. They belong to this field of agents. Where one agent lost all duels against the others, they say how far apart
+it is at least.
 
 All intervals are 95 %, from a bootstrap over deals. What never happened may still happen, so wins and duels of 0 and 100 % have
 an interval, too. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
