@@ -212,11 +212,14 @@ def interval_of(middle: np.ndarray, samples: np.ndarray, each: int) -> tuple[np.
 def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: int) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of fractions that leave room for what didn't happen in any of the deals.
 
-    Samples of deals that all went the same way are all the same. But what never happened in n deals may still happen in a
-    few of a hundred, by Wilson's interval of 0 in n.
+    What never happened in n deals may still happen in a few of a hundred, by Wilson's interval of 0 in n: no upper end is
+    below that, no lower end above the rest. Samples of deals that all went the same way are all the same; there the room is
+    taken to both sides.
     """
     unseen = wilson_interval(0.0, deals)[1]
-    return np.minimum(low, mean * (1 - unseen)).clip(0, 1), np.maximum(high, mean + (1 - mean) * unseen).clip(0, 1)
+    low, high = np.minimum(low, 1 - unseen).clip(0, 1), np.maximum(high, unseen).clip(0, 1)
+    same = high - low < 1e-9
+    return np.where(same, mean * (1 - unseen), low), np.where(same, mean + (1 - mean) * unseen, high)
 
 
 # --- showing ---------------------------------------------------------------------------------------------------------
