@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: install test train bench check format coverage notebooks docs clean
+.PHONY: install test train bench fuzz check format coverage notebooks docs clean
 
 install: $(STAMP)
 
@@ -23,6 +23,10 @@ train: install
 
 bench: install
 	$(BIN)/artus bench
+
+# A hundred thousand damaged inputs for everything that reads; `make fuzz FUZZ="--seed 1 --target records"` for others.
+fuzz: install
+	cd tests && ../$(BIN)/python -m fuzz $(FUZZ)
 
 # Format, lint and types in one command; `make format` mends what can be mended.
 check: install

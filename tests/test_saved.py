@@ -27,7 +27,7 @@ from artus_training.evaluate import evaluate, line_up
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
 CARD = {"variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash}
-GOOD_CARD = b'{"format": 1, "variants": [["beginner", 2]], "components": "x", "weights": "y"}'
+GOOD_CARD = b'{"format": 1, "variants": [["beginner", 2]], "components": "a0", "weights": "b0"}'
 DTYPES = [torch.float32, torch.bfloat16]
 
 
@@ -247,8 +247,8 @@ def test_the_card_of_another_file(agent, tmp_path):
         (b'{"format": 1, "variants": [["beginner", "2"]]}', r"Expected `int`, got `str` - at `\$\.variants"),
         (b'{"format": 1, "variants": [["beginner", 2, 3]]}', r"length 2, got 3 - at `\$\.variants"),
         (b'{"format": 1, "variants": [["beginner", 2]], "components": 5}', r"Expected `str`, got `int` - at `\$\.components`"),
-        (b'{"format": 1, "variants": [["beginner", 2]], "components": "x"}', "missing required field `weights`"),
-        (b'{"format": 1, "variants": [["beginner", 2]], "components": "x", "weights": "y"}', "network must say"),
+        (b'{"format": 1, "variants": [["beginner", 2]], "components": "a0"}', "missing required field `weights`"),
+        (b'{"format": 1, "variants": [["beginner", 2]], "components": "a0", "weights": "b0"}', "network must say"),
         (GOOD_CARD[:-1] + b', "curve": 5}', r"Expected `array`, got `int` - at `\$\.curve`"),
         (GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "margin": {}}]}', "missing required field `wins`"),
         (GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "wins": {"x": 1}, "margin": {}}]}', "matching regex"),

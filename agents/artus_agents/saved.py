@@ -31,6 +31,8 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Count = Annotated[int, Meta(ge=0, le=10**18)]
 Part = Annotated[float, Meta(ge=0, le=1)]
+Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,64}$")]
+Rules = Annotated[str, Meta(pattern=r"^[a-z]{1,20}$")]
 Judged = Annotated[str, Meta(pattern=r"^[a-z]+-[2-9]/.")]
 """Variant and judge, such as `beginner-2/greedy`."""
 
@@ -60,9 +62,9 @@ class Strength:
 class Card:
     """What is read from a card, if it is there; `format`, `variants`, `components` and `weights` must be."""
 
-    variants: Annotated[list[tuple[str, int]], Meta(min_length=1)]
-    components: str
-    weights: str
+    variants: Annotated[list[tuple[Rules, int]], Meta(min_length=1, max_length=100)]
+    components: Hash
+    weights: Hash
     command: str = ""
     steps: Count = 0
     minutes: Annotated[float, Meta(ge=0)] = 0

@@ -1,0 +1,414 @@
+"""What is fuzzed. Each target yields a function that tries one input: whether it was taken, after all that was promised about
+what is taken or refused has been checked."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import re
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, redirect_stderr
+from io import StringIO
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from safetensors.torch import load, save
+
+from artus_agents import program
+from artus_agents.network import Network, Shape
+from artus_agents.neural import NeuralAgent
+from artus_agents.saved import load_agent, save_agent
+from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
+from artus_env.artus.components import STANDARD
+from artus_env.engine.agents import FORFEIT, View
+from artus_env.engine.rng import seed_stream
+from artus_training import ppo, tournament
+from artus_training.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
+from artus_training.play import sight
+from artus_training.play.command import seats
+from artus_training.play.server import Lobby
+from artus_training.play.store import Store
+from artus_training.play.table import Table
+from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
+from play_server import Serving
+
+Try = Callable[[Random], bool]
+LONGEST_MESSAGE = 1500
+"""A position's faults may name all cards; nothing says more than that."""
+
+
+class Target(NamedTuple):
+    open: Callable[[Path], AbstractContextManager[Try]]
+    """Called with an empty folder."""
+    share: float
+    """Of all inputs."""
+
+
+def checked(error: Exception) -> bool:
+    """A refusal is one short line. Returns that nothing was taken."""
+    text = str(error)
+    assert text, f"{type(error).__name__} says nothing"
+    assert len(text) <= LONGEST_MESSAGE, f"{len(text)} letters: {text[:200]}"
+    assert "\n" not in text, text[:200]
+    return False
+
+
+def played(rng: Random) -> Game:
+    """A game of any variant, played to any point."""
+    game = Game(rng.choice(("beginner", "advanced")), rng.choice((2, 3, 4)), seed=rng.getrandbits(60))
+    length = rng.randrange(1, 300)
+    for _ in range(length):
+        if game.over:
+            break
+        game.play(rng.choice(game.legal_actions()))
+    return game
+
+
+def sound(game: Game, rng: Random) -> None:
+    """A game that was taken from outside can be written, shown to everybody and played to its end."""
+    assert Game.from_dict(game.to_dict()) == game
+    for player in range(game.num_players):
+        json.dumps(game.to_dict(player), allow_nan=False)
+    copy = game.clone()
+    while not copy.over:
+        copy.play(rng.choice(copy.legal_actions()))
+
+
+# --- positions, records, agents -------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def positions(folder: Path) -> Iterator[Try]:
+    corpus = [played(Random(number)).to_dict() for number in range(30)]
+
+    def attempt(rng: Random) -> bool:
+        try:
+            game = Game.from_dict(mutated(rng.choice(corpus), rng))
+        except ValueError as error:
+            return checked(error)
+        sound(game, rng)
+        return True
+
+    yield attempt
+
+
+@contextmanager
+def records(folder: Path) -> Iterator[Try]:
+    corpus = [played(Random(number)).record() for number in range(30)]
+
+    def attempt(rng: Random) -> bool:
+        line = rng.choice(corpus)
+        line = as_json(mutated(json.loads(line), rng)) if rng.random() < 0.8 else mutated_bytes(line.encode(), rng)
+        try:
+            game = Game.replay(line.decode(errors="replace"))
+        except ValueError as error:
+            return checked(error)
+        assert Game.replay(game.record()) == game
+        return True
+
+    yield attempt
+
+
+@contextmanager
+def agents(folder: Path) -> Iterator[Try]:
+    path = folder / "agent.safetensors"
+    torch.manual_seed(0)
+    network = Network(Shape(OBSERVATION_SIZE, NUM_ACTIONS, (8,), True))
+    save_agent(path, network, {"variants": [["beginner", 2]], "components": STANDARD.hash})
+    weights, card = path.read_bytes(), json.loads(path.with_suffix(".json").read_bytes())
+    header = 8 + int.from_bytes(weights[:8], "little")
+    view = View(Batch(1), None, seed_stream(0, 1))
+
+    def attempt(rng: Random) -> bool:
+        content, about = weights, card
+        if rng.random() < 0.5:
+            if rng.random() < 0.7:  # where it is described; most else are numbers
+                content = mutated_bytes(weights[:header], rng) + weights[header:]
+            else:
+                content = mutated_bytes(weights, rng)
+            if rng.random() < 0.9:
+                about = card | {"weights": hashlib.sha256(content).hexdigest()}
+            text = json.dumps(about).encode()
+        else:
+            text = as_json(mutated(card, rng)) if rng.random() < 0.8 else mutated_bytes(json.dumps(card).encode(), rng)
+        path.write_bytes(content)
+        path.with_suffix(".json").write_bytes(text)
+        try:
+            found, said = load_agent(path)
+            actions = NeuralAgent(found, card=said).act(view)
+        except ValueError as error:
+            return checked(error)
+        assert view.mask[0, actions[0]]
+        return True
+
+    yield attempt
+
+
+# --- trainings -----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def presets(folder: Path) -> Iterator[Try]:
+    path = folder / "preset.toml"
+    settings = ppo.settings_to_dict(ppo.Settings())
+    settings = {name: value for name, value in settings.items() if name not in ("runs", "preset", "resume")}
+
+    def attempt(rng: Random) -> bool:
+        text = toml(mutated(settings, rng) if rng.random() < 0.7 else settings).encode()
+        path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
+        try:
+            ppo.preset("beginner", 2, path).check()
+        except ValueError as error:
+            return checked(error)
+        return True
+
+    yield attempt
+
+
+def toml(value: Any) -> str:
+    """Settings as TOML, as far as they can be; the rest as JSON, which is mostly none."""
+    if not isinstance(value, dict):
+        return as_json(value).decode()
+    return "\n".join(f"{name} = {as_json(part).decode()}" for name, part in value.items())
+
+
+@contextmanager
+def checkpoints(folder: Path) -> Iterator[Try]:
+    torch.set_num_threads(1)
+    settings = ppo.Settings(
+        runs=folder, hidden=(4,), num_games=4, num_steps=8, batch_size=16, threads=1, opponents=("past=0.5", "random=0.25"),
+        evaluate_every=0, final_games=0, pool_size=1, snapshot_every=1, precision="float32",
+    )  # fmt: skip
+    trainer = ppo.Trainer(settings)
+    trainer.collect()
+    trainer.update()
+    trainer.save()
+    path = settings.checkpoint
+    content = path.read_bytes()
+    about, _, packed = content[len(FIRST_LINE) : -SEAL].partition(b"\n")
+    tensors = load(packed)
+
+    def forgery(rng: Random) -> bytes:
+        """By somebody who knows the format."""
+        said, numbers = about, dict(tensors)
+        if rng.random() < 0.5:
+            said = as_json(mutated(json.loads(about), rng))
+        else:
+            name, other = rng.choices(list(tensors), k=2)
+            numbers[name] = mutated_tensor(tensors[rng.choice((name, name, other))], rng).clone()
+            if rng.random() < 0.1:
+                del numbers[other]
+        made = FIRST_LINE + said + b"\n" + save(numbers)
+        return made + seal(made)
+
+    def attempt(rng: Random) -> bool:
+        forged = rng.random() < 0.7
+        path.write_bytes(forgery(rng) if forged else mutated_bytes(content, rng))
+        try:
+            resumed = ppo.Trainer(settings)
+            resumed.load(*read_checkpoint(path, ppo.Progress))
+        except CheckpointError as error:
+            return checked(error)
+        assert forged or path.read_bytes() == content, "damaged content was believed"
+        resumed.collect()
+        resumed.update()
+        return True
+
+    yield attempt
+
+
+# --- tournaments and bots ------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def tournaments(folder: Path) -> Iterator[Try]:
+    settings = tournament.Settings(("greedy", "lookahead", "random"), num_players=2, games=12)
+    whole = tournament.run(settings, folder / "whole")
+    fresh = folder / "fresh"
+
+    def attempt(rng: Random) -> bool:
+        shutil.rmtree(fresh, ignore_errors=True)
+        shutil.copytree(folder / "whole", fresh)
+        path = fresh / rng.choice(("settings.json", "blocks.jsonl", "blocks.jsonl"))
+        lines = path.read_bytes().splitlines(keepends=True)
+        if rng.random() < 0.5 and path.suffix == ".jsonl":
+            at = rng.randrange(len(lines))
+            lines[at] = as_json(mutated(json.loads(lines[at]), rng)) + b"\n"
+            path.write_bytes(b"".join(lines))
+        else:
+            path.write_bytes(mutated_bytes(b"".join(lines), rng))
+        try:
+            found = tournament.Store(fresh, settings, None).results()
+        except ValueError as error:
+            return checked(error)
+        for scores, original in zip(found.scores, whole.scores, strict=True):
+            assert np.array_equal(scores, original[: len(scores)]), "changed results were believed"
+        return True
+
+    yield attempt
+
+
+@contextmanager
+def replies(folder: Path) -> Iterator[Try]:
+    view = View(Batch(1, rules="advanced", seed=3), None, seed_stream(0, 1))
+    spoken: list[bytes] = []
+
+    class Program:
+        """Says what it was told to, whatever it is asked."""
+
+        def __init__(self, command: Any) -> None:
+            self.answers = list(spoken)
+
+        def ask(self, request: Any, seconds: float) -> bytes:
+            return self.answers.pop(0)
+
+        def kill(self) -> None: ...
+
+        def last_words(self) -> str:
+            return ""
+
+    real, program.Program = program.Program, Program  # type: ignore[misc, assignment]
+    states = view.redeal(view.keys)
+    actions = np.flatnonzero(view.mask[0])
+    moves = [view.definition.move_text(int(action), states, view.components, view.tables) for action in actions]
+
+    def attempt(rng: Random) -> bool:
+        answers = [{"type": "hello", "protocol": program.PROTOCOL}, {"type": "move", "move": rng.choice(moves)}]
+        wrong = rng.randrange(2)
+        spoken[:] = [json.dumps(answer).encode() for answer in answers]
+        spoken[wrong] = as_json(mutated(answers[wrong], rng)) if rng.random() < 0.7 else mutated_bytes(spoken[wrong], rng)
+        agent = program.ProgramAgent("bot")
+        action = agent.act(view)[0]
+        if action == FORFEIT:
+            return checked(ValueError(agent.failure))
+        assert view.mask[0, action]
+        return True
+
+    try:
+        yield attempt
+    finally:
+        program.Program = real  # type: ignore[misc]
+
+
+# --- play ----------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def stored_games(folder: Path) -> Iterator[Try]:
+    games = folder / "games"
+    store = Store(games)
+    good = Table.deal(store, "beginner", seats(["Ann"], ["random"]), 1)
+    bad = Table.deal(store, "advanced", seats(["Bob", "Cleo"], ["greedy"]), 2)
+    while bad.number < 8:
+        bad.play(bad.game.player, bad.number, bad.game.moves()[0])
+    path = games / f"{bad.name}.json"
+    content = path.read_bytes()
+
+    def attempt(rng: Random) -> bool:
+        path.write_bytes(as_json(mutated(json.loads(content), rng)) if rng.random() < 0.8 else mutated_bytes(content, rng))
+        said = StringIO()
+        with redirect_stderr(said):
+            lobby = Lobby(Store(games))
+        assert good.name in lobby.tables
+        taken = bad.name in lobby.tables
+        assert taken or str(path) in said.getvalue()
+        for table in lobby.tables.values():
+            for player in range(len(table.seats)):
+                json.dumps([sight.setup(table, player), sight.seen(table, player)], allow_nan=False)
+        asyncio.run(lobby.thinking.close())
+        return taken
+
+    yield attempt
+
+
+STATUSES = {200, 307, 400, 403, 404, 405, 408, 409, 411, 413, 414, 415, 421, 422, 429, 431, 501, 503, 505}
+
+
+@contextmanager
+def requests(folder: Path) -> Iterator[Try]:
+    table = Table.deal(Store(folder), "beginner", seats(["Ann", "Bob"], []), 4)
+    faults: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.levelno >= logging.ERROR:
+                faults.append(self.format(record))
+
+    listener = Listener()
+    logging.getLogger("uvicorn.error").addHandler(listener)
+    server = Serving(folder)
+    secrets = [seat.secret for seat in server.lobby.tables[table.name].seats]
+
+    def attempt(rng: Random) -> bool:
+        served = server.lobby.tables[table.name]
+        if served.game.over:
+            served.steps[1:] = []  # from the start again
+        number, move = served.number, rng.choice(served.game.moves())
+        secret = rng.choice(secrets)
+        body: Any = {"number": number, "move": move}
+        method, path = rng.choice(
+            [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
+             ("GET", "/"), ("GET", "/static/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
+             ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.share}.jsonl"),
+             ("GET", f"/api/{secret}/next"), ("POST", f"/api/{secret}/again"), ("POST", f"/api/{secret}/preview"),
+             ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
+        )  # fmt: skip
+        if rng.random() < 0.5:
+            body = mutated(body, rng)
+        data = as_json(body) if method == "POST" else b""
+        head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
+        if data:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n"
+        request = head.encode() + b"\r\n" + data
+        if rng.random() < 0.6:
+            request = mutated_bytes(request, rng)
+        answer = exchange(server.port, request)
+        assert not faults, faults
+        assert served.number <= number + 1
+        if not answer:  # hung up on what can't be understood or was never finished
+            return False
+        status = re.match(rb"HTTP/1\.[01] (\d{3}) ", answer)
+        assert status, answer[:200]
+        assert int(status[1]) in STATUSES, answer[:500]
+        return status[1] == b"200"
+
+    try:
+        yield attempt
+    finally:
+        server.stop()
+        logging.getLogger("uvicorn.error").removeHandler(listener)
+
+
+def exchange(port: int, request: bytes) -> bytes:
+    """Send bytes, hang up one way, and hear what comes."""
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=20)) as connection:
+        heard = b""
+        try:
+            connection.sendall(request)
+            connection.shutdown(socket.SHUT_WR)
+            while chunk := connection.recv(1 << 16):
+                heard += chunk
+        except (BrokenPipeError, ConnectionResetError):  # refused before all was sent
+            pass
+        return heard
+
+
+TARGETS = {
+    "positions": Target(positions, 0.35),
+    "records": Target(records, 0.15),
+    "agents": Target(agents, 0.10),
+    "presets": Target(presets, 0.10),
+    "checkpoints": Target(checkpoints, 0.02),
+    "tournaments": Target(tournaments, 0.04),
+    "replies": Target(replies, 0.10),
+    "stored games": Target(stored_games, 0.04),
+    "requests": Target(requests, 0.10),
+}
+assert abs(sum(target.share for target in TARGETS.values()) - 1) < 1e-9
