@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from artus_env import Game
 from artus_env.engine.wording import counted
@@ -68,9 +70,9 @@ def test_evaluate_prints_the_result(capsys):
         (["compare", "--minutes", "0"], "minutes must be more than 0"),
         (["train", "--steps", "0"], "steps must be at least 1"),
         (["train", "--resume", "--runs", "/nonexistent"], "checkpoint.pt doesn't exist"),
-        (["train", "--num-games", "1" + "0" * 15], "there is not enough memory: Unable to allocate"),
-        (["train-sb3", "--num-envs", "1" + "0" * 15], "there is not enough memory: Unable to allocate"),
-        (["train", "--hidden", "1" + "0" * 9, "1" + "0" * 9], "there is not enough memory: "),
+        (["train", "--num-games", "1" + "0" * 15], "num_games 1000000000000000 and num_steps 32 need"),
+        (["train-sb3", "--num-envs", "1" + "0" * 15], "num_envs 1000000000000000 and num_steps 16 need"),
+        (["train", "--hidden", "1" + "0" * 9, "1" + "0" * 9], "hidden: a network may have 100,000,000 weights"),
         (["compare", "--minutes", "nan"], "minutes must be more than 0 and finite, got nan"),
         (["compare", "--minutes", "inf"], "minutes must be more than 0 and finite, got inf"),
         (["bench-train", "--rounds", "0"], "rounds must be at least 1"),
@@ -214,6 +216,15 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     monkeypatch.setattr("artus_training.show.rules", interrupted)
     assert main(["rules"]) == 130
     assert capsys.readouterr().err == "artus rules: interrupted\n"
+
+
+@pytest.mark.parametrize("make", [lambda: np.empty(1 << 50), lambda: np.empty(1 << 62), lambda: torch.empty(1 << 50)])
+def test_too_little_memory_is_one_line_and_exit_code_2(make, monkeypatch, capsys):
+    monkeypatch.setattr("artus_training.show.rules", lambda arguments: make())
+    assert main(["rules"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("artus rules: there is not enough memory: ")
+    assert error.count("\n") == 1
 
 
 def test_other_errors_are_not_hidden(monkeypatch):

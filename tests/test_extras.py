@@ -182,10 +182,9 @@ def test_tournament_plays_tournaments(tmp_path):
 def test_play_serves(tmp_path):
     """As far as listening; the tests of the server serve."""
     code = """
-import uvicorn
 from artus_training.cli import main
 from artus_training.play import command
-command.serve = lambda lobby, listener: uvicorn.Config(command.make_app(lobby)).load()
+command.serve = lambda lobby, listener, host: command.Server(lobby, local=True).config.load()
 sys.exit(main(["play", "--no-browser", "--port", "0", "--games", work]))
 """
     assert "All games: http" in python_with("play", code, str(tmp_path))

@@ -432,7 +432,7 @@ def test_the_card_says_what_the_values_are_about(tmp_path, settings, mode):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (None, "must say in settings what the values are about: reward or final_reward, got None"),
+        (None, r"agent.json is no card of a saved agent: Expected `object`, got `null` - at `\$.settings`"),
         ({"steps": 5}, "what the values are about"),
         ({"reward": 3}, "what the values are about"),
         ({"reward": "glory"}, "reward must be one of win, margin, prestige, got 'glory'"),

@@ -570,9 +570,10 @@ def test_agents_that_may_start_programs_are_those_on_the_command_line(tmp_path, 
     allowed = []
     monkeypatch.setattr(command, "Lobby", lambda store, names: allowed.append(names))
     monkeypatch.setattr(command, "run", lambda given, lobby: None)
-    line = ["play", "--games", str(tmp_path), "--against", "program:./a", "--allow", "program:./b", "program:./c"]
+    starts = f"program:{sys.executable} {Path(__file__).with_name('hostile_bots.py')} good"
+    line = ["play", "--games", str(tmp_path), "--against", starts, "--allow", "program:./b", "program:./c"]
     assert artus(line) == 0
-    assert allowed == [{"program:./a", "program:./b", "program:./c"}]
+    assert allowed == [{starts, "program:./b", "program:./c"}]
 
 
 def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
@@ -1296,12 +1297,14 @@ def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
 
 def test_nobody_waits_for_an_agent_that_thinks_when_the_server_is_stopped(tmp_path):
     seed = next(seed for seed in range(20) if Game(seed=seed).player == 1)
-    line = ["--no-browser", "--port", "0", "--games", str(tmp_path), "--against", "ismcts:100000000", "--seed", str(seed)]
-    process = subprocess.Popen([sys.executable, "-m", "artus_training", "play", *line], stdout=subprocess.PIPE, text=True)
+    words = ["--no-browser", "--port", "0", "--games", str(tmp_path), "--against", "ismcts:600s", "--seed", str(seed)]
+    process = subprocess.Popen([sys.executable, "-m", "artus_training", "play", *words], stdout=subprocess.PIPE, text=True)
     try:
         text = ""
         while "Games are kept in" not in text:
-            text += process.stdout.readline()
+            line = process.stdout.readline()
+            assert line, "the server has ended"
+            text += line
         (link,) = re.findall(r"http://127\.0\.0\.1:\d+/seat/\S+", text)
         with urllib.request.urlopen(link.replace("/seat/", "/api/")) as answer:
             assert not json.load(answer)["state"]["moves"], "it is the agent's turn"

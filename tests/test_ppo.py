@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -551,10 +552,11 @@ def test_an_opponent_that_gives_up_does_not_end_the_training(tmp_path, capsys, a
 
 @pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
 def test_an_opponent_that_never_plays_stops_the_training_with_its_name(tmp_path, capsys):
-    words = ["--num-games", "16", "--num-steps", "8", "--hidden", "16", "--opponents", "program:false=0.5"]
+    bot = f"program:{sys.executable} {Path(__file__).with_name('hostile_bots.py')} crashes"
+    words = ["--num-games", "16", "--num-steps", "8", "--hidden", "16", "--opponents", f"{bot}=0.5"]
     assert main(["train", "--runs", str(tmp_path), *words]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last == "artus train: opponent program:false gives up every game: did not start: ended with exit code 1"
+    assert last.startswith(f"artus train: opponent {bot} gives up every game: ended with exit code ")
 
 
 def test_a_full_disk_leaves_the_last_checkpoint_and_resume_goes_on(tmp_path, monkeypatch, undisturbed):
