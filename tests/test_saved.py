@@ -247,6 +247,14 @@ def test_the_card_of_another_file(agent, tmp_path):
         (b'{"format": 1, "variants": [["beginner", "2"]]}', r"Expected `int`, got `str` - at `\$\.variants"),
         (b'{"format": 1, "variants": [["beginner", 2, 3]]}', r"length 2, got 3 - at `\$\.variants"),
         (b'{"format": 1, "variants": [["beginner", 2]], "components": 5}', r"Expected `str`, got `int` - at `\$\.components`"),
+        (
+            b'{"format": 1, "variants": [["beginner\\n", 2]], "components": "a0", "weights": "b0"}',
+            "Expected `str` matching regex",
+        ),
+        (
+            b'{"format": 1, "variants": [["beginner", 2]], "components": "a0\\n", "weights": "b0"}',
+            "Expected `str` matching regex",
+        ),
         (b'{"format": 1, "variants": [["beginner", 2]], "components": "a0"}', "missing required field `weights`"),
         (b'{"format": 1, "variants": [["beginner", 2]], "components": "a0", "weights": "b0"}', "network must say"),
         (GOOD_CARD[:-1] + b', "curve": 5}', r"Expected `array`, got `int` - at `\$\.curve`"),

@@ -31,8 +31,8 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Count = Annotated[int, Meta(ge=0, le=10**18)]
 Part = Annotated[float, Meta(ge=0, le=1)]
-Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,64}$")]
-Rules = Annotated[str, Meta(pattern=r"^[a-z]{1,20}$")]
+Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
+Rules = Annotated[str, Meta(pattern=r"^[a-z]{1,20}\Z")]
 Judged = Annotated[str, Meta(pattern=r"^[a-z]+-[2-9]/.")]
 """Variant and judge, such as `beginner-2/greedy`."""
 

@@ -11,7 +11,7 @@ import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, redirect_stderr
+from contextlib import AbstractContextManager, closing, contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -40,8 +40,8 @@ from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
 from play_server import Serving
 
 Try = Callable[[Random], bool]
-LONGEST_MESSAGE = 1500
-"""A position's faults may name all cards; nothing says more than that."""
+LONGEST_MESSAGE = 5000
+"""Of an illegal move the message lists all that would be legal; nothing says more than that."""
 
 
 class Target(NamedTuple):
@@ -213,7 +213,8 @@ def checkpoints(folder: Path) -> Iterator[Try]:
         path.write_bytes(forgery(rng) if forged else mutated_bytes(content, rng))
         try:
             resumed = ppo.Trainer(settings)
-            resumed.load(*read_checkpoint(path, ppo.Progress))
+            with redirect_stdout(StringIO()):  # it says which settings have changed
+                resumed.load(*read_checkpoint(path, ppo.Progress))
         except CheckpointError as error:
             return checked(error)
         assert forged or path.read_bytes() == content, "damaged content was believed"
