@@ -43,6 +43,7 @@ from artus_env.artus.components import MAX_PLAYERS
 from artus_env.artus.observation import observation_scale, turns_after
 from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
@@ -157,7 +158,7 @@ class Settings(PpoSettings):
         for text in self.also:
             rules, _, players = text.rpartition("-")
             if not players.isdigit():
-                raise ValueError(f"also takes RULES-PLAYERS such as advanced-3, got {text!r}")
+                raise ValueError(f"also takes RULES-PLAYERS such as advanced-3, got {shown(text)}")
             more.append((rules, int(players)))
         return [(self.rules, self.num_players), *more]
 
@@ -191,7 +192,7 @@ class Settings(PpoSettings):
         """
         shares = super().shares()
         if any(not 0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1:
-            raise ValueError(f"the shares of opponents must be 0..1, in all at most 1, got {' '.join(self.opponents)}")
+            raise ValueError(f"the shares of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}")
         return shares
 
     def check(self) -> None:
@@ -201,7 +202,7 @@ class Settings(PpoSettings):
         if len(set(self.variants)) < len(self.variants):
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants):
-            raise ValueError(f"num_games must be at least one for each variant, got {self.num_games}")
+            raise ValueError(f"num_games must be at least one for each variant, got {shown(self.num_games)}")
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs")
         self.check_at_least(8, "num_steps")  # fewer might bring no decision whose seat moves again
         self.check_at_least(1, "games", most=MOST_GAMES)
@@ -209,21 +210,21 @@ class Settings(PpoSettings):
         self.check_at_least(0, "threads", most=MOST_THREADS)
         check_memory("num_games", self.num_games, self.num_steps, BYTES_A_DECISION)
         if not 0 <= self.seed < 2**63:
-            raise ValueError(f"seed must be in 0..{2**63 - 1}, got {self.seed}")
+            raise ValueError(f"seed must be in 0..{2**63 - 1}, got {shown(self.seed)}")
         self.check_at_least(0, "minutes", "learning_rate", "entropy", "evaluate_every", "value_weight")
         for name in ("gamma", "gae_lambda", "final_part"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be in 0..1, got {getattr(self, name)}")
+                raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
         for name in ("clip", "max_grad_norm"):
             if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be more than 0, got {getattr(self, name)}")
+                raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
         self.check_hidden()
         for mode in (self.reward, self.final_reward or self.reward):
             mode_index(mode)
         if self.precision not in ("auto", "float32", "bfloat16"):
-            raise ValueError(f"precision must be auto, float32 or bfloat16, got {self.precision!r}")
+            raise ValueError(f"precision must be auto, float32 or bfloat16, got {shown(self.precision)}")
         if self.device not in ("cpu", "cuda"):
-            raise ValueError(f"device must be cpu or cuda, got {self.device!r}")
+            raise ValueError(f"device must be cpu or cuda, got {shown(self.device)}")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device cuda: torch finds no such device here")
         for rules, num_players in self.variants:

@@ -77,14 +77,14 @@ class PpoSettings:
         try:
             return {name: float(share) for name, _, share in (text.rpartition("=") for text in self.opponents)}
         except ValueError:
-            raise ValueError(f"opponents are NAME=SHARE, got {' '.join(self.opponents)}") from None
+            raise ValueError(f"opponents are NAME=SHARE, got {shown(' '.join(self.opponents))}") from None
 
     def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
         """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
         for name in names:
             if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
                 wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
-                raise ValueError(f"{name} must be {wanted}, got {getattr(self, name)}")
+                raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
 
     def check_hidden(self) -> None:
         """Raise a ValueError if the hidden layers can't be."""
