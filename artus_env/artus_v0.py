@@ -30,8 +30,8 @@ class ArtusAEC(GameAEC):
 
     `Dict(observation=Box(OBSERVATION_SIZE), action_mask=Box(0, 1, NUM_ACTIONS))`, int8. The observation is seen from the
     agent's chair: players in turn order from him, seats by their distance behind the King; times `OBSERVATION_SCALE` it
-    is fit for networks. The mask stands in the info as well. It is all zeros for who isn't to move and, after the end,
-    for everybody. `state()` is the observations of all players, one behind the other.
+    is fit for networks. The mask stands in the info as well. It is all zeros for players not on the move
+    and, after the end, for everybody. `state()` is the observations of all players, one behind the other.
 
     ## Rewards
 

@@ -1,5 +1,6 @@
 """Files are there whole or not at all, folders belong to one process, and nothing that was read is believed."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -131,3 +132,16 @@ def test_foreign_names_are_shown_as_they_are_as_far_as_they_can_be():
     assert printable("Zo\u00eb \u6c34 {{x}}") == "Zo\u00eb \u6c34 {{x}}"
     assert printable("a\u202eb\x1b\n\ud800") == "a\ufffdb\ufffd\ufffd\ufffd"
     assert printable("x" * 1000) == "x" * 80 + "..."
+
+
+def test_where_there_are_no_locks_nothing_is_kept_out_or_removed(tmp_path, monkeypatch):
+    """As on some network file systems."""
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("artus_env.engine.files.fcntl.flock", no_locks)
+    half = tmp_path / f".file.1{UNFINISHED}"
+    half.touch()
+    with alone_in(tmp_path, "testing"), alone_in(tmp_path, "testing, too"):
+        assert half.exists()

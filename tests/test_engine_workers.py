@@ -9,7 +9,7 @@ import pytest
 
 from artus_env.engine import workers
 from artus_env.engine.jit import DISABLED
-from artus_env.engine.workers import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, WARM_UP, Pace, available_cores, cpu_quotas
+from artus_env.engine.workers import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, Pace, available_cores, cpu_quotas
 from artus_training import bench, neighbours
 from artus_training.cli import main
 
@@ -100,9 +100,15 @@ def clock(monkeypatch):
 def settled(alone=1e-6):
     """The pace of a loop that is compiled both ways and takes one thread so many seconds a game."""
     pace = Pace()
-    assert [pace.pays(1000) for _ in range(WARM_UP)] == [False, False, True]
-    pace.ran_alone(1000, 1000 * alone)
-    pace.ran_shared(1000, 15.0)  # compiling it took that long
+    asked = []
+    for seconds in (15.0, 600 * alone):  # compiling it took 15 s
+        asked.append(pace.pays(1000))
+        pace.ran_shared(1000, seconds)
+    for seconds in (15.0, 1000 * alone):
+        asked.append(pace.pays(1000))
+        pace.ran_alone(1000, seconds)
+    assert asked == [True, True, False, False]
+    assert pace.alone == pytest.approx(alone)
     return pace
 
 
@@ -161,11 +167,19 @@ def test_one_stall_among_many_gains_is_forgiven_and_a_loss_is_paid_for_in_full(c
 
 
 def test_long_work_is_always_shared(clock):
-    pace = settled(alone=2 * LONG / 1000)
+    pace = settled(alone=1.5 * LONG / 1000)
     assert pace.pays(1000)
     pace.ran_shared(1000, 100.0)
     assert pace.pays(1000)
     assert not pace.pays(1)
+
+
+def test_one_thread_never_has_to_do_work_alone_that_takes_several_long(clock):
+    """Nobody waits sixteen times as long for the first move of a long search on sixteen cores."""
+    pace = Pace()
+    for _ in range(1000):
+        assert pace.pays(1)
+        pace.ran_shared(1, 2 * LONG)
 
 
 @pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")

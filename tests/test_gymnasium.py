@@ -258,7 +258,7 @@ def test_greedy_is_the_stronger_opponent():
         ({"num_players": 1}, ValueError, "num_players"),
         ({"num_players": True}, ValueError, "num_players"),
         ({"seat": 2}, ValueError, "seat must be in 0..1"),
-        ({"seat": True}, ValueError, "seat must be in 0..1, got True"),
+        ({"seat": True}, ValueError, "seat must be a whole number, got True"),
         ({"opponents": "nobody"}, ValueError, "there is no agent 'nobody'"),
         ({"opponents": ["random", "random"]}, ValueError, "opponents must be one for all or a list of 1"),
         ({"opponents": 3}, TypeError, "an agent is"),

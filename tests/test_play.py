@@ -1298,7 +1298,8 @@ def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
 def test_nobody_waits_for_an_agent_that_thinks_when_the_server_is_stopped(tmp_path):
     seed = next(seed for seed in range(20) if Game(seed=seed).player == 1)
     words = ["--no-browser", "--port", "0", "--games", str(tmp_path), "--against", "ismcts:600s", "--seed", str(seed)]
-    process = subprocess.Popen([sys.executable, "-m", "artus_training", "play", *words], stdout=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-m", "artus_training", "play", *words], **pipes)
     try:
         text = ""
         while "Games are kept in" not in text:
@@ -1309,11 +1310,14 @@ def test_nobody_waits_for_an_agent_that_thinks_when_the_server_is_stopped(tmp_pa
         with urllib.request.urlopen(link.replace("/seat/", "/api/")) as answer:
             assert not json.load(answer)["state"]["moves"], "it is the agent's turn"
         process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)  # impatient people press twice
         assert process.wait(60) == 0
+        assert "Traceback" not in process.stderr.read()
     finally:
         process.kill()
         process.wait()
         process.stdout.close()
+        process.stderr.close()
 
 
 def answered_when_mine(api):

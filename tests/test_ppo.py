@@ -339,7 +339,7 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     settings.checkpoint.write_bytes(content)
     for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"outlook": False}):
         other = Trainer(dataclasses.replace(settings, **changes))
-        with pytest.raises(CheckpointError, match=rf"checkpoint\.pt is of a run with {next(iter(changes))} .*--resume"):
+        with pytest.raises(CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"):
             other.load(*saved(settings))
 
 
@@ -469,7 +469,7 @@ def test_resume_goes_on_with_the_newest_run_also_when_it_was_killed_in_its_first
     resumed = parse(["--resume", "--seed", "2", "--runs", str(tmp_path)])
     assert train(resumed)
     assert second.agent.read_bytes() == alone.agent.read_bytes()
-    with pytest.raises(CheckpointError, match="is of a run with seed 2, not 1; without --resume a new one begins"):
+    with pytest.raises(CheckpointError, match="belongs to a run with seed 2, not 1; leave --resume out"):
         train(parse(["--resume", "--seed", "1", "--runs", str(tmp_path)]))
 
 
@@ -503,6 +503,22 @@ def test_a_run_has_room_for_one_process(tmp_path, capsys):
         assert main(["train", "--runs", str(tmp_path)]) == 2
     assert capsys.readouterr().err == f"artus train: {settings.folder}: another process is training there\n"
     assert not settings.checkpoint.exists()
+
+
+def test_resuming_a_finished_run_keeps_what_was_measured_of_its_agent(tmp_path):
+    settings = tiny(tmp_path, final_judges=("random",), final_games=4)
+    assert train(settings)
+    measured = read_card(settings.agent)["strength"]
+    assert [result["against"] for result in measured] == ["random"]
+    assert train(dataclasses.replace(settings, resume=True, final_games=0))
+    assert read_card(settings.agent)["strength"] == measured
+
+
+def test_the_command_that_trains_all_says_in_one_line_that_a_folder_is_in_use(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with alone_in_run(Path("runs/ppo-beginner-2")):
+        assert main(["train-all"]) == 2
+    assert capsys.readouterr().err == "artus train-all: runs/ppo-beginner-2: another process is training there\n"
 
 
 PROGRAM = "program:touch sprung"

@@ -280,7 +280,7 @@ def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
         assert ended.returncode == 2, ended.stderr
         assert ended.stderr.count("\n") == 1
         assert "File too large" in ended.stderr
-        assert "the same command goes on" in ended.stderr
+        assert "run the same command again" in ended.stderr
     with chdir(tmp_path):
         assert sum(Store(Path("t"), settings, kept).done()) > 0
         continued = run(settings, Path("t"), kept)

@@ -461,10 +461,10 @@ def sealed(content):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"hidden": (24,)}, r"is of a run with hidden \[16\], not \[24\]; without --resume"),
-        ({"seed": 5}, "is of a run with seed 0, not 5"),
-        ({"rules": "advanced"}, "is of a run with rules 'beginner', not 'advanced'"),
-        ({"num_players": 3}, "is of a run with num_players 2, not 3"),
+        ({"hidden": (24,)}, r"belongs to a run with hidden \[16\], not \[24\]; leave --resume out"),
+        ({"seed": 5}, "belongs to a run with seed 0, not 5"),
+        ({"rules": "advanced"}, "belongs to a run with rules 'beginner', not 'advanced'"),
+        ({"num_players": 3}, "belongs to a run with num_players 2, not 3"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(trained, tmp_path, changes, message):

@@ -76,7 +76,7 @@ def new_namespace() -> None:
         return
     user, group = os.geteuid(), os.getegid()
     check(libc.unshare(CLONE_NEWUSER | CLONE_NEWPID))
-    Path("/proc/self/setgroups").write_text("deny")  # a condition for the next but one
+    Path("/proc/self/setgroups").write_text("deny")  # needed before gid_map can be written
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 

@@ -11,6 +11,7 @@ import itertools
 import os
 import resource
 import signal
+import threading
 import time
 from contextlib import suppress
 
@@ -21,21 +22,31 @@ HIGHEST_MARK = 2**62
 """Microseconds without a pause: as good as no limit."""
 
 _libc = ctypes.CDLL(None)
+_lock = threading.RLock()  # a program may be ended by the collector of garbage in the middle of anything
 _numbers = itertools.count(1)
 _marks: set[tuple[int, int]] = set()  # of programs that run, each with the process that started it: a fork isn't its parent
 _before: dict[int, int] = {}  # whether that process adopted orphans anyway
 
 
+def _in_child() -> None:
+    global _lock
+    _lock = threading.RLock()  # the parent's may be held by a thread that isn't here
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
 def new_mark() -> int:
     """A mark for a program to be started, as the launcher takes it. From now on its orphans become our children."""
     process = os.getpid()
-    if not _marks_of(process):
-        adopts = ctypes.c_int()
-        _libc.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts))
-        _before[process] = adopts.value
-    mark = _own_limit() - next(_numbers)
-    _marks.add((process, mark))
-    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    with _lock:
+        if not _marks_of(process):
+            adopts = ctypes.c_int()
+            _libc.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts))
+            _before[process] = adopts.value
+        mark = _own_limit() - next(_numbers)
+        _marks.add((process, mark))
+        _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     return mark
 
 
@@ -57,17 +68,16 @@ def end(mark: int, seconds: float) -> None:
                 with suppress(ChildProcessError):
                     os.waitpid(one, os.WNOHANG)
             time.sleep(0.001)
-    _marks.discard((process, mark))
-    if not _marks_of(process):
-        _libc.prctl(PR_SET_CHILD_SUBREAPER, _before.get(process, 0))
-        if _marks_of(process):  # another thread has started one meanwhile
-            _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    with _lock:
+        _marks.discard((process, mark))
+        if not _marks_of(process):
+            _libc.prctl(PR_SET_CHILD_SUBREAPER, _before.get(process, 0))
 
 
 def _left_of(mark: int) -> set[int]:
     """Our children that bear this mark, and all below them.
 
-    A program can lower its mark, so one that belongs to nobody is taken for it, too.
+    A program can lower its mark, so a child with an unknown mark counts as this program's.
     Children without a mark are not looked into: they may run programs of their own.
     """
     own = os.getpid()

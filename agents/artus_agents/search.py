@@ -35,7 +35,7 @@ class IsmctsAgent:
 
     Args:
         budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results depend
-            on the machine), after which or so many simulations it decides.
+            on the machine), it decides when the time is up or after that many simulations.
         weight: What a seat is worth of its value.
         scale: Points of lead that count as a clear advantage.
         exploration: How much an action's prior counts against what was seen of it.

@@ -11,7 +11,7 @@ from artus_env.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOT
 from artus_env.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
 from artus_env.artus.kernels import describe
 from artus_env.artus.state import OVER, PHASES
-from artus_env.engine.reading import printable
+from artus_env.engine.reading import printable, shown
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
@@ -134,9 +134,9 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     g = states[0]
     n, phase, advanced = int(g["num_players"]), int(g["phase"]), int(g["advanced"])
     if names is not None and len(names) != n:
-        raise ValueError(f"names must name {n} players, got {list(names)}")
-    shown = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
-    who = [f"{name} ({letter})" for name, letter in zip(shown, "ABCD", strict=False)]
+        raise ValueError(f"names must name {n} players, got {shown(list(names))}")
+    fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
+    who = [f"{name} ({letter})" for name, letter in zip(fitting, "ABCD", strict=False)]
     if phase == OVER:
         scores = [int(score) for score in g["scores"][:n]]
         winners = [p for p in range(n) if scores[p] == max(scores)]
@@ -145,11 +145,11 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     else:
         due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
         head = f"{RULES[advanced]}: {who[int(g['player'])]} {due}"
-    width = max(map(len, shown))
+    width = max(map(len, fitting))
     piles = PILES[: 2 + advanced]
     blank = " " * (width + 2)
     lines = ["", head, "", f"{blank} {'cards':>16}  piles:", f"{blank} prestige  played  {' '.join(piles)}"]
-    for p, name in enumerate(shown):
+    for p, name in enumerate(fitting):
         sizes = " ".join(f"{int(size):^{len(pile)}}" for size, pile in zip(g["pile_sizes"][p], piles, strict=False))
         played = int(g["played"][p]).bit_count()
         lines.append(f"{'ABCD'[p]} {name:<{width}} {int(g['scores'][p]):>8}  {played:>6}  {sizes}")
@@ -158,7 +158,7 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
 
 def _fitting(name: str) -> str:
     """A name as the table can show it: printable and not too long."""
-    name = printable(name)
+    name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 

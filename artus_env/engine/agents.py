@@ -296,7 +296,7 @@ def choose_actions(
             chosen = agent.act(View(batch, None if everybody else games[asked], bits))
             try:
                 actions[asked] = action_numbers(chosen, len(asked))
-            except ValueError as error:
+            except (TypeError, ValueError) as error:
                 raise ValueError(f"{agent_title(index, agents, names)}: {error}") from None
     keys[games] = following_keys(keys[games])
     return actions

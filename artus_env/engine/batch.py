@@ -36,8 +36,8 @@ class Batch:
         rules: "beginner" or "advanced".
         num_players: 2..4.
         seed: Seeds of all games derive from it; None: a random one.
-        threads: At most so many share the work, while that pays (see `artus_env.engine.workers`); None: one for every 512
-            games, at most one a core.
+        threads: The most threads to use; fewer where sharing doesn't pay (see `artus_env.engine.workers`). None: one for
+            every 512 games, at most one a core.
         autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
             zeros, its actions are ignored, its `done` stays true.
         reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
@@ -281,7 +281,7 @@ class Batch:
                 f"which must be indices below {self.num_games} or {counted(self.num_games, 'boolean')}: {error}"
             ) from None
         if len(np.unique(games)) != len(games):
-            raise ValueError(f"which names a game twice: {which!r}")
+            raise ValueError(f"which names a game twice: {shown(which)}")
         return games
 
     def _run(self, loop: Any, *arguments: Any) -> None:

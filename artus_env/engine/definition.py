@@ -55,7 +55,7 @@ class Definition:
     def check_variant(self, rules: str, num_players: int, start_player: int | None = None) -> None:
         """Raise a ValueError that says what is wrong with a variant's name, number of players or start player."""
         if rules not in self.rules:
-            raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {rules!r}")
+            raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {shown(rules)}")
         if not is_whole(num_players) or not self.min_players <= num_players <= self.max_players:
             raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {shown(num_players)}")
         if start_player is not None:

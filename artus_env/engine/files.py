@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 try:
     import fcntl
 except ImportError:  # Windows: then nothing keeps two processes apart
     fcntl = None  # type: ignore[assignment]
 
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""How file systems say that they have none, some network ones among them; then, too, nothing keeps two processes apart."""
 UNFINISHED = ".unfinished"
 LOCK = "lock"
 
@@ -25,7 +28,7 @@ def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666)
     Args:
         path: Its folder is made if it is missing.
         content: All of it.
-        mode: Who may read and write it, less what the process's umask takes away.
+        mode: Permission bits, less the process's umask.
 
     Raises:
         OSError: If it can't be written; the old file stands then.
@@ -83,7 +86,8 @@ def _unfinished(path: Path) -> Iterator[Path]:
 def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None]:
     """Keep all other processes out of a folder that they, too, enter by this function.
 
-    What killed processes have left unfinished there is removed: nobody else can be writing.
+    What killed processes have left unfinished there is removed: nobody else can be writing. On Windows, and on file systems
+    without locks, nothing keeps others out, and nothing is removed.
 
     Args:
         folder: Made if it is missing.
@@ -96,11 +100,27 @@ def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (lock or folder / LOCK).open("a") as file:
-        if fcntl is not None:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ValueError(f"{folder}: another process is {what}") from None
-        for left in folder.glob(f".*{UNFINISHED}"):
+        try:
+            locked = _lock(file)
+        except BlockingIOError:
+            raise ValueError(f"{folder}: another process is {what}") from None
+        for left in folder.glob(f".*{UNFINISHED}") if locked else ():
             left.unlink(missing_ok=True)
         yield
+
+
+def _lock(file: IO[str]) -> bool:
+    """Lock a file until it is closed. Returns whether this system can.
+
+    Raises:
+        BlockingIOError: If another process has locked it.
+    """
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            return False
+        raise
+    return True

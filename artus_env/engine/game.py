@@ -43,6 +43,8 @@ def illegal_move(definition: Definition, states: np.ndarray, components: Any, ta
         action = f"action {action} ({definition.action_meaning(int(action), components)})"
     elif is_whole(action):
         action = f"action {shown(int(action))} (there are 0..{len(table) - 1})"
+    else:
+        action = shown(action)
     return f"{action} is illegal for player {int(states[0]['player'])}; legal: {moves}"
 
 

@@ -34,7 +34,9 @@ def whole_number(name: str, value: Any, low: int, high: int | None = None) -> in
     Raises:
         ValueError: If it isn't; the message names it and the bounds.
     """
-    if not is_whole(value) or value < low or (high is not None and value > high):
+    if not is_whole(value):
+        raise ValueError(f"{name} must be a whole number, got {shown(value)}")
+    if value < low or (high is not None and value > high):
         bounds = f"at least {low}" if high is None else f"in {low}..{high}"
         raise ValueError(f"{name} must be {bounds}, got {shown(value)}")
     return int(value)
@@ -46,8 +48,8 @@ def action_number(action: Any) -> int:
     Raises:
         TypeError: If it is no whole number.
     """
-    if isinstance(action, bool):
-        raise TypeError(f"an action is a whole number, got {action}")
+    if isinstance(action, bool) or "bool" in str(getattr(action, "dtype", "")):
+        raise TypeError(f"an action is a whole number, got {shown(action)}")
     return operator.index(action)
 
 

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 
 from artus_env.engine.batch import Batch
 from artus_env.engine.numbers import action_numbers
+from artus_env.engine.reading import shown
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, require, rgb_array
 from artus_env.engine.seats import SeatedGames
 from artus_env.engine.wording import counted
@@ -184,5 +185,5 @@ def _chosen(mask: Any, count: int) -> np.ndarray:
         return np.arange(count)
     given = np.asarray(mask)
     if given.shape != (count,) or given.dtype != np.bool_ or not given.any():
-        raise ValueError(f"reset_mask must be {counted(count, 'boolean')}, not all false, got {mask!r}")
+        raise ValueError(f"reset_mask must be {counted(count, 'boolean')}, not all false, got {shown(mask)}")
     return np.flatnonzero(given)

@@ -35,7 +35,7 @@ SPINS = "300"
 """How often one of OpenMP's threads looks whether work has come before it sleeps."""
 CALLS_BETWEEN_MEASUREMENTS = 256
 """Of one thread alone, which the gain from several is compared with."""
-LONG = 0.02
+LONG = 0.1
 """Seconds of work that are always shared: a thread that is kept waiting has less to lose than there is to gain."""
 MOST_CREDIT = 0.001
 """Seconds that sharing may lose at once after it has paid for long."""
@@ -43,8 +43,6 @@ PAUSE = 20
 """Sharing that has lost is not tried again for so many times what it has lost."""
 LONGEST_PAUSE = 1.0
 """Seconds; more would be lost by not noticing that the neighbours have gone."""
-WARM_UP = 3
-"""Calls of a loop until it is compiled both ways: two by one thread, of which the second is measured, and a shared one."""
 
 _lock = threading.Lock()
 _forked = False
@@ -137,7 +135,7 @@ class Pace:
     thread for `PAUSE` times what was lost. So little is lost, whatever else runs, and all is gained where nothing does.
 
     Attributes:
-        alone: Seconds of CPU that one thread takes for a game, as last measured.
+        alone: Seconds of CPU that one thread takes for a game, as last measured; 0: not yet.
         credit: Seconds, at most `MOST_CREDIT`.
         resume: When sharing may be tried again, on `time.perf_counter`.
     """
@@ -146,22 +144,30 @@ class Pace:
         self.alone = 0.0
         self.credit = 0.0
         self.resume = 0.0
-        self._calls = 0
+        self._quickest = math.inf  # of the shared calls
+        self._calls = self._shared = self._measured = 0
 
     def pays(self, games: int) -> bool:
         """Whether the next call is to be shared."""
         self._calls += 1
-        if self._calls < WARM_UP or self._calls % CALLS_BETWEEN_MEASUREMENTS == 0:
-            return False
-        return self.alone * games > LONG or time.perf_counter() >= self.resume
+        if not self.alone:  # not known, and not to be found out if it may take minutes
+            return self._shared < 2 or self._quickest > LONG
+        if self.alone * games > LONG:
+            return True
+        return self._calls % CALLS_BETWEEN_MEASUREMENTS != 0 and time.perf_counter() >= self.resume
 
     def ran_alone(self, games: int, seconds: float) -> None:
-        """One thread took so many seconds of CPU."""
-        self.alone = seconds / games
+        """One thread took so many seconds of CPU. The first time doesn't count: it may have compiled the loop."""
+        self._measured += 1
+        if self._measured > 1:
+            self.alone = seconds / games
 
     def ran_shared(self, games: int, seconds: float) -> None:
-        """Several threads took so long, by the clock."""
-        if self._calls <= WARM_UP:
+        """Several threads took so long, by the clock. The first time doesn't count, likewise."""
+        self._shared += 1
+        if self._shared > 1:
+            self._quickest = min(self._quickest, seconds)
+        if not self.alone:
             return
         self.credit = min(MOST_CREDIT, self.credit + self.alone * games - seconds)
         if self.credit < 0:

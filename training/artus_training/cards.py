@@ -12,9 +12,8 @@ import torch
 
 from artus_env import Batch
 from artus_training.evaluate import Evaluation
+from artus_training.settings import WHERE
 
-WHERE = ("runs", "resume")
-"""Settings that say where a training lies and whether it went on there: what is learnt doesn't depend on them."""
 PACKAGES = ("artus", "torch", "numpy", "numba")
 
 

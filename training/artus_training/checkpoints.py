@@ -111,9 +111,11 @@ def _read_sealed(path: Path, start: bytes) -> bytes:
         raise CheckpointError(f"{path} can't be read: {error.strerror}") from error
     content, there = content[:-SEAL], content[-SEAL:]
     if not content.startswith(start):
-        raise CheckpointError(f"{path} is damaged or no checkpoint that this version can read; without --resume it begins anew")
+        raise CheckpointError(
+            f"{path} is damaged or no checkpoint that this version can read; leave --resume out to begin a new run"
+        )
     if there != seal(content):
-        raise CheckpointError(f"{path} is damaged or of an earlier version: its checksum is another")
+        raise CheckpointError(f"{path} is damaged or of an earlier version: its checksum doesn't match")
     return content
 
 

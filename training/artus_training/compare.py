@@ -22,11 +22,10 @@ from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
 from artus_training import curves, ppo, train_sb3
-from artus_training.checkpoints import CheckpointError
 from artus_training.cli import UsageError
-from artus_training.evaluate import evaluate
-from artus_training.runs import RunError, alone_in_run, begin_run
-from artus_training.settings import MOST_GAMES, changes, settings_to_dict
+from artus_training.evaluate import MOST_GAMES, evaluate
+from artus_training.runs import alone_in_run, begin_run, stopped_in_one_line
+from artus_training.settings import changes, settings_to_dict
 
 
 @dataclass
@@ -148,7 +147,5 @@ def main(arguments: list[str]) -> int:
         settings.check()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    try:
+    with stopped_in_one_line():
         return 0 if compare(settings) else 130
-    except (CheckpointError, RunError, FloatingPointError) as error:
-        raise UsageError(str(error)) from error

@@ -30,7 +30,7 @@ NEAR = 10
 
 
 def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") -> Iterator[str]:
-    """The SVGs of a recorded game, from its first position on; with `player`, as he saw it."""
+    """The SVGs of a recorded game, from its first position on; with `player`, as that player saw it."""
     record = records.read(line)
     names = record.players and list(map(printable, record.players))
     whole = Game.replay(line)

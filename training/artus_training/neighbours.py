@@ -50,7 +50,7 @@ def neighbours(count: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """What a user does who wants one thread of everything."""
+    """As if the user had asked for one thread everywhere."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:

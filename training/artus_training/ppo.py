@@ -62,12 +62,11 @@ from artus_training.checkpoints import (
     take,
 )
 from artus_training.cli import UsageError
-from artus_training.evaluate import Evaluation, evaluate, line_up
-from artus_training.opponents import Opponent, OpponentError, end_round
+from artus_training.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
+from artus_training.opponents import Opponent, end_round
 from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.runs import RunError, alone_in_run, begin_run, keep_agent
+from artus_training.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
 from artus_training.settings import (
-    MOST_GAMES,
     MOST_THREADS,
     UNTOLD,
     PpoSettings,
@@ -255,7 +254,7 @@ def estimate(
         learns: Whether it is to be learnt from, shape (T, N), bool.
         reward: shape (T, N, P), float32.
         done: shape (T, N), bool.
-        value: For the mover and those after him, shape (P + T, N, P), float32.
+        value: For the mover and those after them, shape (P + T, N, P), float32.
         carried_reward: What the carried decisions have been paid so far, shape (P, N), float64; overwritten by that of the
             decisions which are pending now.
         carried: Whether there is one, shape (P, N), bool.
@@ -775,6 +774,9 @@ class Trainer:
         try:
             before = settings_from_dict(about.settings, s.checkpoint, Settings())
             changed = check_resumed(before, s, s.checkpoint, *FIXED)
+        except ValueError as error:
+            raise CheckpointError(str(error)) from error
+        try:
             self.network.load_state_dict(take(tensors, "network", self.network.state_dict()))
             load_optimizer(self.optimizer, tensors, "optimizer")
             like = {name: value.cpu() for name, value in self.network.state_dict().items()}
@@ -821,7 +823,7 @@ class Trainer:
         s = self.settings
         about = card(
             s.variants, settings=settings_to_dict(s),
-            command=command(PROGRAM, dataclasses.replace(s, preset=None), preset(s.rules, s.num_players)),
+            command=command(PROGRAM, s, preset(s.rules, s.num_players)),
             steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
             threads=self.threads, changes=self.changes,
         )  # fmt: skip
@@ -903,7 +905,8 @@ def train(settings: Settings) -> bool:
                 trainer.save()  # from now on `resume` means this run
             if not learn_to_the_end(trainer, interrupted):
                 return False
-        trainer.save_agent()
+        if saved_steps(settings.agent) != trainer.steps:  # else it is there, with what was measured of it
+            trainer.save_agent()
         minutes, rate = trainer.seconds / 60, trainer.steps / trainer.seconds
         print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {rate:,.0f} a second")
         if settings.final_games:
@@ -964,7 +967,7 @@ def parse(arguments: list[str]) -> Settings:
         default = without_programs(settings_from_dict(about.settings, given.checkpoint, Settings()), given.checkpoint, told)
         default = dataclasses.replace(default, resume=True, runs=given.runs)
         if default.folder != given.folder:
-            raise CheckpointError(f"{given.checkpoint} belongs into {default.folder}")
+            raise CheckpointError(f"{given.checkpoint} belongs in {default.folder}")
     return tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__, default=default)
 
 
@@ -1004,7 +1007,8 @@ def main_all(arguments: list[str]) -> int:
     Takes about three minutes. Exit code 1 if an agent has missed its goal.
     """
     tyro.cli(lambda: None, args=arguments, prog="artus train-all", description=main_all.__doc__)
-    good = train_all([dataclasses.replace(preset(rules, 2), steps=SHORT) for rules in ("beginner", "advanced")])
+    with stopped_in_one_line():
+        good = train_all([dataclasses.replace(preset(rules, 2), steps=SHORT) for rules in ("beginner", "advanced")])
     return 130 if good is None else int(not good)
 
 
@@ -1015,7 +1019,5 @@ def main(arguments: list[str]) -> int:
         settings.check()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    try:
+    with stopped_in_one_line():
         return 0 if train(settings) else 130
-    except (CheckpointError, RunError, OpponentError, FloatingPointError) as error:
-        raise UsageError(str(error)) from error

@@ -13,10 +13,22 @@ from pathlib import Path
 
 from artus_agents.saved import CARD, WEIGHTS, read_card
 from artus_env.engine.files import alone_in, write_atomically
+from artus_training.checkpoints import CheckpointError
+from artus_training.cli import UsageError
+from artus_training.opponents import OpponentError
 
 
 class RunError(ValueError):
     """A run that can't begin or go on now. The message names its folder."""
+
+
+@contextmanager
+def stopped_in_one_line() -> Iterator[None]:
+    """For commands that train: what ends a training that can't begin or go on says why in one line."""
+    try:
+        yield
+    except (RunError, CheckpointError, OpponentError, FloatingPointError) as error:
+        raise UsageError(str(error)) from error
 
 
 @contextmanager
@@ -50,6 +62,14 @@ def begin_run(folder: Path) -> None:
         print(f"the run that was in {folder} is in {aside} now")
 
 
+def saved_steps(agent: Path) -> int | None:
+    """How many steps a saved agent has learnt; None if there is none, or half of one."""
+    try:
+        return read_card(agent).get("steps")
+    except ValueError:
+        return None
+
+
 def keep_agent(agent: Path, steps: int) -> None:
     """Before a run that was resumed saves its agent: copy the one that it had ended with, to `agent-STEPS`.
 
@@ -57,10 +77,7 @@ def keep_agent(agent: Path, steps: int) -> None:
         agent: Of the weights.
         steps: Of the agent that will be saved.
     """
-    try:
-        before = read_card(agent).get("steps")
-    except ValueError:  # there is none, or half of one
-        return
+    before = saved_steps(agent)
     kept = agent.with_name(f"{agent.stem}-{before}{WEIGHTS}")
     if before not in (None, steps) and not kept.with_suffix(CARD).exists():
         for suffix in (WEIGHTS, CARD):

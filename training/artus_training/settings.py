@@ -22,7 +22,6 @@ UNTOLD = ("",)
 WHERE = ("runs", "resume", "preset")
 """Settings that say where files lie: what is learnt doesn't depend on them."""
 MOST_ITEMS = 64
-MOST_GAMES = 10_000_000
 MOST_THREADS = 1024
 
 
@@ -115,7 +114,7 @@ def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -
     if needed > (there := memory()):
         raise ValueError(
             f"{name} {games} and num_steps {num_steps} need {needed // 10**9:,} GB of memory, "
-            f"and this machine has {there / 1e9:,.0f}"
+            f"and this machine has {there / 1e9:,.0f} GB"
         )
 
 
@@ -200,8 +199,8 @@ def check_resumed(before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixe
     for name, (old, new) in changed.items():
         if name in fixed:
             raise ValueError(
-                f"{checkpoint} is of a run with {name} {shown(old)}, not {shown(new)}; without --resume a new one begins "
-                f"and this one is kept"
+                f"{checkpoint} belongs to a run with {name} {shown(old)}, not {shown(new)}; leave --resume out to begin a new "
+                f"run and keep this one"
             )
     if changed:
         texts = (f"{name} {shown(old)} -> {shown(new)}" for name, (old, new) in changed.items())

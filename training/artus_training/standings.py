@@ -217,7 +217,8 @@ def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: in
     taken to both sides.
     """
     unseen = wilson_interval(0.0, deals)[1]
-    low, high = np.minimum(low, 1 - unseen).clip(0, 1), np.maximum(high, unseen).clip(0, 1)
+    low = np.minimum(low, np.minimum(mean, 1 - unseen)).clip(0, 1)
+    high = np.maximum(high, np.maximum(mean, unseen)).clip(0, 1)
     same = high - low < 1e-9
     return np.where(same, mean * (1 - unseen), low), np.where(same, mean + (1 - mean) * unseen, high)
 
@@ -239,7 +240,7 @@ def rows(whole: Standings) -> list[tuple[str, ...]]:
     constant = " (always)" if whole.deals >= FEWEST_DEALS else ""
     return [
         (
-            printable(line.agent),
+            one_line_name(line.agent),
             f"{line.rating:z.0f}{interval(line.rating_low, line.rating_high, 0)}",
             f"{line.wins:.1%}{interval(line.wins_low, line.wins_high, times=100)}",
             f"{line.prestige:z.1f}{interval(line.prestige_low, line.prestige_high) or constant}",
@@ -266,7 +267,7 @@ def remarks(whole: Standings) -> list[str]:
     if whole.zero == MEAN:
         lines.append(f"0 is the mean of these agents, since {ZERO} doesn't play.")
     if whole.deals < FEWEST_DEALS:
-        lines.append(f"Too few deals of each line-up for intervals: {whole.deals}, it takes {FEWEST_DEALS}.")
+        lines.append(f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {FEWEST_DEALS}.")
     return lines
 
 
@@ -303,7 +304,7 @@ def markdown_table(whole: Standings) -> str:
 
 def duel_table(whole: Standings) -> str:
     """The duels for a Markdown page: how often the row's agent is ahead of the column's."""
-    names = [printable(line.agent) for line in whole.table]
+    names = [one_line_name(line.agent) for line in whole.table]
     lines = [("", *names), ("---", *["---:"] * len(names))]
     for name, *row in zip(names, *map(known_rows, (whole.duels, whole.duels_low, whole.duels_high)), strict=True):
         duels = zip(*row, strict=True)
@@ -386,7 +387,7 @@ def known_rows(values: np.ndarray) -> list[list[float | None]]:
     return [[known(value) for value in row] for row in values.tolist()]
 
 
-def printable(name: str) -> str:
+def one_line_name(name: str) -> str:
     """A name in one line."""
     return "".join(letter if letter.isprintable() else " " for letter in name)
 
@@ -419,7 +420,7 @@ def save(figure: Figure, path: Path) -> None:
 
 def picture_names(table: list[Standing]) -> list[str]:
     """Names that fit beside a picture, in which $ would begin a formula."""
-    return [name.replace("$", r"\$") for name in short_names([printable(line.agent) for line in table], 24)]
+    return [name.replace("$", r"\$") for name in short_names([one_line_name(line.agent) for line in table], 24)]
 
 
 def draw_duels(whole: Standings, path: Path) -> None:

@@ -38,12 +38,12 @@ from artus_env.engine.match import Played, play_games, seat_orders, seatings, st
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.cli import UsageError
+from artus_training.evaluate import MOST_GAMES
 from artus_training.progress import progress, terminal
 
 BLOCK_SECONDS = 2.0
 """How much work lies between two saves."""
 MAX_BLOCK_GAMES = 4096
-MOST_GAMES = 10_000_000
 """In a tournament: their scores fit into memory, and intervals are long narrower than anybody needs."""
 FORMAT = 2
 """Of the files that a tournament is kept in; raised whenever they change."""
@@ -113,7 +113,7 @@ class Results:
     scores: list[np.ndarray]
     """Prestige, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
     given_up: list[np.ndarray]
-    """Place in the line-up of who gave the game up, -1: nobody; for each line-up shape (deals, P), int64."""
+    """Place in the line-up of the agent that gave the game up, -1: none; for each line-up shape (deals, P), int64."""
     notes: list[str] = field(default_factory=list)
     """A line for each game that an agent gave up: which, and why."""
 
@@ -558,7 +558,7 @@ def one_line() -> Iterator[None]:
     except OSError as error:
         of = f"{error.filename}: " if error.filename else ""
         raise UsageError(
-            f"{of}{error.strerror or error}; what was played is kept: once that is mended the same command goes on"
+            f"{of}{error.strerror or error}; games that were played are kept; mend that and run the same command again"
         ) from None
 
 

@@ -31,13 +31,12 @@ from artus_env.artus.observation import observation_scale
 from artus_training.cards import PACKAGES, card, command, point
 from artus_training.checkpoints import CheckpointError, read_archive
 from artus_training.cli import UsageError
-from artus_training.evaluate import Evaluation, evaluate, line_up
+from artus_training.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
 from artus_training.opponents import OpponentError, end_round
 from artus_training.policy import MaskedPolicy, Progress, ScaledMlp, load_checkpoint, save_checkpoint, snapshot, to_network
 from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.runs import RunError, alone_in_run, begin_run, keep_agent
+from artus_training.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
 from artus_training.settings import (
-    MOST_GAMES,
     MOST_THREADS,
     UNTOLD,
     PpoSettings,
@@ -282,7 +281,8 @@ def train(settings: Settings) -> bool:
         if run.part < 1:
             print(f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
             return False
-        run.save_agent([])
+        if saved_steps(settings.agent) != run.steps:  # else it is there, with what was measured of it
+            run.save_agent([])
         rate = run.steps / run.seconds
         print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {rate:,.0f} a second")
         if settings.games:
@@ -385,7 +385,7 @@ def parse(arguments: list[str]) -> Settings:
         saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
         default = dataclasses.replace(without_programs(saved, settings.checkpoint, told), resume=True, runs=settings.runs)
         if default.folder != settings.folder:
-            raise CheckpointError(f"{settings.checkpoint} belongs into {default.folder}")
+            raise CheckpointError(f"{settings.checkpoint} belongs in {default.folder}")
         settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
     return settings
 
@@ -397,7 +397,5 @@ def main(arguments: list[str]) -> int:
         settings.check()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    try:
+    with stopped_in_one_line():
         return 0 if train(settings) else 130
-    except (CheckpointError, RunError, OpponentError, FloatingPointError) as error:
-        raise UsageError(str(error)) from error

@@ -95,7 +95,7 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="only go on with the games in the folder, deal no new one")
     parser.add_argument(
         "--allow", nargs="+", default=[], metavar="AGENT",
-        help="agents of kept games that may start a program, such as 'program:./mybot': what only a file names isn't started",
+        help="agents of kept games that are programs, such as 'program:./mybot': a program is started only if you name it",
     )  # fmt: skip
     parser.add_argument("--no-browser", action="store_true", help="only print the links")
     given = parser.parse_args(arguments)
@@ -154,7 +154,8 @@ def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
     if not loopback(given.host):
         lines.append("Others in your network can reach this server; without a link they can see and do nothing.")
     lines.append(
-        f"Games are kept in {given.games}. Ctrl-C stops; started again, with --resume or a new game, all links go on working."
+        f"Games are kept in {given.games}. Ctrl-C stops the server. Start it again, with --resume or a new game, and all links "
+        "work as before."
     )
     return "\n".join(lines)
 

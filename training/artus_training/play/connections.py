@@ -128,6 +128,11 @@ class Server(uvicorn.Server):
             )
         )  # fmt: skip
 
+    def handle_exit(self, sig: int, frame: Any) -> None:
+        """A second Ctrl-C changes nothing: the first ends the server within seconds, and the agents' programs with it."""
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close open streams first: they would never end by themselves."""
         self._lobby.stop()

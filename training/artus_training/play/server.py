@@ -12,7 +12,7 @@ than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and cha
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /record/SHARE.jsonl         the record of a finished game
-    GET  /host/SECRET                page with all games, for who runs the server
+    GET  /host/SECRET                page with all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
 """
 
@@ -169,7 +169,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         await lobby.thinking.close()
 
     def seated(answer: Callable[[Request, Table, int], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        """An endpoint for who has a seat's secret."""
+        """An endpoint for holders of a seat's secret."""
 
         async def endpoint(request: Request) -> Response:
             return await answer(request, *lobby.seat(request.path_params["secret"]))
@@ -397,7 +397,7 @@ def listed(table: Table) -> dict[str, Any]:
 
 
 def failed(request: Request, status: int, reason: str, headers: Any = None) -> Response:
-    """Why something is refused: JSON for programs, a page for who follows a link."""
+    """Why something is refused: JSON for programs, a page for people who follow a link."""
     if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
         text = (PAGE / "front.html").read_text(encoding="utf-8")
         return Response(text, status, headers, media_type="text/html")

@@ -36,7 +36,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Seat:
-    """Who plays. A person has a secret, which is his link; an agent has its name as `find_agent` takes it."""
+    """Who plays. A person has a secret, which is their link; an agent has its name as `find_agent` takes it."""
 
     name: str
     agent: str | None = None
@@ -165,7 +165,7 @@ class Table:
 
         Args:
             player: Whose seat.
-            number: How many moves he has seen: the move is meant for that position and no other.
+            number: How many moves they have seen: the move is meant for that position and no other.
             move: As text.
 
         Raises:
@@ -181,7 +181,7 @@ class Table:
         self.notify()
 
     def check_turn(self, player: int, number: Any) -> None:
-        """Refuse what isn't meant for this position, or comes from who isn't to move."""
+        """Refuse what isn't meant for this position, or comes from a seat that isn't to move."""
         if type(number) is not int:
             raise RefusedError(400, f"number must be the number of moves that you have seen, got {number!r:.40}")
         if self.game.over:

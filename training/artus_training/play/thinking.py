@@ -143,7 +143,7 @@ class Mind:
             warn(f"{readable(str(self._names[player]), 200)} can't be closed: {reason(error)}")
 
     def hint(self, game: Game, key: int) -> tuple[list[tuple[str, float]], bool]:
-        """What ismcts would play for the player to move, who learns nothing from it that he couldn't know.
+        """What ismcts would play for the player to move, using nothing that this player couldn't know.
 
         Returns:
             The moves that it tries most, the best first, each with its part of all tries; whether it searched at all.

@@ -44,7 +44,7 @@ const whole = (title) => title.replace("–", "\u2060–\u2060");
 /** `1 card`, `2 cards`. */
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
-/** Everybody's name, prestige, and what is known of his cards. */
+/** Everybody's name, prestige, and what is known of their cards. */
 export function players(setup, position) {
   const over = position.phase === "over";
   return setup.players.map((player, number) => {
