@@ -9,7 +9,7 @@ import pytest
 
 from artus_env.engine import workers
 from artus_env.engine.jit import DISABLED
-from artus_env.engine.workers import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, Pace, available_cores, cpu_quotas
+from artus_env.engine.workers import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, Pace, available_cores, cpu_quotas, threads_for
 from artus_training import bench, neighbours
 from artus_training.cli import main
 
@@ -54,6 +54,14 @@ def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked,
     monkeypatch.setattr(workers, "_own_quota", lambda: min(2.0**31, quota))
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     assert available_cores() == cores
+
+
+@pytest.mark.parametrize(
+    ("games", "given", "threads"), [(99, 0, 1), (199, 0, 1), (200, 0, 2), (5000, 0, 8), (5000, 3, 3), (0, 0, 1)]
+)
+def test_a_thread_must_have_enough_to_do(monkeypatch, games, given, threads):
+    monkeypatch.setattr(workers, "available_cores", lambda: 8)
+    assert threads_for(games, 100, given) == threads
 
 
 @pytest.mark.parametrize(

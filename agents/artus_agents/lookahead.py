@@ -10,7 +10,7 @@ from artus_agents import loops
 from artus_env.artus.actions import MASK_WORDS
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.workers import run_shares, scratch, shares, threads_for
 
 GAMES_PER_THREAD = 16
 
@@ -39,7 +39,7 @@ class LookaheadAgent:
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         count = len(view)
-        bounds = shares(count, max(1, min(available_cores(), count // GAMES_PER_THREAD)))
+        bounds = shares(count, threads_for(count, GAMES_PER_THREAD))
         states = view.redeal(view.keys)  # what it can't know plays no part; this only makes sure
         actions = np.empty(count, np.int64)
         arguments = (

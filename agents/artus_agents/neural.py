@@ -15,7 +15,7 @@ from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook
 from artus_env.artus.actions import action_table
 from artus_env.artus.observation import observation_scale
 from artus_env.engine.agents import View
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.workers import available_cores, run_shares, scratch, shares, threads_for
 
 TRAINED = Path(__file__).parent / "trained"
 """The agents that come with the package: `RULES-PLAYERS.safetensors`, and `shared.safetensors` for all other variants."""
@@ -176,7 +176,7 @@ def view_outlook(view: View) -> np.ndarray:
 
 def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0) -> None:
     """`outlook` of n games, by several threads (0: one a core) where that pays."""
-    bounds = shares(len(states), max(1, min(threads or available_cores(), len(states) // GAMES_PER_THREAD)))
+    bounds = shares(len(states), threads_for(len(states), GAMES_PER_THREAD, threads))
     after = scratch(len(bounds) - 1, 1, states.dtype)
     run_shares(outlook, outlook_shares, (tables, states, legal, after, out), bounds)
 
@@ -187,7 +187,7 @@ def draw_actions(
     """`choose` for n games, by several threads (0: one a core) where that pays: actions and log-probabilities, shapes (n,)."""
     count = len(legal)
     actions, log_probs = np.empty(count, np.int64), np.empty(count, np.float32)
-    bounds = shares(count, max(1, min(threads or available_cores(), count // GAMES_PER_THREAD)))
+    bounds = shares(count, threads_for(count, GAMES_PER_THREAD, threads))
     arguments = (output.logits.numpy(), output.gates.numpy(), legal, out, bits, sample, actions, log_probs)
     run_shares(choose, choose_shares, arguments, bounds)
     return actions, log_probs

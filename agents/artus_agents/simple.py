@@ -6,13 +6,13 @@ import numpy as np
 
 from artus_agents import loops
 from artus_env.engine.agents import View
-from artus_env.engine.workers import available_cores, run_shares, shares
+from artus_env.engine.workers import run_shares, shares, threads_for
 
 GAMES_PER_THREAD = 512
 
 
 def _bounds(count: int) -> np.ndarray:
-    return shares(count, max(1, min(available_cores(), count // GAMES_PER_THREAD)))
+    return shares(count, threads_for(count, GAMES_PER_THREAD))
 
 
 class RandomAgent:

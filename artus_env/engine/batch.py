@@ -15,7 +15,7 @@ from artus_env.engine.render import GRID_GAMES, draw, grid
 from artus_env.engine.rewards import MODES, mode_index
 from artus_env.engine.rng import check_seed, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.wording import counted
-from artus_env.engine.workers import available_cores, run_shares, shares
+from artus_env.engine.workers import run_shares, shares, threads_for
 
 GAMES_PER_THREAD = 512
 """With fewer games a second thread costs more than it saves."""
@@ -78,7 +78,7 @@ class Batch:
             threads = whole_number("threads", threads, 1)
         self.rules = rules
         self.num_players = num_players
-        self.threads = threads or max(1, min(available_cores(), num_games // GAMES_PER_THREAD))
+        self.threads = threads or threads_for(num_games, GAMES_PER_THREAD)
         self._shares = shares(num_games, min(self.threads, num_games))
         self.autoreset = autoreset
         self.components = self.definition.box(components)

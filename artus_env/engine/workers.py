@@ -114,6 +114,12 @@ def _quota(folder: Path) -> float:
         return math.inf
 
 
+def threads_for(games: int, each: int, given: int = 0) -> int:
+    """How many threads to use where one pays for every `each` games: at least 1, at most `given` (0: one a core)."""
+    most = games // each
+    return min(given or available_cores(), most) if most > 1 else 1  # asking the system takes microseconds
+
+
 def shares(count: int, threads: int) -> np.ndarray:
     """Bounds of equal shares of `count` games: shape (threads + 1,), int64."""
     return np.linspace(0, count, threads + 1).astype(np.int64)
