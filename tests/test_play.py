@@ -304,6 +304,26 @@ def test_a_whole_game_against_agents(tmp_path, rules, agents):
         )
 
 
+def test_a_new_game_that_its_table_cannot_name_is_not_left_behind(tmp_path, monkeypatch):
+    """The disk fills up between the two files that a new game takes."""
+    lobby = Lobby(Store(tmp_path))
+    lobby.add(table := deal(tmp_path, "beginner", PEOPLE[:2]))
+    while not table.game.over:
+        play_on(table, 1)
+    real = Table.save
+
+    def full(self, game=None):
+        if self is table:
+            raise OSError(28, "No space left on device")
+        real(self, game)
+
+    monkeypatch.setattr(Table, "save", full)
+    with pytest.raises(RefusedError, match="can't be kept on disk: No space left"):
+        lobby.again(table)
+    assert [path.stem for path in tmp_path.glob("*.json")] == [table.name]
+    assert table.next == ""
+
+
 def test_after_the_end_the_same_people_can_play_again_with_new_links(tmp_path):
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
         play_on(table, 1000)

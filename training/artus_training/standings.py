@@ -225,6 +225,8 @@ def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: in
 
 # --- showing ---------------------------------------------------------------------------------------------------------
 
+MOST_DIGITS = 6
+"""Behind the point, of an interval whose ends are as good as the same."""
 SHORTEST_NAME = 8
 """Letters of a name that are left at least, even if a table gets too wide."""
 
@@ -258,7 +260,8 @@ def interval(low: float | None, high: float | None, digits: int = 1, times: int 
     if low is None or high is None:
         return ""
     ends = [f"{times * end:z.{digits}f}" for end in (low, high)]
-    return f" ({ends[0]}..{ends[1]})" if ends[0] != ends[1] else interval(low, high, digits + 1, times)
+    apart = ends[0] != ends[1] or digits > MOST_DIGITS
+    return f" ({ends[0]}..{ends[1]})" if apart else interval(low, high, digits + 1, times)
 
 
 def remarks(whole: Standings) -> list[str]:

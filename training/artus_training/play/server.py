@@ -150,6 +150,8 @@ class Lobby:
             table.next = new.name
             table.save()
         except OSError as error:
+            if table.next:  # a game that nobody would find
+                self.store.remove(table.next)
             table.next = ""
             raise RefusedError(503, f"the game can't be kept on disk: {reason(error)}") from None
         self.add(new)

@@ -57,6 +57,11 @@ class Store:
         """
         self._write(f"{name}.json", json.dumps({"version": VERSION, **data}, separators=(",", ":")))
 
+    def remove(self, name: str) -> None:
+        """Remove a game's file, if it can be removed."""
+        with suppress(OSError):
+            (self.folder / f"{name}.json").unlink()
+
     def host_secret(self) -> str:
         """The secret of the page with all games: the same at every start, so that its link goes on working.
 
