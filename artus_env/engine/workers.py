@@ -39,9 +39,9 @@ LONG = 0.1
 """Seconds of work that are always shared: a thread that is kept waiting has less to lose than there is to gain."""
 MOST_CREDIT = 0.001
 """Seconds that sharing may lose at once after it has paid for long."""
-PAUSE = 20
+PAUSE = 50
 """Sharing that has lost is not tried again for so many times what it has lost."""
-LONGEST_PAUSE = 1.0
+LONGEST_PAUSE = 3.0
 """Seconds; more would be lost by not noticing that the neighbours have gone."""
 
 _lock = threading.Lock()
