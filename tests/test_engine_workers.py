@@ -67,9 +67,9 @@ def test_a_thread_must_have_enough_to_do(monkeypatch, games, given, threads):
 @pytest.mark.parametrize(
     ("first", "given", "spins"),
     [
-        ("artus_env", {}, workers.SPINS),
-        ("artus_agents.neural", {}, workers.SPINS),
-        ("artus_training.cli", {}, workers.SPINS),
+        ("artus_env", {}, workers.SPINS_OF_OTHERS),
+        ("artus_agents.neural", {}, workers.SPINS_OF_OTHERS),
+        ("artus_training.cli", {}, workers.SPINS_OF_OTHERS),
         ("artus_agents.neural", {"GOMP_SPINCOUNT": "7"}, "7"),
         ("artus_agents.neural", {"OMP_WAIT_POLICY": "ACTIVE"}, None),
     ],
@@ -95,6 +95,24 @@ print("end", os.environ.get("GOMP_SPINCOUNT"))
     said = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("torch", "end"))]
     assert set(said) == {str(spins)}, done.stderr
     assert (len(said) == 2) == (first != "artus_env")
+
+
+def test_numbas_threads_are_told_their_own_number_of_spins_when_they_are_started():
+    script = """
+import os
+from numba.np.ufunc import parallel
+launch = parallel._launch_threads
+def watch():
+    print(os.environ["GOMP_SPINCOUNT"])
+    launch()
+parallel._launch_threads = watch
+from artus_env.engine import workers
+workers._load_openmp()
+print(os.environ["GOMP_SPINCOUNT"])
+"""
+    environment = {key: value for key, value in os.environ.items() if key not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout.split() == [workers.SPINS, workers.SPINS_OF_OTHERS], done.stderr
 
 
 @pytest.fixture
@@ -163,7 +181,7 @@ def test_sharing_is_found_again_soon_after_the_neighbours_have_gone(clock):
 
 def test_one_stall_among_many_gains_is_forgiven_and_a_loss_is_paid_for_in_full(clock):
     pace = settled()
-    for _ in range(10):
+    for _ in range(round(MOST_CREDIT / 0.5e-3)):
         assert pace.pays(1000)
         pace.ran_shared(1000, 0.5e-3)
     assert pace.pays(1000)

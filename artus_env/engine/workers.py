@@ -6,8 +6,8 @@ parent started (OpenMP ends the process), and not every layer bears calls from t
 the calling thread does all the work itself; the results are the same.
 
 Threads that wait for each other lose when the machine does other work, too: all of them wait for the one that another
-program keeps from its core, and if they spin meanwhile they keep it away themselves. So they spin for microseconds only
-(OpenMP's default is a hundred times that), cores that a container's quota doesn't give aren't counted, and a loop that
+program keeps from its core, and if they spin meanwhile they keep it away themselves. So they spin for less than a millisecond
+(OpenMP's default is thirty times that), cores that a container's quota doesn't give aren't counted, and a loop that
 loses by being shared runs on one thread for a while.
 """
 
@@ -31,14 +31,18 @@ config: Any = numba_config  # its attributes are made at run time
 
 CACHE_LINE = 64
 """Bytes that a processor's cores hand to each other as one."""
-SPINS = "300"
-"""How often one of OpenMP's threads looks whether work has come before it sleeps."""
-CALLS_BETWEEN_MEASUREMENTS = 256
+SPINS = "10000"
+"""How often one of OpenMP's threads looks whether work has come before it sleeps: less than a millisecond. Waking one takes
+several microseconds, a twentieth of a step of 1 024 games; a thread that spins keeps the others from their cores."""
+SPINS_OF_OTHERS = "300"
+"""The same in torch, whose OpenMP is its own: its loops are longer, and nothing sees to it that sharing them pays."""
+CALLS_BETWEEN_MEASUREMENTS = 1024
 """Of one thread alone, which the gain from several is compared with."""
 LONG = 0.1
 """Seconds of work that are always shared: a thread that is kept waiting has less to lose than there is to gain."""
-MOST_CREDIT = 0.001
-"""Seconds that sharing may lose at once after it has paid for long."""
+MOST_CREDIT = 0.02
+"""Seconds that sharing may lose at once after it has paid for long: a thread that is kept from its core for a moment, a few
+milliseconds, doesn't end it."""
 PAUSE = 50
 """Sharing that has lost is not tried again for so many times what it has lost."""
 LONGEST_PAUSE = 3.0
@@ -57,9 +61,22 @@ def _in_child() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
-# Read by GNU's OpenMP when it is loaded: Numba loads it with the first parallel loop, torch when it is imported.
-if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
-    os.environ["GOMP_SPINCOUNT"] = SPINS
+# Read by each copy of GNU's OpenMP when it is loaded: by torch's when that is imported, by Numba's in `_load_openmp`.
+_spins_are_ours = not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys()
+if _spins_are_ours:
+    os.environ["GOMP_SPINCOUNT"] = SPINS_OF_OTHERS
+
+
+@cache
+def _load_openmp() -> None:
+    """Start Numba's threads: they read now how often they are to spin."""
+    if _spins_are_ours:
+        os.environ["GOMP_SPINCOUNT"] = SPINS
+    try:
+        numba.get_num_threads()
+    finally:
+        if _spins_are_ours:
+            os.environ["GOMP_SPINCOUNT"] = SPINS_OF_OTHERS
 
 
 def available_cores() -> int:
@@ -206,6 +223,7 @@ def run_shares(
         return
     pace = _paces[loop, games.bit_length(), kind]
     if pace.pays(games) and _lock.acquire(blocking=False):
+        _load_openmp()
         previous = numba.get_num_threads()
         start = time.perf_counter()
         try:
