@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from artus_env.artus import actions as _actions
-from artus_env.artus import observation as _observation
-from artus_env.artus.components import Card, Components
-from artus_env.artus.definition import ARTUS
 from artus_env.engine import batch as _batch
 from artus_env.engine import game as _game
 from artus_env.engine.game import IllegalMoveError
+from artus_env.games.artus import actions as _actions
+from artus_env.games.artus import observation as _observation
+from artus_env.games.artus.components import Card, Components
+from artus_env.games.artus.definition import ARTUS
 from artus_env.registration import register
 
 __all__ = [

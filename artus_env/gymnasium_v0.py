@@ -1,4 +1,5 @@
-"""Artus for Gymnasium: `gymnasium.make("artus_env:Artus-v0")` and `gymnasium.make_vec("artus_env:Artus-v0", num_envs=64)`."""
+"""Artus for Gymnasium: `gymnasium.make("artus_env:Artus-v0")` and
+`gymnasium.make_vec("artus_env:Artus-v0", num_envs=64)`."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ class ArtusEnv(GameEnv):
 
     ## Description
 
-    Knights and princes sit at a round table that turns with the King: what a seat is worth depends on how far behind the
-    King it is, and a move pays the value of the seat that is left. Each player plays the same 22 cards (16 in the
+    Knights and princes sit at a round table that turns with the King: what a seat is worth depends on how far behind
+    the King it is, and a move pays the value of the seat that is left. Each player plays the same 22 cards (16 in the
     beginner game): move a knight, move a prince or the King, give a ring, or, in the advanced game, score knights where
     they are. Most prestige wins. Hands and piles are hidden.
 
@@ -22,8 +23,8 @@ class ArtusEnv(GameEnv):
 
     ## Action Space
 
-    `Discrete(NUM_ACTIONS)`, the same ids in every variant. An action names a card, a figure by its place behind the King
-    and a number of steps. The legal ones: `info["action_mask"]` or `action_masks()`, int8, as
+    `Discrete(NUM_ACTIONS)`, the same ids in every variant. An action names a card, a figure by its place behind the
+    King and a number of steps. The legal ones: `info["action_mask"]` or `action_masks()`, int8, as
     `action_space.sample` takes them.
 
     ## Observation Space
@@ -40,14 +41,15 @@ class ArtusEnv(GameEnv):
 
     ## Starting State
 
-    A random deal: the start player is drawn, the piles are shuffled, no knight is placed yet. `reset(seed=...)` gives the
-    deal of `Game(seed=...)` and settles the seat, the opponents' decisions and all later episodes as well. Options for
+    A random deal: the start player is drawn, the piles are shuffled, no knight is placed yet. `reset(seed=...)` gives
+    the deal of `Game(seed=...)` and settles the seat, the opponents' decisions and all later episodes as well. Options
+    for
     one episode: `start_player`, `seat`, and `position` (`Game.to_dict`) to begin at instead of a deal.
 
     ## Episode End
 
-    When all hands are played; nothing is ever truncated. An illegal action ends the episode too, with a reward of -1, and
-    `info["illegal_action"]` names it. After the end the mask is all zeros.
+    When all hands are played; nothing is ever truncated. An illegal action ends the episode too, with a reward of -1,
+    and `info["illegal_action"]` names it. After the end the mask is all zeros.
 
     ## Arguments
 

@@ -9,7 +9,9 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # the rules as plain Python: nothing to compile, signatures and docstrings are there
+os.environ["NUMBA_DISABLE_JIT"] = (
+    "1"  # the rules as plain Python: nothing to compile, signatures and docstrings are there
+)
 
 from docutils import nodes
 from sphinx import addnodes
@@ -58,7 +60,8 @@ pygments_style = "friendly"
 pygments_dark_style = "native"
 
 
-# --- links of Markdown files, which have to hold in the repository as well ----------------------------------------------
+# --- links of Markdown files, which have to hold in the repository as well
+# ----------------------------------------------
 
 
 def on_the_site(target: Path) -> Path | None:
@@ -121,7 +124,8 @@ def write_if_changed(page: Path, text: str) -> None:
         page.write_text(text)
 
 
-# --- a page for each module ---------------------------------------------------------------------------------------------
+# --- a page for each module
+# ---------------------------------------------------------------------------------------------
 
 
 def modules() -> dict[str, str]:
@@ -153,15 +157,23 @@ def write_module_pages(app: Sphinx) -> None:
             for other in inside:
                 about = found[other].partition("\n\n")[0].replace("\n", " ")
                 lines += [f"   * - :doc:`{other.rpartition('.')[2]} <{other}>`", f"     - {as_rst(about)}"]
-            lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {other.rpartition('.')[2]} <{other}>" for other in inside)]
+            lines += [
+                "",
+                ".. toctree::",
+                "   :hidden:",
+                "",
+                *(f"   {other.rpartition('.')[2]} <{other}>" for other in inside),
+            ]
         write_if_changed(folder / f"{name}.rst", "\n".join(lines) + "\n")
 
 
-# --- docstrings ---------------------------------------------------------------------------------------------------------
+# --- docstrings
+# ---------------------------------------------------------------------------------------------------------
 
 
 def as_rst(text: str) -> str:
-    """A docstring as Sphinx reads it: code in single backticks, Markdown headings as Gymnasium's environments have them."""
+    """A docstring as Sphinx reads it: code in single backticks, Markdown headings as Gymnasium's environments have
+    them."""
     text = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
     text = re.sub(r"(?<!\S)([^\s`]*/\*[^\s`]*)(?!\S)", r"``\1``", text)  # a path with a star
     text = re.sub(r": ([A-Z]\.)$", r": \\\1", text, flags=re.MULTILINE)  # a single letter is no number of a list
@@ -172,7 +184,8 @@ SAID_ELSEWHERE = {
     r"Knights and princes sit .*?(?=\n\n)": "The game: :doc:`/rules`.",
     r'``"win"``: at the end, w joint winners .*?(?=\n\n)': "What each mode pays: :doc:`/rewards`.",
 }
-"""Parts that the docstring of every environment needs in a terminal, and links to the pages of the site that say the same."""
+"""Parts that the docstring of every environment needs in a terminal, and links to the pages of the site that say the
+same."""
 
 
 one_sentence: dict[str, list[str]] = {}
@@ -203,7 +216,9 @@ def exported() -> set[Any]:
 
 def bases(thing: type) -> list[type]:
     """Classes of ours whose methods a class has, and which are described on a page of their own."""
-    return [base for base in thing.__bases__ if base.__module__.partition(".")[0] in PACKAGES and base not in exported()]
+    return [
+        base for base in thing.__bases__ if base.__module__.partition(".")[0] in PACKAGES and base not in exported()
+    ]
 
 
 def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:

@@ -73,7 +73,8 @@ def play_digest(batch: Batch, steps: int) -> str:
 
 
 def digests(threads: int = 1) -> dict[str, str]:
-    """Hashes of random play through the end of a game, for every variant, reward mode and a tiny box; and of the generator."""
+    """Hashes of random play through the end of a game, for every variant, reward mode and a tiny box; and of the
+    generator."""
     found = {}
     for number, (rules, num_players) in enumerate(VARIANTS):
         reward = ("prestige", "win", "margin")[number % 3]
@@ -83,7 +84,9 @@ def digests(threads: int = 1) -> dict[str, str]:
     found["tiny box"] = play_digest(tiny, decisions("advanced", 4, TINY_BOX) + 3)
     game = random_game("advanced", 3, 5, moves=60)
     found["redeal"] = hashlib.sha256(b"".join(game.redeal(p, 9).state.tobytes() for p in range(3))).hexdigest()
-    numbers = [[int(random_bits(key, n)), int(following(key)), int(next_seed(key))] for key in KEYS for n in (0, 1, 1 << 40)]
+    numbers = [
+        [int(random_bits(key, n)), int(following(key)), int(next_seed(key))] for key in KEYS for n in (0, 1, 1 << 40)
+    ]
     found["generator"] = json.dumps([numbers, [int(below(np.uint64(random_bits(1, n)), n + 1)) for n in range(50)]])
     return found
 
@@ -155,7 +158,9 @@ def check_threads() -> None:
         for _ in range(10):
             records.add(random_game("beginner", 2, 3).record())
 
-    workers = [threading.Thread(target=play_batch, args=(seed,)) for seed in seeds] + [threading.Thread(target=play_game)]
+    workers = [threading.Thread(target=play_batch, args=(seed,)) for seed in seeds] + [
+        threading.Thread(target=play_game)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:

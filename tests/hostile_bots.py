@@ -222,7 +222,8 @@ def stops_launcher():
 
 
 def hides_from_launcher():
-    """Kills it, having seen to it that it isn't killed itself and that its children can't be told from others. Plays on."""
+    """Kills it, having seen to it that it isn't killed itself and that its children can't be told from others. Plays
+    on."""
     ctypes.CDLL(None).prctl(1, 0)  # PR_SET_PDEATHSIG
     greet()
     request = read()

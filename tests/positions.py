@@ -82,7 +82,9 @@ def around(king: str, king_seat: int = 0, **figures: list[int]) -> str:
 # --- the course of the game ----------------------------------------------------------------------------------------
 
 
-def counts(rules: str, players: int, start: int, phase: str, turn: int, left: int, rounds: int) -> list[tuple[int, int]]:
+def counts(
+    rules: str, players: int, start: int, phase: str, turn: int, left: int, rounds: int
+) -> list[tuple[int, int]]:
     """How many cards each player has (played, drawn) when `rounds` whole rounds are behind."""
     a_turn, all_draws = (1, 12) if rules == "beginner" else (2, 16)
     result = []
@@ -127,7 +129,8 @@ def position(
     """A whole position from a drawing and the cards that matter; all others are put where the rules let them be.
 
     Args:
-        hand: Cards that the player to move holds. Without `rounds` they are his whole hand, as late as possible in the game.
+        hand: Cards that the player to move holds. Without `rounds` they are his whole hand, as late as possible in the
+            game.
         left: Cards still to play or draw; the full number of the turn if not given.
         rounds: Whole rounds that are behind.
         hands: Cards that players hold, as far as they matter.
@@ -150,7 +153,9 @@ def position(
     stacks = []
     for player, (played, drawn) in enumerate(counts(rules, players, start, phase, turn, left, rounds)):
         stacks.append(
-            _cards(rules, played, drawn, hands.get(player, []), (piles or {}).get(player, {}), shuffle or random.Random(0))
+            _cards(
+                rules, played, drawn, hands.get(player, []), (piles or {}).get(player, {}), shuffle or random.Random(0)
+            )
         )
     return {
         "rules": rules,
@@ -168,7 +173,8 @@ def position(
 
 
 def _cards(rules, played, drawn, hand, tops, shuffle):
-    """One player's (hand, piles, played cards): `hand` and `tops` are where they should be, the rest anywhere allowed."""
+    """One player's (hand, piles, played cards): `hand` and `tops` are where they should be, the rest anywhere
+    allowed."""
     backs = ("knight", "king") if rules == "beginner" else ("knight", "king", "scoring")
     dealt = 2 if rules == "beginner" else 3
     loose = Counter(card for back in backs for card in BACKS[back])

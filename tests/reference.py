@@ -27,7 +27,18 @@ FORWARD = {
     "any1-5b": (1, 5),
     "choice": (1, 3),
 }
-DECK = [*list(FORWARD)[:12], "ring-silver", "ring-bronze", "ring-any", "all", "reversed", "colors", "carpet", "reds", "choice"]
+DECK = [
+    *list(FORWARD)[:12],
+    "ring-silver",
+    "ring-bronze",
+    "ring-any",
+    "all",
+    "reversed",
+    "colors",
+    "carpet",
+    "reds",
+    "choice",
+]
 KNIGHTS = {2: 5, 3: 5, 4: 4}
 
 

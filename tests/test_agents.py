@@ -11,15 +11,15 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, infer
 from artus_agents.simple import GreedyAgent, RandomAgent
 from artus_env import NUM_ACTIONS, Batch
-from artus_env.artus.actions import PLACE, action_table
-from artus_env.artus.components import STANDARD
-from artus_env.artus.observation import observation_scale
-from artus_env.artus.state import PLAY_PHASE
 from artus_env.engine import agents as engine_agents
 from artus_env.engine.agents import GROUP, View, find_agent, runs_program
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
+from artus_env.games.artus.actions import PLACE, action_table
+from artus_env.games.artus.components import STANDARD
+from artus_env.games.artus.observation import observation_scale
+from artus_env.games.artus.state import PLAY_PHASE
 from artus_training.evaluate import evaluate
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
@@ -80,7 +80,8 @@ def illegal_in_game_two(actions, view):
 
 
 @pytest.mark.parametrize(
-    ("names", "title"), [(None, "agent 1 of the line-up (Clumsy)"), (["best", "worst"], "agent 1 of the line-up (worst)")]
+    ("names", "title"),
+    [(None, "agent 1 of the line-up (Clumsy)"), (["best", "worst"], "agent 1 of the line-up (worst)")],
 )
 def test_an_illegal_action_names_agent_game_and_move(names, title):
     batch = Batch(4, seed=1, autoreset=False)
@@ -132,7 +133,12 @@ def test_an_evaluation_names_the_agent_that_plays_an_illegal_action():
 
 
 def test_actions_may_be_tensors_and_lists():
-    for answer in (torch.from_numpy, np.ndarray.tolist, list, lambda actions: [torch.tensor(a) for a in actions.tolist()]):
+    for answer in (
+        torch.from_numpy,
+        np.ndarray.tolist,
+        list,
+        lambda actions: [torch.tensor(a) for a in actions.tolist()],
+    ):
         batch = Batch(3, seed=1, autoreset=False)
         play_games(batch, [Clumsy(lambda actions, _, answer=answer: answer(actions))], np.zeros((3, 2), int), keys(3))
         assert batch.over.all()
@@ -228,7 +234,8 @@ def test_a_neural_agent_refuses_variants_that_it_was_not_trained_for():
         agent.act(View(Batch(1, rules="advanced", num_players=3), None, keys(1)))
 
 
-# --- names -------------------------------------------------------------------------------------------------------------
+# --- names
+# -------------------------------------------------------------------------------------------------------------
 
 
 def last(observation, action_mask):
@@ -312,7 +319,9 @@ def test_names_that_start_a_program_are_known(name):
     assert runs_program(name)
 
 
-@pytest.mark.parametrize("name", ["random", "ismcts:500", "ppo:program:x", "x.safetensors", "Program:./bot", "nobody", ""])
+@pytest.mark.parametrize(
+    "name", ["random", "ismcts:500", "ppo:program:x", "x.safetensors", "Program:./bot", "nobody", ""]
+)
 def test_names_that_start_no_program_are_known_too(name):
     assert not runs_program(name)
 

@@ -93,7 +93,12 @@ def test_wrong_usage_is_one_line_and_exit_code_2(arguments, message, capsys):
 
 @pytest.mark.parametrize(
     ("number", "noun", "form", "said"),
-    [(0, "move", "", "0 moves"), (1, "move", "", "1 move"), (2, "move", "", "2 moves"), (1200, "game", ",", "1,200 games")],
+    [
+        (0, "move", "", "0 moves"),
+        (1, "move", "", "1 move"),
+        (2, "move", "", "2 moves"),
+        (1200, "game", ",", "1,200 games"),
+    ],
 )
 def test_one_thing_is_counted_as_one(number, noun, form, said):
     assert counted(number, noun, form) == said
@@ -145,7 +150,11 @@ def test_an_unusable_place_is_one_line_and_exit_code_2(command, place, tmp_path,
     error = capsys.readouterr().err
     assert error.startswith(f"artus {command.split()[0]}: ")
     assert error.count("\n") == 1
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "out") == ["file", "folder.gif", "games.jsonl"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "out") == [
+        "file",
+        "folder.gif",
+        "games.jsonl",
+    ]
     assert not list(Path("folder.gif").iterdir())
 
 
@@ -154,12 +163,18 @@ def test_what_stands_in_files_of_others_is_no_reason_for_a_traceback(command, tm
     game = (ROOT / "docs/game.jsonl").read_text()
     for content in (
         "", "null", "[" * 3000, "[" * 3000 + "]" * 3000, "1" + "0" * 5000, "\x00", "x" * 3_000_000,
-        *(f'{game[:-2]},"{key}":{value}}}' for key in ("scores", "position", "players") for value in ("5", "null", "[7]")),
+        *(
+            f'{game[:-2]},"{key}":{value}}}'
+            for key in ("scores", "position", "players")
+            for value in ("5", "null", "[7]")
+        ),
     ):  # fmt: skip
         path = tmp_path / "file.jsonl"
         path.write_text(content)
         for options in (
-            ([], ["1", "--at", "0"], ["--check"], ["--html", str(tmp_path / "x.html")]) if command == "replay" else ([],)
+            ([], ["1", "--at", "0"], ["--check"], ["--html", str(tmp_path / "x.html")])
+            if command == "replay"
+            else ([],)
         ):
             code = main([command, str(path), *options])
             error = capsys.readouterr().err
@@ -168,7 +183,9 @@ def test_what_stands_in_files_of_others_is_no_reason_for_a_traceback(command, tm
 
 
 def run_artus(*arguments, **options):
-    return subprocess.run([sys.executable, "-m", "artus_training", *arguments], stderr=subprocess.PIPE, timeout=120, **options)
+    return subprocess.run(
+        [sys.executable, "-m", "artus_training", *arguments], stderr=subprocess.PIPE, timeout=120, **options
+    )
 
 
 @pytest.mark.parametrize("arguments", [["rules"], ["--help"], ["show", "--help"]])
@@ -228,7 +245,11 @@ def test_too_little_memory_is_one_line_and_exit_code_2(make, monkeypatch, capsys
 
 
 def test_other_errors_are_not_hidden(monkeypatch):
-    for error in (ValueError("a fault of ours"), RuntimeError("a fault of ours"), ModuleNotFoundError("no", name="nobody")):
+    for error in (
+        ValueError("a fault of ours"),
+        RuntimeError("a fault of ours"),
+        ModuleNotFoundError("no", name="nobody"),
+    ):
 
         def faulty(arguments, error=error):
             raise error

@@ -15,7 +15,9 @@ from artus_training.runs import RunError, alone_in_run
 
 
 def tiny(runs):
-    return Settings(steps=512, num_games=32, num_steps=16, hidden=(16,), threads=1, evaluate_every=0, final_games=0, runs=runs)
+    return Settings(
+        steps=512, num_games=32, num_steps=16, hidden=(16,), threads=1, evaluate_every=0, final_games=0, runs=runs
+    )
 
 
 def test_only_this_very_training_counts_as_finished(tmp_path):
@@ -78,7 +80,9 @@ def test_a_card_whose_curve_is_none_is_refused_in_one_line(tmp_path, capsys):
 def test_a_second_comparison_moves_the_first_aside(tmp_path, monkeypatch):
     """Also those of other variants stay, and one that was interrupted goes on with its own settings only."""
     made = []
-    monkeypatch.setattr(compare, "_compare", lambda settings: made.append(settings.seed) or write_atomically(result, b"{}"))
+    monkeypatch.setattr(
+        compare, "_compare", lambda settings: made.append(settings.seed) or write_atomically(result, b"{}")
+    )
     settings = compare.Settings(folder=tmp_path, minutes=1)
     result = settings.runs / "result.json"
     compare.compare(settings)
@@ -92,7 +96,9 @@ def test_a_second_comparison_moves_the_first_aside(tmp_path, monkeypatch):
         compare.compare(settings)
 
 
-@pytest.mark.parametrize("change", [{"games": 0}, {"games": 10**9}, {"minutes": float("inf")}, {"points": -1}, {"seed": -1}])
+@pytest.mark.parametrize(
+    "change", [{"games": 0}, {"games": 10**9}, {"minutes": float("inf")}, {"points": -1}, {"seed": -1}]
+)
 def test_a_comparison_that_cannot_be_is_refused_before_anything_is_moved(tmp_path, change):
     with pytest.raises(ValueError, match=next(iter(change))):
         compare.compare(dataclasses.replace(compare.Settings(folder=tmp_path), **change))

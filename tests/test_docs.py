@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.artus import tables
+from artus_env.games.artus import tables
 from artus_training.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,9 @@ def test_links_lead_to_files(page):
         assert (page.parent / target).exists(), target
 
 
-EXAMPLES = [(page.name, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)]
+EXAMPLES = [
+    (page.name, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+]
 
 
 @pytest.mark.parametrize(("page", "code"), EXAMPLES, ids=[page for page, _ in EXAMPLES])

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from artus_env import NUM_ACTIONS, Batch, Game
-from artus_env.artus import kernels
 from artus_env.engine.jit import DISABLED
+from artus_env.games.artus import kernels
 from engine_play import ARRAYS, VARIANTS, decisions, play_digest
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -493,7 +493,9 @@ def test_without_a_seed_every_batch_is_another():
 # --- copies ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))], ids=["deepcopy", "pickle"]
+)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_copied_batch_plays_on_alike_and_apart(copied, threads):
     batch = played(reward="prestige", threads=threads)

@@ -19,7 +19,7 @@ compiled_only = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 RUN_TWO_LOOPS = """
 import numpy as np
 import artus_env
-from artus_env.artus import actions, kernels, state
+from artus_env.games.artus import actions, kernels, state
 assert artus_env.__file__.startswith({folder!r}), artus_env.__file__
 states = np.zeros(1, state.STATE)
 states["phase"] = 3  # over
@@ -27,7 +27,8 @@ nothing_legal = np.zeros((1, actions.MASK_WORDS), np.uint64)
 print(kernels.describe(actions.build_tables(), states, 3)[1])  # a knight placed 3 behind the King, who is on seat 0
 print(kernels.first_illegal(states, nothing_legal, np.array([17]), 339))  # finished games take any action
 """
-"""Small loops, quickly compiled; the first calls rules of another file, the second has a number of another file in it."""
+"""Small loops, quickly compiled; the first calls rules of another file, the second has a number of another file in
+it."""
 
 
 PROJECT = Path(artus_env.__file__).parents[1]
@@ -38,7 +39,13 @@ def start_python(code: str, folder: Path = PROJECT, **environment: str) -> subpr
     kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
     environment = {**kept, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment}
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -79,7 +86,7 @@ def test_an_edited_rule_shows_in_the_next_process(tmp_path):
     assert run() == ["25", "-1"]
     assert files_below(cache / "artus_env") == compiled, "the second process compiled again"
 
-    rules, state = folder / "artus_env/artus/rules.py", folder / "artus_env/artus/state.py"
+    rules, state = folder / "artus_env/games/artus/rules.py", folder / "artus_env/games/artus/state.py"
     replace_once(rules, "    seat = origin + steps\n", "    seat = origin + steps + 1\n")
     assert run() == ["26", "-1"]
 
@@ -120,12 +127,15 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
     monkeypatch.setattr(jit.config, "CACHE_DIR", "")
     monkeypatch.setattr(jit.Path, "home", no_home)
     monkeypatch.setattr(compiled, "_warned", False)
-    with pytest.warns(RuntimeWarning, match="can't be kept in the user's cache folder .Could not determine home directory"):
+    with pytest.warns(
+        RuntimeWarning, match="can't be kept in the user's cache folder .Could not determine home directory"
+    ):
         assert jit.cache_folder.__wrapped__("artus_env") is None
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
-    """`NUMBA_CACHE_DIR` first, as for all users of Numba, then the user's cache folder; there in a folder of our own."""
+    """`NUMBA_CACHE_DIR` first, as for all users of Numba, then the user's cache folder; there in a folder of our
+    own."""
     monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path))
     assert jit.cache_root() == tmp_path / "artus_env"
     monkeypatch.setattr(jit.config, "CACHE_DIR", "")

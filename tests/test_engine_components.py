@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Card, Components, Game
-from artus_env.artus.components import CARDS, STANDARD, WHEEL
-from artus_env.artus.observation import observation_bounds, observation_layout, observation_scale
+from artus_env.games.artus.components import CARDS, STANDARD, WHEEL
+from artus_env.games.artus.observation import observation_bounds, observation_layout, observation_scale
 from engine_play import TINY_BOX, decisions, random_game
 from foreign import VALUES, is_short_line, places, refusal, replaced
 from positions import around, position
@@ -62,7 +62,8 @@ boxes = pytest.mark.parametrize(("box", "num_actions"), BOXES.values(), ids=BOXE
 @boxes
 @pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 4)])
 def test_a_changed_box_just_works(box, num_actions, rules, num_players):
-    """Whole random games, in a batch and one by one, with all that is seen within the layout and the bounds of this box."""
+    """Whole random games, in a batch and one by one, with all that is seen within the layout and the bounds of this
+    box."""
     batch = Batch(2, rules=rules, num_players=num_players, seed=1, autoreset=False, components=box)
     games = [Game(rules, num_players, seed=int(seed), components=box) for seed in batch.seeds]
     low, high = observation_bounds(box)
@@ -188,14 +189,20 @@ INVALID = {
     "the name of drawing": ({"cards": {"k1-4": {"name": "draw"}}}, "cards: 'draw' can't be a card's name"),
     "a name like placing": ({"cards": {"k1-4": {"name": "@12"}}}, "cards: '@12' can't be a card's name"),
     "a name with a space": ({"cards": {"k1-4": {"name": "k 4"}}}, "cards: 'k 4' can't be a card's name"),
-    "a name that can't be printed": ({"cards": {"k1-4": {"name": "k\u202e"}}}, "cards: 'k\\u202e' can't be a card's name"),
+    "a name that can't be printed": (
+        {"cards": {"k1-4": {"name": "k\u202e"}}},
+        "cards: 'k\\u202e' can't be a card's name",
+    ),
     "a long name": ({"cards": {"k1-4": {"name": "k" * 33}}}, "cards: a card's name has at most 32 letters"),
     "a name that is none": ({"cards": {"k1-4": {"name": ["k1-4"]}}}, "cards: ['k1-4'] can't be a card's name"),
     "yes for a number": ({"carpet": [True]}, "carpet needs whole numbers, got [True]"),
     "a number for yes": ({"cards": {"k1-4": {"backward": 1}}}, "card k1-4: backward must be true or false, got 1"),
     "no name": ({"cards": {"k1-4": {"name": ""}}}, "cards: '' can't be a card's name"),
     "an unknown back": ({"cards": {"k1-4": {"pile": "bishop"}}}, "card k1-4: a 'bishop' card"),
-    "an action of another back": ({"cards": {"k1-4": {"action": "ring"}}}, "card k1-4: a 'knight' card can't have the action"),
+    "an action of another back": (
+        {"cards": {"k1-4": {"action": "ring"}}},
+        "card k1-4: a 'knight' card can't have the action",
+    ),
     "steps the wrong way round": ({"cards": {"k1-4": {"low": 5}}}, "card k1-4: steps must be in 1..27, got 5..4"),
     "no steps": ({"cards": {"k1-4": {"low": 0}}}, "card k1-4: steps must be in 1..27, got 0..4"),
     "once around": ({"cards": {"k1-4": {"high": 28}}}, "card k1-4: steps must be in 1..27"),
@@ -213,7 +220,10 @@ INVALID = {
         "cards: each kind of scoring may stand there once",
     ),
     "too few knight cards": ({"cards": (*CARDS[:2], *CARDS[8:])}, "cards: at least 3 knight and 3 king cards"),
-    "too few king cards": ({"cards": (*CARDS[:8], *CARDS[8:10], *CARDS[15:])}, "cards: at least 3 knight and 3 king cards"),
+    "too few king cards": (
+        {"cards": (*CARDS[:8], *CARDS[8:10], *CARDS[15:])},
+        "cards: at least 3 knight and 3 king cards",
+    ),
     "too many cards": ({"cards": {"ring-any": {"copies": 5}}}, "cards: at most 24 a player, got 25"),
     "an odd number of cards": ({"cards": {"ring-any": {"copies": 3}}}, "cards: advanced players play two a turn"),
 }

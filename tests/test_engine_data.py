@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from artus_env import NUM_ACTIONS, OBSERVATION_SCALE, Batch, Game
-from artus_env.artus.actions import MASK_WORDS, action_table, build_tables
-from artus_env.artus.observation import OBSERVATION_SIZE, observation_bounds, observation_layout, observation_scale
-from artus_env.artus.state import STATE
+from artus_env.games.artus.actions import MASK_WORDS, action_table, build_tables
+from artus_env.games.artus.observation import (
+    OBSERVATION_SIZE,
+    observation_bounds,
+    observation_layout,
+    observation_scale,
+)
+from artus_env.games.artus.state import STATE
 
 
 def test_the_standard_box_has_339_actions():

@@ -112,7 +112,9 @@ def test_what_is_read_has_the_types_that_were_asked_for(text, message):
 
 
 def test_what_is_no_text_any_more_is_held_to_the_same():
-    assert convert({"number": 1, "texts": ["a"]}, Line) == decode('{"number": 1, "texts": ["a"]}', Line) == Line(1, ["a"])
+    assert (
+        convert({"number": 1, "texts": ["a"]}, Line) == decode('{"number": 1, "texts": ["a"]}', Line) == Line(1, ["a"])
+    )
     with pytest.raises(ValueError, match=r"Expected `int`, got `bool`"):
         convert({"number": True, "texts": []}, Line)
 

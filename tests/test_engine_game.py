@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from artus_env import NUM_ACTIONS, Components, Game, IllegalMoveError
-from artus_env.artus.actions import action_table
 from artus_env.engine.reading import shown
+from artus_env.games.artus.actions import action_table
 from engine_play import VARIANTS, decisions, random_game, random_moves
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -138,7 +138,9 @@ def test_a_turn_writes_only_to_arrays_that_fit(name, other):
     twin.turn(action, **arrays)  # those that fitted once are not looked at again: others are
     twin.turn(twin.legal_actions()[0], **arrays)
     for player in (game, twin):
-        with pytest.raises(ValueError, match=rf"{name} must be a writable and contiguous array of shape \({size},\), int8"):
+        with pytest.raises(
+            ValueError, match=rf"{name} must be a writable and contiguous array of shape \({size},\), int8"
+        ):
             player.turn(action, **arrays | {name: other(arrays[name])})
     assert everything(game) == before
     rows = {key: np.zeros((3, len(array)), np.int8) for key, array in arrays.items()}
@@ -261,8 +263,12 @@ def test_nobody_else_can_look(look, player):
 
 
 def test_repr_tells_how_it_stands():
-    assert repr(Game(seed=1, start_player=0)) == "Game(rules='beginner', num_players=2, player 1 to move, scores=[0, 0])"
-    assert re.fullmatch(r"Game\(rules='beginner', num_players=2, over, scores=\[.+\]\)", repr(random_game("beginner", 2, 1)))
+    assert (
+        repr(Game(seed=1, start_player=0)) == "Game(rules='beginner', num_players=2, player 1 to move, scores=[0, 0])"
+    )
+    assert re.fullmatch(
+        r"Game\(rules='beginner', num_players=2, over, scores=\[.+\]\)", repr(random_game("beginner", 2, 1))
+    )
 
 
 # --- copies ------------------------------------------------------------------------------------------------------

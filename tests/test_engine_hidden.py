@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.artus.components import PILES, STANDARD
+from artus_env.games.artus.components import PILES, STANDARD
 from engine_play import VARIANTS, decisions, random_game, random_moves
 
 BACK = {card.name: card.pile for card in STANDARD.cards}
@@ -119,7 +119,8 @@ def deal_of(position, player):
 
 
 def consistent_deals(position, player):
-    """Every way the hidden cards can lie, with the number of ways to lay the single cards so (copies can be exchanged)."""
+    """Every way the hidden cards can lie, with the number of ways to lay the single cards so (copies can be
+    exchanged)."""
     ways = []
     for _, _, in_hand, pile in hidden_cards(position, player):
         held = len(in_hand)
@@ -132,7 +133,8 @@ def consistent_deals(position, player):
     [("beginner", 2, 12, 19), ("beginner", 2, 25, 21), ("beginner", 3, 0, 23), ("advanced", 2, 6, 25)],
 )
 def test_redeal_is_uniform(rules, num_players, seed, moves_left):
-    """Late positions with few hidden cards, both `ring-any` among them: every deal that fits comes as often as it should."""
+    """Late positions with few hidden cards, both `ring-any` among them: every deal that fits comes as often as it
+    should."""
     game = random_game(rules, num_players, seed, decisions(rules, num_players) - moves_left)
     player = game.player
     deals = consistent_deals(game.to_dict(), player)
@@ -144,7 +146,9 @@ def test_redeal_is_uniform(rules, num_players, seed, moves_left):
     draws = 40 * len(deals)
     found = Counter(deal_of(game.redeal(player, number).to_dict(), player) for number in range(draws))
     assert set(found) <= set(deals)
-    chi_square = sum((found[deal] - draws * weight / ways) ** 2 / (draws * weight / ways) for deal, weight in deals.items())
+    chi_square = sum(
+        (found[deal] - draws * weight / ways) ** 2 / (draws * weight / ways) for deal, weight in deals.items()
+    )
     freedom = len(deals) - 1
     assert freedom - 4 * sqrt(2 * freedom) < chi_square < freedom + 4 * sqrt(2 * freedom)
 
@@ -156,7 +160,9 @@ def exchanges(position, player, rng, count):
     """The position with two hidden cards of one owner and back exchanged, in several ways."""
     pairs = []
     for owner, back, in_hand, pile in hidden_cards(position, player):
-        places = [("hands", card, None) for card in in_hand] + [("piles", card, place) for place, card in enumerate(pile)]
+        places = [("hands", card, None) for card in in_hand] + [
+            ("piles", card, place) for place, card in enumerate(pile)
+        ]
         pairs += [
             (owner, back, one, other)
             for one, other in combinations(places, 2)

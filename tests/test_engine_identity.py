@@ -87,7 +87,9 @@ def test_a_game_knows_nothing_of_its_neighbours(rules, num_players):
     assert few.final_scores.any()
 
 
-@pytest.mark.skipif(DISABLED, reason="thousands of games take too long in plain Python, where there are no threads anyway")
+@pytest.mark.skipif(
+    DISABLED, reason="thousands of games take too long in plain Python, where there are no threads anyway"
+)
 @pytest.mark.parametrize("threads", [2, 3, 5000])
 def test_shared_work_covers_every_game(threads):
     """Batches so large that choosing is shared too; as many threads asked for as you like."""

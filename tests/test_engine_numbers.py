@@ -10,7 +10,22 @@ from artus_env.engine import bits, rng
 from artus_env.engine.rng import SEED_LIMIT
 
 TOP = 1 << 63
-EDGES = [1, 2, 3, 0x80, 0xFF, 1 << 27, (1 << 28) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, TOP - 1, TOP, TOP + 1, SEED_LIMIT - 1]
+EDGES = [
+    1,
+    2,
+    3,
+    0x80,
+    0xFF,
+    1 << 27,
+    (1 << 28) - 1,
+    1 << 31,
+    (1 << 32) - 1,
+    1 << 32,
+    TOP - 1,
+    TOP,
+    TOP + 1,
+    SEED_LIMIT - 1,
+]
 RANDOM = [int(word) >> shift for word, shift in zip(rng.seed_stream(1, 40), range(40), strict=True)]
 WORDS = EDGES + [word for word in RANDOM if word]
 

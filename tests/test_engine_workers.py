@@ -9,7 +9,16 @@ import pytest
 
 from artus_env.engine import workers
 from artus_env.engine.jit import DISABLED
-from artus_env.engine.workers import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, Pace, available_cores, cpu_quotas, threads_for
+from artus_env.engine.workers import (
+    LONG,
+    LONGEST_PAUSE,
+    MOST_CREDIT,
+    PAUSE,
+    Pace,
+    available_cores,
+    cpu_quotas,
+    threads_for,
+)
 from artus_training import bench, neighbours
 from artus_training.cli import main
 
@@ -48,7 +57,9 @@ def test_systems_without_control_groups_have_no_quota(tmp_path):
     assert min(cpu_quotas(tmp_path / "nothing", tmp_path)) == np.inf
 
 
-@pytest.mark.parametrize(("quota", "asked", "cores"), [(np.inf, "", 8), (2.9, "", 2), (0.3, "", 1), (5, "3", 3), (2, "3", 2)])
+@pytest.mark.parametrize(
+    ("quota", "asked", "cores"), [(np.inf, "", 8), (2.9, "", 2), (0.3, "", 1), (5, "3", 3), (2, "3", 2)]
+)
 def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
     monkeypatch.setattr(workers, "_own_quota", lambda: min(2.0**31, quota))

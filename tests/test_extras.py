@@ -1,7 +1,7 @@
 """Every extra, installed alone, does what the README says of it, and a command that needs another one names it.
 
-What is installed is what `pyproject.toml` asks for and what that needs in turn; all other packages are hidden from a fresh
-interpreter.
+What is installed is what `pyproject.toml` asks for and what that needs in turn; all other packages are hidden from a
+fresh interpreter.
 """
 
 import json
@@ -29,7 +29,8 @@ def visible(name, path=None, target=None):
     return None if name.partition(".")[0] in modules else find_spec(name, path, target)
 
 def installed(*context):
-    return (found for found in find_distributions(*context) if found.name.lower().replace("_", "-").replace(".", "-") in there)
+    return (found for found in find_distributions(*context) if found.name.lower().replace("_", "-").replace(".", "-") in
+    there)
 
 PathFinder.find_spec, PathFinder.find_distributions = visible, installed
 """
@@ -83,7 +84,8 @@ def python_with(extra, code, work=None):
     hidden = [module for module, names in packages_distributions().items() if there.isdisjoint(map(plain, names))]
     assert "pytest" in hidden
     done = subprocess.run(
-        [sys.executable, "-c", HIDE + code], input=json.dumps([sorted(there), hidden, work]), capture_output=True, text=True,
+        [sys.executable, "-c", HIDE + code], input=json.dumps([sorted(there), hidden, work]),
+        capture_output=True, text=True,
         timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

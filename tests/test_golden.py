@@ -101,13 +101,19 @@ DAMAGED = {
     "a missing score": (damaged(lambda r: r["scores"].pop()), "2 players are named, 1 have a score"),
     "scores of nobody": (damaged(lambda r: r.update(players=None, scores=[])), "the scores at the end are"),
     "another number of players": (damaged(lambda r: r.update(players=["a"])), "1 players are named, 2 have a score"),
-    "yes for a score": (damaged(lambda r: r["scores"].__setitem__(0, True)), "Expected `int`, got `bool` - at `[$].scores"),
+    "yes for a score": (
+        damaged(lambda r: r["scores"].__setitem__(0, True)),
+        "Expected `int`, got `bool` - at `[$].scores",
+    ),
     "no seed at all": (damaged(lambda r: r.update(seed="dice")), "Expected `int [|] null`, got `str` - at `[$].seed`"),
     "a seed that no game takes": (
         damaged(lambda r: r.update(seed=-1)),
         "seed must be a whole number in 0..2[*][*]64-1, got -1",
     ),
-    "a version that is no whole number": (damaged(lambda r: r.update(rules_version=1.0)), "Expected `int`, got `float`"),
+    "a version that is no whole number": (
+        damaged(lambda r: r.update(rules_version=1.0)),
+        "Expected `int`, got `float`",
+    ),
     "a line without an end": (LINE + " " * LONGEST, "longer than 1048576 bytes"),
     "a first position that can't be": (damaged(lambda r: r["position"].update(turn=7)), "position: turn must be"),
     "a first position that is another one": (
@@ -121,7 +127,10 @@ DAMAGED = {
     "an illegal move": (damaged(with_move(0, "@0")), "move 1 of 66: @0 is illegal for player"),
     "a move of another card": (damaged(with_move(30, "k9-9:0>9")), "move 31 of 66: k9-9:0>9 is illegal"),
     "a move too many": (damaged(lambda r: r["moves"].append("all")), "move 67 of 67: the game is over"),
-    "a move that is no text": (damaged(with_move(3, 17)), r"not a record: Expected `str`, got `int` - at `[$].moves\[3\]`"),
+    "a move that is no text": (
+        damaged(with_move(3, 17)),
+        r"not a record: Expected `str`, got `int` - at `[$].moves\[3\]`",
+    ),
     "moves that are no list": (
         damaged(lambda r: r.update(moves="@1 @2")),
         "not a record: Expected `array`, got `str` - at `[$].moves`",
@@ -139,7 +148,11 @@ def test_a_damaged_record_is_refused(line, words):
 def test_whatever_stands_in_a_record_is_a_fault_that_is_named_in_a_short_line(text):
     record = json.loads(lines("advanced-2")[0])
     changed = [json.dumps(replaced(record, path, "HERE")).replace('"HERE"', text) for path in list(places(record))[::3]]
-    for line in [text, *changed, *(json.dumps(replaced(record, [key], "HERE")).replace('"HERE"', text) for key in record)]:
+    for line in [
+        text,
+        *changed,
+        *(json.dumps(replaced(record, [key], "HERE")).replace('"HERE"', text) for key in record),
+    ]:
         message = refusal(RecordError, Game.replay, line)
         if message is None:  # another seed or none, other names or none
             note = json.loads(line)

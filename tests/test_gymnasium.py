@@ -129,7 +129,11 @@ def test_the_seat_only_meets_its_own_decisions(rules, num_players):
     assert (observation == batch.observe(1)[0]).all()  # the seat's view to the very end
     assert not info["action_mask"].any()
     assert not env.action_masks().any()
-    knights, cards, dealt = 4 if num_players == 4 else 5, 16 if rules == "beginner" else 22, 4 if rules == "beginner" else 6
+    knights, cards, dealt = (
+        4 if num_players == 4 else 5,
+        16 if rules == "beginner" else 22,
+        4 if rules == "beginner" else 6,
+    )
     assert decisions == knights + cards + cards - dealt
     with pytest.raises(ResetNeeded):
         env.step(0)
@@ -183,7 +187,9 @@ def test_what_opponents_did_before_the_first_decision_is_paid_with_it():
     position = game.to_dict()
     drawn = game.clone()
     gain = drawn.play(best)
-    env = ArtusEnv(seat=1 - mover, reward="prestige", opponents=lambda _, mask: best if mask[best] else int(mask.argmax()))
+    env = ArtusEnv(
+        seat=1 - mover, reward="prestige", opponents=lambda _, mask: best if mask[best] else int(mask.argmax())
+    )
     env.reset(options={"position": position})
     before = env._games.batch.scores[0].copy()
     assert before[mover] - position["scores"][mover] == gain
@@ -290,7 +296,9 @@ def test_an_opponent_who_plays_an_illegal_move_is_named():
     with pytest.raises(IllegalMoveError, match=named):
         env.reset(seed=0, options={"start_player": 0})
     envs = ArtusVectorEnv(3, seat=0, opponents=Vague())
-    with pytest.raises(ValueError, match=r"agent 0 of the line-up \(Vague\): actions must be 3 whole numbers, got float64"):
+    with pytest.raises(
+        ValueError, match=r"agent 0 of the line-up \(Vague\): actions must be 3 whole numbers, got float64"
+    ):
         envs.reset(seed=0, options={"start_player": 0})
 
 
@@ -383,7 +391,9 @@ def test_a_position_must_leave_the_seat_a_decision():
         ArtusEnv(seat=0).reset(options={"position": game.to_dict()})
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"]
+)
 def test_a_copy_in_mid_game_has_the_same_future(copied):
     env = ArtusEnv("advanced", 3, reward="prestige")
     env.reset(seed=2)

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artus_env import Batch, Game
-from artus_env.artus.actions import action_table
-from artus_env.artus.components import STANDARD
-from artus_env.artus.observation import observation_bounds
-from artus_env.artus.state import STATE
 from artus_env.engine.jit import DISABLED
+from artus_env.games.artus.actions import action_table
+from artus_env.games.artus.components import STANDARD
+from artus_env.games.artus.observation import observation_bounds
+from artus_env.games.artus.state import STATE
 from positions import BACKS, DECK, position
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
@@ -21,7 +21,9 @@ GAMES = 8 if DISABLED else 10_000
 PLACE, PLAY, DRAW, OVER = range(4)
 NAMES = [card.name for card in STANDARD.cards]
 COPIES = np.array([DECK.index(name) for name in NAMES])  # the first copy's place in the deck
-BACK_BITS = np.array([sum(1 << place for place, name in enumerate(DECK) if name in BACKS[back]) for back in BACKS], np.int32)
+BACK_BITS = np.array(
+    [sum(1 << place for place, name in enumerate(DECK) if name in BACKS[back]) for back in BACKS], np.int32
+)
 LOW, HIGH = observation_bounds()
 
 
@@ -38,7 +40,8 @@ def card_actions():
 
 
 def check_figures(states, players):
-    """Each player has his knights, no two figures share a seat, and the rings are at most 9: the King's 3 and 1 or 2 each."""
+    """Each player has his knights, no two figures share a seat, and the rings are at most 9: the King's 3 and 1 or 2
+    each."""
     knights = np.bitwise_count(states["knights"])
     taken = np.bitwise_or.reduce(states["knights"], axis=1)
     royals = np.bitwise_or.reduce(1 << states["royals"].astype(np.int32), axis=1)
@@ -217,7 +220,8 @@ EXAMPLES = settings(max_examples=30 if DISABLED else 150, deadline=None, derando
 
 
 def look_alike(state, first):
-    """The same table in another record: the two royals `first` and `first + 1`, of one colour, have changed their numbers."""
+    """The same table in another record: the two royals `first` and `first + 1`, of one colour, have changed their
+    numbers."""
     other = state.copy()
     for name in ("royals", "rings"):
         other[0][name][[first, first + 1]] = state[0][name][[first + 1, first]]

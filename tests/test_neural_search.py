@@ -1,4 +1,5 @@
-"""Search that a network guides: it finds what the policy misses, honestly, and for each player by his own chance to win."""
+"""Search that a network guides: it finds what the policy misses, honestly, and for each player by his own chance to
+win."""
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ from artus_agents.neural_search import MOST_EVALUATIONS, NeuralSearchAgent, Trai
 from artus_agents.saved import save_agent
 from artus_agents.search_loops import Trees, appraise
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
-from artus_env.artus.actions import action_table
-from artus_env.artus.components import MAX_PLAYERS, STANDARD, Components
-from artus_env.artus.observation import observation_scale
-from artus_env.artus.state import DRAW_PHASE, PLAY_PHASE
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.rewards import MARGIN, PRESTIGE, WIN
 from artus_env.engine.rng import seed_stream
+from artus_env.games.artus.actions import action_table
+from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
+from artus_env.games.artus.observation import observation_scale
+from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 from artus_training.evaluate import evaluate, line_up
 from positions import position
 
@@ -73,7 +74,8 @@ def somewhere(rules, num_players, moves, count=24):
     return View(batch, None, seed_stream(5, count)), batch
 
 
-# --- it finds what the policy misses -------------------------------------------------------------------------------------
+# --- it finds what the policy misses
+# -------------------------------------------------------------------------------------
 
 
 def test_it_finds_the_one_move_that_wins_the_game():
@@ -115,8 +117,8 @@ def after(game, move):
 def test_each_player_is_taken_to_play_for_himself(num_players):
     """Two cards are left, mine and then another's. What I should play was found by trying everything.
 
-    The best that I can be sure of is a draw: most answers lose more, so who took the others to answer for me, or at random,
-    would often play something else.
+    The best that I can be sure of is a draw: most answers lose more, so who took the others to answer for me, or at
+    random, would often play something else.
     """
     batch = end_games(num_players, 2)
     tried = 0
@@ -128,7 +130,9 @@ def test_each_player_is_taken_to_play_for_himself(num_players):
         for move in game.legal_actions():
             reply = after(game, move)
             answers[int(move)] = np.array([after(reply, answer).scores for answer in reply.legal_actions()])
-        leads = {move: (scores[:, me] - np.delete(scores, me, axis=1).max(axis=1)).min() for move, scores in answers.items()}
+        leads = {
+            move: (scores[:, me] - np.delete(scores, me, axis=1).max(axis=1)).min() for move, scores in answers.items()
+        }
         given["scores"][me] -= int(max(leads.values()))
         mine = {}
         for move, scores in answers.items():
@@ -168,17 +172,22 @@ def test_values_guide_it_where_the_game_goes_on():
     plays_it = {int(move) for move in game.legal_actions() if game.move(move).startswith("k4-7")}
     seen = {int(move): after(game, move).observation(0) for move in game.legal_actions()}
     # The feature that is 1 in all positions with that card and 0 in all without it.
-    has_it = next(f for f in range(OBSERVATION_SIZE) if all(row[f] == (move not in plays_it) for move, row in seen.items()))
+    has_it = next(
+        f for f in range(OBSERVATION_SIZE) if all(row[f] == (move not in plays_it) for move, row in seen.items())
+    )
     made = without_opinions()
     made.trunk[0].weight[0, has_it] = 1
-    made.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2, 0] = torch.tensor([0.9, -0.9])  # who has moved will draw: he is first
+    made.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2, 0] = torch.tensor(
+        [0.9, -0.9]
+    )  # who has moved will draw: he is first
     view = view_of(*[given] * 8)
     assert not plays_it & set(NeuralSearchAgent(made, 64).act(view).tolist())
     made.head.weight[NUM_ACTIONS : NUM_ACTIONS + 2] *= -1
     assert plays_it >= set(NeuralSearchAgent(made, 128, candidates=64).act(view).tolist())
 
 
-# --- what a position is worth --------------------------------------------------------------------------------------------
+# --- what a position is worth
+# --------------------------------------------------------------------------------------------
 
 
 def worth(given, to_come, mode):
@@ -199,7 +208,8 @@ def test_a_finished_game_is_worth_what_was_won(mode):
 
 
 def test_values_of_a_win_are_parts_of_the_win():
-    """Player 2 is to move, so values are those of players 2, 3, 0, 1. A sure win is paid 1, an equal chance 0, a loss -1/3."""
+    """Player 2 is to move, so values are those of players 2, 3, 0, 1. A sure win is paid 1, an equal chance 0, a loss
+    -1/3."""
     going_on = position(FOUR, rounds=3, turn=2, scores=[100, 0, 0, 0])
     np.testing.assert_allclose(worth(going_on, [1, -1 / 3, 0, -0.2], WIN), [0.25, 0.1, 1, 0], atol=1e-6)
 
@@ -211,7 +221,8 @@ def test_margins_become_chances():
     made = worth(ahead, [0, 0, 0, 0], PRESTIGE)
     assert made.sum() == pytest.approx(1)
     assert 0.9 > made[1] > 0.3 > made[0] == made[2] == made[3]
-    # Points made and points to come count alike where points are paid at once; where the margin is paid at the end, it is all.
+    # Points made and points to come count alike where points are paid at once; where the margin is paid at the end, it
+    # is all.
     to_come = [0.1, -0.1 / 3, -0.1 / 3, -0.1 / 3]
     np.testing.assert_allclose(worth(equal, to_come, PRESTIGE), made, atol=1e-6)
     np.testing.assert_allclose(worth(ahead, to_come, MARGIN), made, atol=1e-6)
@@ -220,7 +231,8 @@ def test_margins_become_chances():
     assert worth(later, [0, 0, 0, 0], PRESTIGE)[1] > made[1] + 0.05
 
 
-# --- honest, and the same every time -------------------------------------------------------------------------------------
+# --- honest, and the same every time
+# -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -298,7 +310,8 @@ def test_the_same_keys_give_the_same_decisions_and_others_may_not():
     assert 0 < (others != decided).sum() < 24
 
 
-# --- legal, whatever happens ---------------------------------------------------------------------------------------------
+# --- legal, whatever happens
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -378,7 +391,8 @@ def test_bfloat16_leaves_the_given_network_alone():
     assert all(parameter.dtype == torch.float32 for parameter in made.parameters())
 
 
-# --- by name -------------------------------------------------------------------------------------------------------------
+# --- by name
+# -------------------------------------------------------------------------------------------------------------
 
 
 def test_by_name_it_searches_with_what_ships_for_the_variant():
@@ -410,9 +424,13 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
     expected = NeuralSearchAgent(network(3), 12, bfloat16=agent.bfloat16).act(view)
     np.testing.assert_array_equal(agent.act(view), expected)
     assert evaluate([f"ppo-search:12:{path}", "random"], games=4).forfeits == 0
-    with pytest.raises(ValueError, match="trained for beginner with 2 players or advanced with 3 players, not for advanced"):
+    with pytest.raises(
+        ValueError, match="trained for beginner with 2 players or advanced with 3 players, not for advanced"
+    ):
         line_up([f"ppo-search:12:{path}", "random"], "advanced")
-    with pytest.raises(ValueError, match="trained for beginner with 2 players or advanced with 3 players, not for beginner"):
+    with pytest.raises(
+        ValueError, match="trained for beginner with 2 players or advanced with 3 players, not for beginner"
+    ):
         agent.act(somewhere("beginner", 4, 3)[0])
 
 

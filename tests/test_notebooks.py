@@ -13,7 +13,9 @@ LIMIT = 120
 
 
 def outputs(notebook, kind):
-    return [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs if out.output_type == kind]
+    return [
+        out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs if out.output_type == kind
+    ]
 
 
 def plots(notebook):

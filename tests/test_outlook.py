@@ -10,10 +10,10 @@ from artus_agents.network import Network, Output, Shape
 from artus_agents.neural import FEW, NeuralAgent, draw_actions, infer, view_outlook, write_outlook
 from artus_agents.outlook import OUTLOOKS, choose
 from artus_env import NUM_ACTIONS, Batch, Game
-from artus_env.artus.actions import MASK_WORDS
-from artus_env.artus.state import DRAW_PHASE, PLACE_PHASE, PLAY_PHASE
 from artus_env.engine.agents import View
 from artus_env.engine.rng import seed_stream
+from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.games.artus.state import DRAW_PHASE, PLACE_PHASE, PLAY_PHASE
 from positions import PLATES, position
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
@@ -57,7 +57,8 @@ def played_out(game, random, moves=1000):
     return game
 
 
-# --- what actions lead to ------------------------------------------------------------------------------------------------
+# --- what actions lead to
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,13 @@ def played_out(game, random, moves=1000):
             (0 - 11 - 4 - 2 + 5) - (0 - 9 - 2 + 1 + 7),
             (0 - 5 - 3 + 4 + 7) - (-15 - 3 - 1 + 6 + 10),
         ),
-        ("k3-6", "k3-6:25>0", 7, (0 - 14 - 7 + 1 + 3) - (0 - 9 - 2 + 1 + 7), (-13 - 1 + 2 + 8 + 0) - (-15 - 3 - 1 + 6 + 10)),
+        (
+            "k3-6",
+            "k3-6:25>0",
+            7,
+            (0 - 14 - 7 + 1 + 3) - (0 - 9 - 2 + 1 + 7),
+            (-13 - 1 + 2 + 8 + 0) - (-15 - 3 - 1 + 6 + 10),
+        ),
     ],
 )
 def test_outlooks_counted_by_hand(hand, move, points, own, others):
@@ -166,7 +173,8 @@ def test_two_threads_write_what_one_writes():
     np.testing.assert_array_equal(batch.states, before)
 
 
-# --- choosing ----------------------------------------------------------------------------------------------------------
+# --- choosing
+# ----------------------------------------------------------------------------------------------------------
 
 
 def chosen(logits, legal, random_bits, sample=True, gates=None, out=None):
@@ -263,7 +271,9 @@ def test_two_threads_draw_what_one_draws():
     batch = Batch(600, rules="advanced", num_players=2, seed=3)
     random = torch.Generator().manual_seed(1)
     output = Output(
-        torch.randn(600, NUM_ACTIONS, generator=random), torch.randn(600, OUTLOOKS, generator=random), torch.zeros(600, 4)
+        torch.randn(600, NUM_ACTIONS, generator=random),
+        torch.randn(600, OUTLOOKS, generator=random),
+        torch.zeros(600, 4),
     )
     arguments = (output, batch.legal_bits, outlook_of(batch), seed_stream(4, 600), True)
     one, two = draw_actions(*arguments, threads=1), draw_actions(*arguments, threads=2)
@@ -274,7 +284,8 @@ def test_two_threads_draw_what_one_draws():
 
 @pytest.mark.parametrize("with_outlook", [True, False])
 def test_an_agent_says_what_it_draws_with(with_outlook):
-    """Probabilities are 0 for what is illegal, and those of the drawn actions are the ones that `draw_actions` reports."""
+    """Probabilities are 0 for what is illegal, and those of the drawn actions are the ones that `draw_actions`
+    reports."""
     torch.manual_seed(3)
     batch = Batch(200, rules="advanced", num_players=3, seed=8)
     for _ in range(70):
@@ -298,7 +309,9 @@ def test_few_positions_are_judged_by_one_thread_and_the_setting_stays(monkeypatc
     threads = torch.get_num_threads()
     network = Network(Shape(8, 4, (16,), False))
     seen = []
-    monkeypatch.setattr(network, "forward", lambda rows: seen.append(torch.get_num_threads()) or torch.zeros(len(rows), 64))
+    monkeypatch.setattr(
+        network, "forward", lambda rows: seen.append(torch.get_num_threads()) or torch.zeros(len(rows), 64)
+    )
     try:
         torch.set_num_threads(2)
         infer(network, np.zeros((3, 8), np.int8))

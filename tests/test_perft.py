@@ -52,7 +52,9 @@ def test_random_games_from_crowded_tables(rules, players):
         start = choices.randrange(players)
         compare(
             Game.from_dict(
-                position(" ".join(table[gap : gap + 28]), rules=rules, turn=start, start=start, rounds=0, shuffle=choices)
+                position(
+                    " ".join(table[gap : gap + 28]), rules=rules, turn=start, start=start, rounds=0, shuffle=choices
+                )
             ),
             choices,
         )

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Card, Components, Game
-from artus_env.artus import shapes
-from artus_env.artus.components import CARDS, WHEEL
-from artus_env.artus.picture import PANEL_LEFT, PANEL_WIDTH, PANELS, last_move, picture
+from artus_env.games.artus import shapes
+from artus_env.games.artus.components import CARDS, WHEEL
+from artus_env.games.artus.picture import PANEL_LEFT, PANEL_WIDTH, PANELS, last_move, picture
 from engine_play import TINY_BOX, VARIANTS, random_game, random_moves
 from positions import around, position
 
@@ -66,7 +66,9 @@ def test_every_picture_of_a_game_is_one_accessible_element_without_ids(rules, nu
             assert root[0].tag == f"{SVG}title"
             assert root[1].tag == f"{SVG}desc"
             assert f"{num_players} players" in root[0].text
-            assert not [e for e in root.iter() if "id" in e.attrib or any("url(" in value for value in e.attrib.values())]
+            assert not [
+                e for e in root.iter() if "id" in e.attrib or any("url(" in value for value in e.attrib.values())
+            ]
 
 
 @variants
@@ -119,7 +121,15 @@ def test_seats_have_numbers_and_say_what_they_are():
 
 @pytest.mark.parametrize(
     ("score", "field", "tiles"),
-    [(0, 0, []), (49, 49, []), (123, 23, [50, 50]), (-1, 49, [-50]), (-27, 23, [-50]), (-120, 30, [-50] * 3), (260, 10, [50])],
+    [
+        (0, 0, []),
+        (49, 49, []),
+        (123, 23, [50, 50]),
+        (-1, 49, [-50]),
+        (-27, 23, [-50]),
+        (-120, 30, [-50] * 3),
+        (260, 10, [50]),
+    ],
 )
 def test_prestige_is_a_field_of_the_track_and_tiles(score, field, tiles):
     root = parsed(picture(Game(seed=0).to_dict() | {"scores": [score, 5]}))
@@ -307,8 +317,16 @@ XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1
 SEEN_BY = {  # Machado, Oliveira and Fernandes 2009, without any cones of one kind
     "all cones": np.eye(3),
     "no red cones": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
-    "no green cones": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
-    "no blue cones": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+    "no green cones": [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.011820, 0.042940, 0.968881],
+    ],
+    "no blue cones": [
+        [1.255528, -0.076749, -0.178779],
+        [-0.078411, 0.930809, 0.147602],
+        [0.004733, 0.691367, 0.303900],
+    ],
 }
 
 

@@ -58,7 +58,9 @@ def secret_of(table, player):
 
 def test_every_person_has_a_link_of_his_own_that_nobody_can_guess(tmp_path):
     tables = [deal(tmp_path, "advanced", PEOPLE, ["greedy"]) for _ in range(50)]
-    secrets = [seat.secret for table in tables for seat in table.seats if seat.secret] + [table.share for table in tables]
+    secrets = [seat.secret for table in tables for seat in table.seats if seat.secret] + [
+        table.share for table in tables
+    ]
     assert len(set(secrets)) == 50 * 4
     assert all(len(secret) == 22 for secret in secrets), "128 bits in base 64"
     assert all(table.seats[3].secret is None for table in tables), "an agent has none"
@@ -96,7 +98,8 @@ def test_addresses_with_secrets_are_told_to_nobody_and_kept_nowhere(tmp_path):
             assert server.headers["Access-Control-Allow-Origin"] is None, "other sites' pages may read nothing"
 
 
-# --- what is hidden stays hidden ---------------------------------------------------------------------------------------
+# --- what is hidden stays hidden
+# ---------------------------------------------------------------------------------------
 
 
 def everything_said(table, player, number=None):
@@ -141,7 +144,9 @@ def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
     assert len(drawn) > 3
     for step in drawn:
         card = next(card for card in step.game.components.cards if card.name == step.drawn)
-        own, other = (sight.log_entry(table, step, player)["text"] for player in (step.last.player, 1 - step.last.player))
+        own, other = (
+            sight.log_entry(table, step, player)["text"] for player in (step.last.player, 1 - step.last.player)
+        )
         assert own == f"{other} It is “{words.card_title(card)}”."
         assert other == f"draws a {card.pile} card."
         assert sight.seen(table, 1 - step.last.player, table.steps.index(step))["last"]["drawn"] is None
@@ -178,7 +183,8 @@ def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
         assert server.ask("/record/guess.jsonl")[0] == 404
 
 
-# --- what is refused ---------------------------------------------------------------------------------------------------
+# --- what is refused
+# ---------------------------------------------------------------------------------------------------
 
 LONG = "9" * 20_000
 
@@ -194,7 +200,9 @@ def test_nobody_moves_for_another_seat(tmp_path):
                 assert answer == {"error": f"it isn't your turn: {PEOPLE[mover]} is to move"}
         assert files(tmp_path) == before
         assert table.number == 0
-        assert server.ask(f"/api/{secret_of(table, mover)}/move", {"number": 0, "move": table.game.moves()[0]})[0] == 200
+        assert (
+            server.ask(f"/api/{secret_of(table, mover)}/move", {"number": 0, "move": table.game.moves()[0]})[0] == 200
+        )
         assert table.number == 1
         assert files(tmp_path) != before
 
@@ -277,14 +285,18 @@ def test_a_move_that_is_sent_twice_is_played_once(tmp_path):
 # --- playing ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("rules", "agents"), [("beginner", ["greedy"]), ("advanced", ["random", "lookahead", "ismcts:20"])])
+@pytest.mark.parametrize(
+    ("rules", "agents"), [("beginner", ["greedy"]), ("advanced", ["random", "lookahead", "ismcts:20"])]
+)
 def test_a_whole_game_against_agents(tmp_path, rules, agents):
     with serving(tmp_path, rules, ["Ann"], agents) as (server, table):
         secret, rng = secret_of(table, 0), random.Random(1)
         state = server.ask(f"/api/{secret}")[1]["state"]
         while not state["over"]:
             if not state["moves"]:
-                state = server.events(secret, after=state["number"], until=lambda each: each["moves"] or each["over"])[-1]
+                state = server.events(secret, after=state["number"], until=lambda each: each["moves"] or each["over"])[
+                    -1
+                ]
                 continue
             chosen = rng.choice(state["moves"])
             seen = server.ask(f"/api/{secret}/preview", {"number": state["number"], "move": chosen["move"]})[1]
@@ -292,7 +304,11 @@ def test_a_whole_game_against_agents(tmp_path, rules, agents):
             states = server.events(secret, 1, after=state["number"])
             assert states[0]["number"] == state["number"] + 1
             last = states[0]["last"]
-            assert (last["text"], last["points"], last["refuge"]) == (chosen["move"], chosen["points"], chosen["refuge"])
+            assert (last["text"], last["points"], last["refuge"]) == (
+                chosen["move"],
+                chosen["points"],
+                chosen["refuge"],
+            )
             assert seen["points"] == chosen["points"]
             state = server.ask(f"/api/{secret}")[1]["state"]
         rows = state["over"]["rows"]
@@ -525,7 +541,8 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
         wait_until(lambda: served.trouble)
         hint = f"artus play --resume --allow 'program:touch {started}'"
         assert served.trouble == (
-            f"the file of this game names a program to start, {agent}. Programs are started only if they are named on the "
+            f"the file of this game names a program to start, {agent}. Programs are started only if they are "
+            "named on the "
             f"command line: {hint}"
         )
         assert hint in capsys.readouterr().err
@@ -702,7 +719,10 @@ def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(command, "serve", serve)
     monkeypatch.setattr(command.artus_env, "warmup", lambda: None)
     assert artus(line) == 0
-    assert f"{tmp_path}: another process is serving the games in it; --games names another folder" in capsys.readouterr().err
+    assert (
+        f"{tmp_path}: another process is serving the games in it; --games names another folder"
+        in capsys.readouterr().err
+    )
     assert len(served) == 1
 
 
@@ -976,14 +996,19 @@ def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
         play_on(table, 9)
         secret = secret_of(table, 0)
         assert [state["number"] for state in server.events(secret, 6, after=3)] == [4, 5, 6, 7, 8, 9]
-        assert [state["number"] for state in server.events(secret, 1)] == [9], "who knows nothing sees the table as it is"
+        assert [state["number"] for state in server.events(secret, 1)] == [9], (
+            "who knows nothing sees the table as it is"
+        )
         assert [state["number"] for state in server.events(secret, 1, after=99)] == [9]
         threading.Timer(0.3, table_move, (server, table)).start()
-        assert [state["number"] for state in server.events(secret, 1, after=9)] == [10], "who is up to date hears what is new"
+        assert [state["number"] for state in server.events(secret, 1, after=9)] == [10], (
+            "who is up to date hears what is new"
+        )
         assert [state["number"] for state in server.events(secret, 1, after="x")] == [10]
 
 
-# --- many at once, slow ones, and those that hang up ---------------------------------------------------------------------
+# --- many at once, slow ones, and those that hang up
+# ---------------------------------------------------------------------
 
 
 def connect(server, text=""):
@@ -1111,7 +1136,9 @@ def test_a_server_of_the_network_answers_to_any_name(tmp_path):
     lobby = Lobby(Store(tmp_path))
     server = connections.Server(lobby, local=False)
     assert "OnlyThisMachine" not in {each.cls.__name__ for each in server.config.app.user_middleware}
-    assert "OnlyThisMachine" in {each.cls.__name__ for each in connections.Server(lobby, True).config.app.user_middleware}
+    assert "OnlyThisMachine" in {
+        each.cls.__name__ for each in connections.Server(lobby, True).config.app.user_middleware
+    }
 
 
 def test_a_seat_has_so_many_streams_and_the_newest_stay(tmp_path):

@@ -100,12 +100,18 @@ def click_seat(page, seat, tap=False):
     box = page.locator("#picture svg").bounding_box()
     angle = math.tau * seat / 28
     radius = 242 / 616 * box["width"]
-    x, y = box["x"] + box["width"] / 2 + radius * math.sin(angle), box["y"] + box["height"] / 2 - radius * math.cos(angle)
+    x, y = (
+        box["x"] + box["width"] / 2 + radius * math.sin(angle),
+        box["y"] + box["height"] / 2 - radius * math.cos(angle),
+    )
     page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
 
 
 def marked_seats(page):
-    return [int(halo) for halo in page.eval_on_selector_all(".halo:not(.chosen)", "all => all.map(each => each.dataset.seat)")]
+    return [
+        int(halo)
+        for halo in page.eval_on_selector_all(".halo:not(.chosen)", "all => all.map(each => each.dataset.seat)")
+    ]
 
 
 def play_one(page, table, rng):
@@ -126,7 +132,8 @@ def play_one(page, table, rng):
     wait_until(lambda: table.number > number)
 
 
-# --- whole games -------------------------------------------------------------------------------------------------------
+# --- whole games
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("rules", "agents"), [("beginner", ["greedy"]), ("advanced", ["greedy", "random"])])
@@ -145,7 +152,9 @@ def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
         shoot(page, f"{rules}-end")
         rows = page.locator("#end tbody tr")
         assert rows.count() == len(table.seats)
-        shown = {row.locator("th").inner_text().split("\n")[-1]: row.locator("td").nth(1).inner_text() for row in rows.all()}
+        shown = {
+            row.locator("th").inner_text().split("\n")[-1]: row.locator("td").nth(1).inner_text() for row in rows.all()
+        }
         assert {name: int(points.replace("\N{MINUS SIGN}", "-")) for name, points in shown.items()} == dict(
             zip(table.names, table.game.scores, strict=True)
         )
@@ -156,10 +165,13 @@ def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
         page.click("#again")
         page.wait_for_url(lambda url: url != link(server, table))
         assert wait_for_step(page, "seat", "wait")
-        assert all(url.startswith(server.base) or url.startswith("data:") for url in page.outside), "nothing comes from outside"
+        assert all(url.startswith(server.base) or url.startswith("data:") for url in page.outside), (
+            "nothing comes from outside"
+        )
 
 
-# --- choosing ----------------------------------------------------------------------------------------------------------
+# --- choosing
+# ----------------------------------------------------------------------------------------------------------
 
 
 SCORING = {"all", "reversed", "colors", "carpet", "reds"}
@@ -168,13 +180,16 @@ SCORING = {"all", "reversed", "colors", "carpet", "reds"}
 
 @contextmanager
 def at_a_card(tmp_path, agents=("greedy",), scoring=False, **options):
-    """A game in which the next decision is Ann's, about a card; `scoring`: she holds one of `SCORING`. (server, table)."""
+    """A game in which the next decision is Ann's, about a card; `scoring`: she holds one of `SCORING`. (server,
+    table)."""
     table = deal(tmp_path, "advanced", ["Ann", "Ben"], agents, **options)
     rng = random.Random(2)
 
     def there():
         position = table.game.to_dict()
-        return position["phase"] == "play" and position["turn"] == 0 and (not scoring or SCORING & {*position["hands"][0]})
+        return (
+            position["phase"] == "play" and position["turn"] == 0 and (not scoring or SCORING & {*position["hands"][0]})
+        )
 
     while not there():
         table.play(table.game.player, table.number, rng.choice(table.game.moves()))
@@ -189,7 +204,9 @@ def test_a_choice_can_be_taken_back_until_it_is_confirmed(tmp_path, open_page):
     with at_a_card(tmp_path) as (server, table):
         page, number = open_page(link(server, table)), table.number
         assert step_of(page) == "card"
-        figures = page.locator("#picture [data-figure]").evaluate_all("all => all.map(each => each.dataset.seat).join()")
+        figures = page.locator("#picture [data-figure]").evaluate_all(
+            "all => all.map(each => each.dataset.seat).join()"
+        )
         card = page.locator('#hand .card[data-card^="k"]').first
         card.click()
         assert card.get_attribute("aria-pressed") == "true"
@@ -345,7 +362,8 @@ def test_who_wants_less_motion_gets_none(tmp_path, open_page):
         assert page.evaluate("window.animated") == 0
 
 
-# --- several people ------------------------------------------------------------------------------------------------------
+# --- several people
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
@@ -359,7 +377,9 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
             mover = table.game.player
             play_one(pages[mover], table, rng)
             for page in pages:
-                page.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=table.number)
+                page.wait_for_function(
+                    "number => document.querySelectorAll('#log li').length === number", arg=table.number
+                )
         for player, page in enumerate(pages):
             position = table.game.to_dict()
             shown = page.locator("#hand .card").evaluate_all("all => all.map(each => each.dataset.card)")
@@ -387,11 +407,13 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
             assert "It is “" in pages[player].inner_text("#log")
 
 
-# --- whatever comes in which order -----------------------------------------------------------------------------------------
+# --- whatever comes in which order
+# -----------------------------------------------------------------------------------------
 
 
 def test_state_log_and_picture_change_together(tmp_path, open_page):
-    """Moves come late, twice, out of order or not at all, and the log that is fetched then is newer than all that was heard."""
+    """Moves come late, twice, out of order or not at all, and the log that is fetched then is newer than all that was
+    heard."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, table):
         secret = table.seats[0].secret
         page = open_page(link(server, table))
@@ -453,7 +475,9 @@ def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
         for _ in range(2):
             click_seat(page, marked_seats(page)[0])
         page.wait_for_function("() => document.body.dataset.step === 'confirm'")
-        wait_until(lambda: page.evaluate("true") and held)  # the browser's news come only while something is asked of it
+        wait_until(
+            lambda: page.evaluate("true") and held
+        )  # the browser's news come only while something is asked of it
         move = json.loads(held[0].request.post_data)["move"]
         status, _ = server.ask(f"/api/{table.seats[0].secret}/move", {"number": number, "move": move})
         assert status == 200
@@ -467,7 +491,8 @@ def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
         assert "the game has gone on" not in page.inner_text("#detail"), "nobody asks about that position any more"
 
 
-# --- interruptions -------------------------------------------------------------------------------------------------------
+# --- interruptions
+# -------------------------------------------------------------------------------------------------------
 
 
 def test_a_page_can_be_reloaded_in_mid_game(tmp_path, open_page):
@@ -528,7 +553,8 @@ def test_a_page_whose_link_is_no_longer_valid_says_so_and_stops_asking(tmp_path,
             other.stop()
 
 
-# --- every kind of reader ------------------------------------------------------------------------------------------------
+# --- every kind of reader
+# ------------------------------------------------------------------------------------------------
 
 
 def test_a_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page):

@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 
 from artus_env import Game
-from artus_env.artus.position import PositionError
+from artus_env.games.artus.position import PositionError
 from foreign import VALUES, is_short_line, places, refusal, replaced
 from positions import BACK, position
 
@@ -119,7 +119,11 @@ FAULTS = [
         {("hands", 0, 0): "k2-5"},
         "player 0 must have k1-4 once in hand, piles and played cards together, got it nowhere",
     ),
-    ("play", {("hands", 0, 1): "k1-4"}, "player 0 must have k1-4 once in hand, piles and played cards together, got it twice"),
+    (
+        "play",
+        {("hands", 0, 1): "k1-4"},
+        "player 0 must have k1-4 once in hand, piles and played cards together, got it twice",
+    ),
     (
         "play",
         {("hands", 0, 3): "all"},
@@ -149,14 +153,22 @@ FAULTS = [
     ("play", {("left",): 1}, "player 0 must have 9 played cards at this point of the game, got 10"),
     ("play", {("turn",): 1}, "player 0 must have 12 played cards at this point of the game, got 10"),
     ("play", {("phase",): "draw"}, "player 0 must have 4 cards in hand at this point of the game, got 6"),
-    ("play", {("phase",): "over", ("left",): 0}, "player 0 must have 22 played cards at this point of the game, got 10"),
+    (
+        "play",
+        {("phase",): "over", ("left",): 0},
+        "player 0 must have 22 played cards at this point of the game, got 10",
+    ),
     ("play", {("phase",): "place", ("left",): 1}, "phase is place"),
     ("draw", {("phase",): "play"}, "player 0 must have 4 played cards at this point of the game, got 3"),
     ("draw", {("turn",): 0}, "player 0 must have 3 cards in hand at this point of the game, got 4"),
     ("beginner", {("phase",): "draw"}, "phase is draw, but player 0 has no cards left to draw"),
     ("over", {("turn",): 0}, "when the game is over turn is the start player, 1, got 0"),
     ("over", {("phase",): "play", ("left",): 1}, "phase is play, but player 1 has no cards left to play"),
-    ("over", {("phase",): "draw", ("left",): 1}, "player 0 must have 15 played cards at this point of the game, got 16"),
+    (
+        "over",
+        {("phase",): "draw", ("left",): 1},
+        "player 0 must have 15 played cards at this point of the game, got 16",
+    ),
 ]
 
 
@@ -179,7 +191,9 @@ def test_the_good_positions_are_good(good):
     assert Game.from_dict(GOOD[good]).to_dict() == GOOD[good]
 
 
-@pytest.mark.parametrize(("good", "changes", "words"), FAULTS, ids=[f"{good}: {words[:50]}" for good, _, words in FAULTS])
+@pytest.mark.parametrize(
+    ("good", "changes", "words"), FAULTS, ids=[f"{good}: {words[:50]}" for good, _, words in FAULTS]
+)
 def test_faults_are_named(good, changes, words):
     faulty = changed(good, changes)
     before = deepcopy(faulty)
@@ -223,7 +237,9 @@ def test_dealt_cards_are_not_in_a_pile(rules, dealt, back):
         place = [BACK[card] for card in cards].index(back)
         piles[back].append(cards[place])
         cards[place] = piles[other].pop()
-    with pytest.raises(ValueError, match=f"{dealt} cards of the {back} pile are dealt, so that at most {8 - dealt} can lie"):
+    with pytest.raises(
+        ValueError, match=f"{dealt} cards of the {back} pile are dealt, so that at most {8 - dealt} can lie"
+    ):
         Game.from_dict(faulty)
 
 

@@ -17,10 +17,10 @@ import torch
 from artus_agents.neural import infer
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.saved import load_agent, read_card
-from artus_env.artus.components import MAX_PLAYERS as P
-from artus_env.artus.state import OVER, STATE
 from artus_env.engine.agents import FORFEIT
 from artus_env.engine.files import UNFINISHED
+from artus_env.games.artus.components import MAX_PLAYERS as P
+from artus_env.games.artus.state import OVER, STATE
 from artus_training import checkpoints, ppo
 from artus_training.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
 from artus_training.cli import UsageError, main
@@ -45,7 +45,8 @@ from artus_training.settings import settings_to_dict
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
 TINY = {
-    "num_games": 64, "num_steps": 16, "batch_size": 256, "hidden": (32,), "threads": 1, "final_games": 0, "evaluate_every": 0,
+    "num_games": 64, "num_steps": 16, "batch_size": 256, "hidden": (32,), "threads": 1, "final_games": 0,
+    "evaluate_every": 0,
 }  # fmt: skip
 
 
@@ -62,7 +63,8 @@ def tiny(tmp_path, **settings):
 
 
 class Rollout:
-    """One game of three players, as `estimate` wants it. Each step: (mover, value, rewards of the three, whether it ended)."""
+    """One game of three players, as `estimate` wants it. Each step: (mover, value, rewards of the three, whether it
+    ended)."""
 
     def __init__(self, steps):
         count = len(steps)
@@ -107,7 +109,8 @@ def test_a_game_of_three_by_hand():
     assert rollout.ready[P:].all()
     assert not rollout.ready[:P].any()
     assert (rollout.pending == -1).all()
-    # Values: own first, then the next in turn. At seat 2's decision: seat 0 gets 3, then half of 9; seat 1 2 + 3, half of 1.
+    # Values: own first, then the next in turn. At seat 2's decision: seat 0 gets 3, then half of 9; seat 1 2 + 3, half
+    # of 1.
     np.testing.assert_allclose(rollout.target[P + 2, 0, :3], [7, 3 + 0.5 * 9, 5 + 0.5 * 1])
     assert np.isnan(rollout.target[P:, 0, 3]).all()
 
@@ -228,7 +231,8 @@ def test_a_few_seconds_of_training_beat_random_and_the_untrained_network(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "more", [{"opponents": ("past=0.3", "greedy=0.2"), "snapshot_every": 2}, {"also": ("advanced-3",)}, {"num_players": 4}]
+    "more",
+    [{"opponents": ("past=0.3", "greedy=0.2"), "snapshot_every": 2}, {"also": ("advanced-3",)}, {"num_players": 4}],
 )
 def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
     whole, parted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
@@ -313,7 +317,9 @@ def test_interrupted_it_saves_says_so_and_goes_on(tmp_path, undisturbed):
 @pytest.mark.skipif(not fast_bfloat16(), reason="this processor computes bfloat16 slowly")
 def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
     trainers = [Trainer(tiny(tmp_path, precision=precision, hidden=(64,))) for precision in ("float32", "bfloat16")]
-    exact, short = (infer(trainer.network, trainer.tables[0].batch.observation, trainer.bfloat16) for trainer in trainers)
+    exact, short = (
+        infer(trainer.network, trainer.tables[0].batch.observation, trainer.bfloat16) for trainer in trainers
+    )
     for one, other in zip(exact, short, strict=True):
         assert one.dtype == other.dtype == torch.float32
         torch.testing.assert_close(other, one, atol=0.02, rtol=0.05)
@@ -339,7 +345,9 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     settings.checkpoint.write_bytes(content)
     for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"outlook": False}):
         other = Trainer(dataclasses.replace(settings, **changes))
-        with pytest.raises(CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"):
+        with pytest.raises(
+            CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"
+        ):
             other.load(*saved(settings))
 
 
@@ -418,7 +426,8 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_p
         patch.setattr(checkpoints, "not_finite", lambda _: "")
         save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
     with pytest.raises(
-        CheckpointError, match=rf"checkpoint\.pt.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)"
+        CheckpointError,
+        match=rf"checkpoint\.pt.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)",
     ):
         Trainer(settings).load(*saved(settings))
 
@@ -531,7 +540,9 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     settings = dataclasses.replace(tiny(tmp_path), **{name: (given,)})
     (tmp_path / "mine.toml").write_text(f'{name} = ["{given}"]')
     save_checkpoint(
-        settings.checkpoint, {"settings": settings_to_dict(settings), "steps": 0, "updates": 0, "seconds": 0, "pool": 0}, {}
+        settings.checkpoint,
+        {"settings": settings_to_dict(settings), "steps": 0, "updates": 0, "seconds": 0, "pool": 0},
+        {},
     )
     for words in (["--resume", "--runs", str(tmp_path)], ["--preset", "mine.toml"]):
         with pytest.raises(ValueError, match=f"{name} has '{PROGRAM}', which starts a program; a file can't do that"):
@@ -601,7 +612,20 @@ writes = iter(range(9))
 os.fsync = lambda _: next(writes) and os.kill(os.getpid(), signal.SIGKILL)
 ppo.main(sys.argv[1:])
 """
-    words = ["--runs", tmp_path, "--num-games", 64, "--num-steps", 16, "--hidden", 32, "--threads", 1, "--evaluate-every", 0]
+    words = [
+        "--runs",
+        tmp_path,
+        "--num-games",
+        64,
+        "--num-steps",
+        16,
+        "--hidden",
+        32,
+        "--threads",
+        1,
+        "--evaluate-every",
+        0,
+    ]
     words += ["--final-games", 0, "--steps", 2048]
     process = subprocess.run([sys.executable, "-c", script, *map(str, words)], timeout=120)
     assert process.returncode == -signal.SIGKILL
@@ -703,7 +727,13 @@ def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
     toml = tmp_path / "mine.toml"
     toml.write_text('rules = "advanced"\nnum_players = 3\nsteps = 512\nhidden = [32]\nopponents = ["greedy=0.2"]\n')
     settings = dataclasses.replace(
-        parse(["--preset", str(toml)]), runs=tmp_path, num_games=16, num_steps=16, evaluate_every=0, final_games=0, threads=1
+        parse(["--preset", str(toml)]),
+        runs=tmp_path,
+        num_games=16,
+        num_steps=16,
+        evaluate_every=0,
+        final_games=0,
+        threads=1,
     )
     assert train(settings)
     toml.unlink()

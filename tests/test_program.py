@@ -577,7 +577,9 @@ def test_orphans_of_others_are_left_alone(monkeypatch):
 def test_programs_of_a_child_process_are_left_alone(monkeypatch):
     monkeypatch.setattr(program, "namespaces_allowed", lambda: False)
     killer, good = Bot("kills_launcher"), Bot("good")
-    with run_python("act(); print('playing', flush=True); sys.stdin.read(); assert act() != FORFEIT", *good.command) as python:
+    with run_python(
+        "act(); print('playing', flush=True); sys.stdin.read(); assert act() != FORFEIT", *good.command
+    ) as python:
         assert python.stdout.readline() == "playing\n"
         others = good.processes()
         agent = killer.agent(time_limit=1.0)

@@ -18,9 +18,9 @@ from pettingzoo.test import render_test
 from PIL import Image
 
 from artus_env import Game, artus_v0
-from artus_env.artus import shapes
 from artus_env.engine.reading import printable
 from artus_env.engine.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
+from artus_env.games.artus import shapes
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
 from artus_training import film
 from artus_training.cli import main
@@ -89,7 +89,8 @@ def test_letters_are_drawn_the_same_everywhere(tmp_path):
     thin_ink, bold_ink = (int((letters != blank).any(2).sum()) for letters in (thin, bold))
     assert 700 < thin_ink < bold_ink < 5000
     code = (
-        "import sys; from artus_env.engine.render import image; sys.stdout.buffer.write(image(sys.stdin.read(), 200).tobytes())"
+        "import sys; from artus_env.engine.render import image; "
+        "sys.stdout.buffer.write(image(sys.stdin.read(), 200).tobytes())"
     )
     fonts = {"FONTCONFIG_FILE": "/dev/null", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     done = subprocess.run(
@@ -113,7 +114,11 @@ def test_themes_differ():
 
 
 def test_modes_are_declared():
-    assert artus_v0.ArtusAEC.metadata["render_modes"] == ArtusEnv.metadata["render_modes"] == ["human", "rgb_array", "ansi"]
+    assert (
+        artus_v0.ArtusAEC.metadata["render_modes"]
+        == ArtusEnv.metadata["render_modes"]
+        == ["human", "rgb_array", "ansi"]
+    )
     assert ArtusVectorEnv.metadata["render_modes"] == ["rgb_array", "ansi"]
     for make in (artus_v0.env, artus_v0.raw_env, ArtusEnv, ArtusVectorEnv):
         with pytest.raises(ValueError, match="render_mode must be one of"):
@@ -273,7 +278,9 @@ for make in (artus_v0.env, lambda render_mode: gymnasium.make("artus_env:Artus-v
         assert {missing!r} in str(error), error
     else:
         sys.exit("no error")
-sys.exit(main(["replay", {str(records)!r}, "--html", {str(tmp_path / "a.html")!r}, "--gif", {str(tmp_path / "a.gif")!r}]))
+sys.exit(main(["replay", {str(records)!r}, "--html", {str(tmp_path / "a.html")!r}, "--gif", {
+        str(tmp_path / "a.gif")!r
+    }]))
 """
     done = run_python(code)
     if missing == "pygame":  # films need no window
@@ -342,7 +349,9 @@ def test_data_stays_within_its_script_element():
     assert json.loads(text) == data
 
 
-@pytest.mark.parametrize("name", ["{{data}}", "<script>alert(1)</script>", "a\u202eb\x1b[31m\n\x00", "x" * 100_000, "\\1"])
+@pytest.mark.parametrize(
+    "name", ["{{data}}", "<script>alert(1)</script>", "a\u202eb\x1b[31m\n\x00", "x" * 100_000, "\\1"]
+)
 def test_names_are_nothing_but_text_on_a_page(name, tmp_path):
     """Wherever they stand: in the title, the heading, the pictures."""
     path = tmp_path / "game.html"

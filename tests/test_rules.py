@@ -427,7 +427,8 @@ def test_a_scoring_card_is_one_move_and_moves_nothing(card):
 
 @pytest.mark.parametrize(("rules", "players"), VARIANTS)
 def test_the_deal(rules, players):
-    """Royals on the crown seats, the same colour opposite; 2 + 2 or 3 + 3 cards in hand, the rest in piles by their backs."""
+    """Royals on the crown seats, the same colour opposite; 2 + 2 or 3 + 3 cards in hand, the rest in piles by their
+    backs."""
     first = Game(rules=rules, num_players=players, seed=3).to_dict()
     assert drawing(first) == tidy("Ks . . . . . . | b1 . . . . . . | s1 . . . . . . | b1 . . . . . .")
     assert first["phase"] == "place"
@@ -484,7 +485,8 @@ ORDER = [
 
 @pytest.mark.parametrize(("players", "start", "order"), ORDER)
 def test_placing_goes_counter_clockwise_and_ends_with_the_start_player(players, start, order):
-    """The right neighbour of the start player begins; one knight each, on any free seat; then the start player plays."""
+    """The right neighbour of the start player begins; one knight each, on any free seat; then the start player
+    plays."""
     game = Game(num_players=players, seed=0, start_player=start)
     knights = 4 if players == 4 else 5
     for player in [int(player) for player in order.split()] * knights:

@@ -18,9 +18,9 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import TRAINED, NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
 from artus_agents.saved import load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
-from artus_env.artus.components import STANDARD, Components
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.rng import seed_stream
+from artus_env.games.artus.components import STANDARD, Components
 from artus_training.cli import main
 from artus_training.evaluate import evaluate, line_up
 
@@ -76,7 +76,8 @@ def middle_of_games(rules="beginner", num_players=2, count=200):
     return View(batch, None, seed_stream(0, count))
 
 
-# --- there and back ----------------------------------------------------------------------------------------------------
+# --- there and back
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("outlook", [True, False])
@@ -120,7 +121,8 @@ def test_a_bare_path_may_hold_a_colon(agent):
 def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     weights = load(agent.read_bytes())
     assert {name: tuple(value.shape) for name, value in weights.items()} == {
-        "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16), "trunk.2.bias": (8,),
+        "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16),
+        "trunk.2.bias": (8,),
         "head.weight": (352, 8), "head.bias": (352,),  # 339 actions, 4 values and 3 gates, and what rounds them up
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
@@ -136,7 +138,8 @@ def test_saving_again_replaces_the_agent(agent):
     assert card["steps"] == 5
 
 
-# --- nothing is executed -----------------------------------------------------------------------------------------------
+# --- nothing is executed
+# -----------------------------------------------------------------------------------------------
 
 
 class Trap:
@@ -161,12 +164,15 @@ def test_a_pickle_is_refused_and_not_executed(agent, tmp_path, how):
     agent.with_suffix(".json").write_bytes(content)
     refused(agent, "damaged or no card", "agent.json")
     assert not (tmp_path / "sprung").exists()
-    trapped = pickle.loads(content) if how == "pickle" else torch.load(tmp_path / "file", weights_only=False)["head.bias"]
+    trapped = (
+        pickle.loads(content) if how == "pickle" else torch.load(tmp_path / "file", weights_only=False)["head.bias"]
+    )
     trapped.close()
     assert (tmp_path / "sprung").exists()  # the trap works
 
 
-# --- damage ------------------------------------------------------------------------------------------------------------
+# --- damage
+# ------------------------------------------------------------------------------------------------------------
 
 PLACES = [0, 1, 7, 8, 9, 60, 500, 1000, 10_000, -100, -1]
 """Within the length of the header, the header and the numbers."""
@@ -246,7 +252,10 @@ def test_the_card_of_another_file(agent, tmp_path):
         (b'{"format": 1, "variants": []}', r"length >= 1 - at `\$\.variants`"),
         (b'{"format": 1, "variants": [["beginner", "2"]]}', r"Expected `int`, got `str` - at `\$\.variants"),
         (b'{"format": 1, "variants": [["beginner", 2, 3]]}', r"length 2, got 3 - at `\$\.variants"),
-        (b'{"format": 1, "variants": [["beginner", 2]], "components": 5}', r"Expected `str`, got `int` - at `\$\.components`"),
+        (
+            b'{"format": 1, "variants": [["beginner", 2]], "components": 5}',
+            r"Expected `str`, got `int` - at `\$\.components`",
+        ),
         (
             b'{"format": 1, "variants": [["beginner\\n", 2]], "components": "a0", "weights": "b0"}',
             "Expected `str` matching regex",
@@ -259,7 +268,10 @@ def test_the_card_of_another_file(agent, tmp_path):
         (b'{"format": 1, "variants": [["beginner", 2]], "components": "a0", "weights": "b0"}', "network must say"),
         (GOOD_CARD[:-1] + b', "curve": 5}', r"Expected `array`, got `int` - at `\$\.curve`"),
         (GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "margin": {}}]}', "missing required field `wins`"),
-        (GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "wins": {"x": 1}, "margin": {}}]}', "matching regex"),
+        (
+            GOOD_CARD[:-1] + b', "curve": [{"steps": 1, "seconds": 2, "wins": {"x": 1}, "margin": {}}]}',
+            "matching regex",
+        ),
         (GOOD_CARD[:-1] + b', "steps": -1}', r"`int` >= 0 - at `\$\.steps`"),
         (GOOD_CARD[:-1] + b', "strength": [{}]}', "missing required field `against`"),
         (GOOD_CARD[:-1] + b', "settings": 3}', r"Expected `object`, got `int` - at `\$\.settings`"),
@@ -312,7 +324,11 @@ def test_a_card_without_sizes(agent, given):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("head.bias", torch.zeros(5), r"head\.bias must be numbers of shape \(352,\), got torch\.float32 of shape \(5,\)"),
+        (
+            "head.bias",
+            torch.zeros(5),
+            r"head\.bias must be numbers of shape \(352,\), got torch\.float32 of shape \(5,\)",
+        ),
         ("head.bias", torch.zeros(352, 1), r"head\.bias must be numbers of shape \(352,\)"),
         ("head.bias", torch.zeros(()), r"head\.bias must be numbers of shape \(352,\)"),
         ("head.bias", torch.zeros(352, dtype=torch.int64), r"got torch\.int64"),
@@ -320,7 +336,11 @@ def test_a_card_without_sizes(agent, given):
         ("head.bias", None, r"head\.bias must be numbers of shape \(352,\), got nothing"),
         ("head.weight", torch.zeros(8, NUM_ACTIONS), r"head\.weight must be"),
         ("head.bias", torch.zeros(352, dtype=torch.float8_e4m3fn), r"got torch\.float8_e4m3fn"),
-        ("head.bias", torch.full((352,), 1e300, dtype=torch.float64), r"head\.bias has numbers that are not finite in float32"),
+        (
+            "head.bias",
+            torch.full((352,), 1e300, dtype=torch.float64),
+            r"head\.bias has numbers that are not finite in float32",
+        ),
         ("head.bias", torch.tensor([torch.nan] + [0.0] * 351), r"head\.bias has numbers that are not finite"),
         ("head.bias", torch.tensor([0.0] * 351 + [-torch.inf]), r"head\.bias has numbers that are not finite"),
         ("more", torch.zeros(3), "numbers that no part of the network takes: more"),
@@ -342,7 +362,8 @@ def test_weights_of_another_network(agent, tmp_path):
         refused(agent, "must be numbers of shape|no part of the network")
 
 
-# --- saving that is cut off --------------------------------------------------------------------------------------------
+# --- saving that is cut off
+# --------------------------------------------------------------------------------------------
 
 
 def test_no_room_for_the_weights_leaves_the_old_agent(agent, tmp_path, monkeypatch):
@@ -413,7 +434,8 @@ def test_killed_while_writing_leaves_the_old_file_or_the_new(tmp_path):
     assert done.stdout == "whole\n", done.stderr
 
 
-# --- in use ------------------------------------------------------------------------------------------------------------
+# --- in use
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_agent_plays_all_its_variants_and_no_other(agent):

@@ -103,7 +103,8 @@ def share_of_wins(one, other, rules, deals):
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
 @pytest.mark.parametrize(
-    ("better", "worse", "deals"), [("greedy", "random", 100), ("lookahead", "greedy", 200), ("ismcts:100", "lookahead", 60)]
+    ("better", "worse", "deals"),
+    [("greedy", "random", 100), ("lookahead", "greedy", 200), ("ismcts:100", "lookahead", 60)],
 )
 def test_each_player_beats_the_simpler_one(better, worse, deals, rules):
     assert share_of_wins(better, worse, rules, deals) > 0.6

@@ -1,4 +1,5 @@
-"""The documentation site: builds without a warning, leaves nothing public out, links lead somewhere, nothing is said twice."""
+"""The documentation site: builds without a warning, leaves nothing public out, links lead somewhere, nothing is said
+twice."""
 
 import fcntl
 import inspect
@@ -15,12 +16,13 @@ import pytest
 from bs4 import BeautifulSoup
 
 import artus_env
-from artus_env.artus.components import RECONSTRUCTED
+from artus_env.games.artus.components import RECONSTRUCTED
 
 ROOT = Path(__file__).parents[1]
 BUILD = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "-b", "html", "docs"]
 SHORT, LONG = 50, 200
-"""Characters of what may be said twice: anywhere, and of two things in the reference (who have an argument in common)."""
+"""Characters of what may be said twice: anywhere, and of two things in the reference (who have an argument in
+common)."""
 
 
 class Site:
@@ -30,7 +32,9 @@ class Site:
         self.folder = folder
         paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*.html")]
         self.pages = {
-            path: BeautifulSoup((folder / path).read_text(), "html.parser") for path in paths if not path.startswith("_modules")
+            path: BeautifulSoup((folder / path).read_text(), "html.parser")
+            for path in paths
+            if not path.startswith("_modules")
         }
         self.ids = {path: {tag["id"] for tag in page.find_all(id=True)} for path, page in self.pages.items()}
 
@@ -95,7 +99,8 @@ def test_links_lead_somewhere(site):
 
 
 def test_no_page_says_what_another_says(site):
-    """Neither a sentence of the pages that are written, nor a whole paragraph of those that are made from docstrings."""
+    """Neither a sentence of the pages that are written, nor a whole paragraph of those that are made from
+    docstrings."""
     said = defaultdict(set)
     for path, page in site.pages.items():
         for paragraph in page.select("article p"):
@@ -118,7 +123,9 @@ def test_no_page_says_what_another_says(site):
 def test_tables_that_notebooks_print_are_tables(site, path):
     """Every one of them, in its order, and no line of a table stands somewhere as text."""
     cells = json.loads(path.read_text())["cells"]
-    printed = ["".join(output.get("data", {}).get("text/markdown", "")) for cell in cells for output in cell.get("outputs", ())]
+    printed = [
+        "".join(output.get("data", {}).get("text/markdown", "")) for cell in cells for output in cell.get("outputs", ())
+    ]
     heads = [text.partition("\n")[0] for text in printed if text.startswith("| ")]
     page = site.pages[f"notebooks/{path.stem}.html"]
     shown = [[words(cell) for cell in table.select("thead th")] for table in page.select("div.cell_output table")]

@@ -21,7 +21,15 @@ from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
 from artus_env.engine.match import seat_orders, seatings
 from artus_training.cli import main
-from artus_training.standings import duel_table, interval_of, markdown_table, print_table, resample, standings, write_report
+from artus_training.standings import (
+    duel_table,
+    interval_of,
+    markdown_table,
+    print_table,
+    resample,
+    standings,
+    write_report,
+)
 from artus_training.tournament import (
     Block,
     Line,
@@ -117,7 +125,10 @@ def test_killed_and_continued_is_the_same(tmp_path):
     """SIGKILL at some moment of a process of its own."""
     command = [sys.executable, "-m", "artus_training", "tournament", "random", "greedy", "lookahead", "--games", "3000"]
     process = subprocess.Popen(
-        [*command, "--out", str(tmp_path / "killed")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ
+        [*command, "--out", str(tmp_path / "killed")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=os.environ,
     )
     path = tmp_path / "killed" / "blocks.jsonl"
     end = time.monotonic() + 60
@@ -145,7 +156,9 @@ def test_another_file_of_records_is_left_alone(tmp_path):
     assert (tmp_path / "games.jsonl").read_text() == "the games of somebody else\n"
 
 
-@pytest.mark.parametrize("content", ["[1, 2]", "{}", "null", '{"agents": 3', '{"agents": ["greedy"], "games": "4"}', "\xff"])
+@pytest.mark.parametrize(
+    "content", ["[1, 2]", "{}", "null", '{"agents": 3', '{"agents": ["greedy"], "games": "4"}', "\xff"]
+)
 def test_damaged_settings_are_refused_in_one_line(content, tmp_path, capsys):
     out = tmp_path / "t"
     run(Settings(("greedy", "random"), games=2), out)
@@ -285,7 +298,9 @@ def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
         assert sum(Store(Path("t"), settings, kept).done()) > 0
         continued = run(settings, Path("t"), kept)
     assert standings(continued).table == standings(whole).table
-    assert sorted((tmp_path / kept).read_text().splitlines()) == sorted((tmp_path / "whole.jsonl").read_text().splitlines())
+    assert sorted((tmp_path / kept).read_text().splitlines()) == sorted(
+        (tmp_path / "whole.jsonl").read_text().splitlines()
+    )
 
 
 def test_a_changed_agent_does_not_go_on_with_an_old_tournament(tmp_path):
@@ -299,7 +314,10 @@ def test_a_changed_agent_does_not_go_on_with_an_old_tournament(tmp_path):
 
 
 def test_only_one_process_plays_into_a_folder(tmp_path):
-    with alone_in(tmp_path / "t", "playing this tournament"), pytest.raises(ValueError, match="another process is playing"):
+    with (
+        alone_in(tmp_path / "t", "playing this tournament"),
+        pytest.raises(ValueError, match="another process is playing"),
+    ):
         run(Settings(("greedy", "random"), games=2), tmp_path / "t")
 
 
@@ -454,7 +472,9 @@ def test_ratings_are_elo_points_and_their_intervals_hold_the_truth():
         lineups = [(0, 150), (0, 500), (150, 500)]
         first = [rng.random((60, 2)) < 1 / (1 + 10 ** ((other - one) / 400)) for one, other in lineups]
         whole = standings(results_of(tuple(true), *(np.stack([won, ~won], axis=2) for won in first)))
-        hits += [line.rating_low < true[line.agent] < line.rating_high for line in whole.table if line.agent != "random"]
+        hits += [
+            line.rating_low < true[line.agent] < line.rating_high for line in whole.table if line.agent != "random"
+        ]
     assert (hits >= 88).all()
     assert (hits <= 100).all()
 
@@ -561,8 +581,11 @@ def test_an_agent_on_several_seats_has_played_one_game():
 
 
 def test_intervals_keep_every_order_around_the_table():
-    """Who sits behind whom decides these games: no luck is in them, for each order is drawn as often as it was played."""
-    scores = np.tile(np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (50, 3, 1))  # the order changes with each deal
+    """Who sits behind whom decides these games: no luck is in them, for each order is drawn as often as it was
+    played."""
+    scores = np.tile(
+        np.array([[9, 5, 1], [5, 9, 1]], np.int32)[:, None, :], (50, 3, 1)
+    )  # the order changes with each deal
     whole = standings(results_of(("a", "b", "c"), scores, players=3))
     for line in whole.table[:2]:
         assert line.wins == 0.5
@@ -594,7 +617,10 @@ def test_the_command_writes_its_report(tmp_path, capsys):
         (["greedy", "random", "--games", "0"], "games must be at least 1"),
         (["greedy", "random", "--games", "1000000000"], "at most 10,000,000 games"),
         (["greedy", "random", "lookahead", "--games", "9" * 400], "3 line-ups of 99"),
-        ([*(f"ismcts:{n}" for n in range(1, 501)), "--num-players", "4"], "2,573,031,125 line-ups of 2000 games are too many"),
+        (
+            [*(f"ismcts:{n}" for n in range(1, 501)), "--num-players", "4"],
+            "2,573,031,125 line-ups of 2000 games are too many",
+        ),
         (["greedy", "random", "--seed", "-1"], "seed must be a whole number in 0..2**64-1, got -1"),
         (["greedy", "random", "--seed", str(2**64)], "seed must be a whole number in 0..2**64-1"),
     ],

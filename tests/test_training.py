@@ -233,7 +233,13 @@ def test_the_pool_forgets_the_oldest_and_all_its_versions_play():
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"opponents": {}}, {"opponents": {"random": -1.0}}, {"opponents": {"nobody": 1.0}}, {"pool_size": 0}, {"num_players": 5}],
+    [
+        {"opponents": {}},
+        {"opponents": {"random": -1.0}},
+        {"opponents": {"nobody": 1.0}},
+        {"pool_size": 0},
+        {"num_players": 5},
+    ],
 )
 def test_settings_that_can_not_be_are_refused(arguments):
     with pytest.raises(ValueError, match=r"opponents|nobody|pool_size|num_players"):
@@ -352,7 +358,9 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
     monkeypatch.setattr(train_sb3, "evaluate", timed)
     limits = {"steps": 10**9, "minutes": 1 / 1200, "evaluate_every": 1 / 60_000}  # an evaluation after every update
     start = time.monotonic()
-    settings = Settings(runs=tmp_path, **TINY | limits | {"evaluation_games": 2, "games": 4, "judges": ("greedy", "random")})
+    settings = Settings(
+        runs=tmp_path, **TINY | limits | {"evaluation_games": 2, "games": 4, "judges": ("greedy", "random")}
+    )
     assert train(settings)
     about, card = read(settings)[0], read_card(settings.agent)
     assert 0.05 <= about.seconds <= time.monotonic() - start - sum(spent)
@@ -365,7 +373,8 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
 
 
 def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypatch):
-    """Numba's threads, when they start, set OpenMP's number of threads: torch's too, and training was five times as slow."""
+    """Numba's threads, when they start, set OpenMP's number of threads: torch's too, and training was five times as
+    slow."""
     threads = []
 
     def evaluate_with_threads(*arguments, **others):
@@ -496,10 +505,14 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     command += ["--num-envs", "8", "--num-steps", "8", "--batch-size", "32", "--hidden", "16", "--threads", "1"]
     command += ["--checkpoint-minutes", "0"]
     folder = tmp_path / "sb3-beginner-2"
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ))
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ)
+    )
     try:
         deadline = time.monotonic() + 60
-        while not (folder / "checkpoint.zip").exists() or not read_archive(folder / "checkpoint.zip", Progress)[0].steps:
+        while (
+            not (folder / "checkpoint.zip").exists() or not read_archive(folder / "checkpoint.zip", Progress)[0].steps
+        ):
             assert time.monotonic() < deadline
             assert process.poll() is None, process.communicate()[0]
             time.sleep(0.05)
@@ -536,13 +549,18 @@ def test_a_second_training_moves_the_first_aside_and_resume_means_the_second(tmp
 
 def test_a_run_has_room_for_one_process(tmp_path):
     settings = Settings(runs=tmp_path, steps=128, **TINY)
-    with alone_in_run(settings.folder), pytest.raises(RunError, match="sb3-beginner-2: another process is training there"):
+    with (
+        alone_in_run(settings.folder),
+        pytest.raises(RunError, match="sb3-beginner-2: another process is training there"),
+    ):
         train(settings)
     assert not settings.checkpoint.exists()
 
 
 def test_a_checkpoint_cannot_start_a_program(trained, tmp_path):
-    settings = dataclasses.replace(trained, runs=tmp_path, judges=("program:touch sprung",), opponents=("program:a b=1=0.5",))
+    settings = dataclasses.replace(
+        trained, runs=tmp_path, judges=("program:touch sprung",), opponents=("program:a b=1=0.5",)
+    )
     model = fresh_model(trained)
     about = {"settings": settings_to_dict(settings), "steps": 1, "seconds": 1}
     save_checkpoint(settings.checkpoint, model, about)

@@ -1,16 +1,19 @@
 """Starts a program and leaves nothing of it behind. Run as a script: `python -I -S launcher.py PARENT MARK COMMAND...`.
 
-It stays beside the program, which has its stdin, stdout and stderr to itself. When the program ends, when SIGTERM comes, or
-when the process PARENT is gone, even by SIGKILL, it kills all that is left: children too, also those that have moved to a
-session of their own. The exit code is the program's, 128 + signal if one ended it, 127 if it could not be started. Linux only.
+It stays beside the program, which has its stdin, stdout and stderr to itself. When the program ends, when SIGTERM
+comes, or
+when the process PARENT is gone, even by SIGKILL, it kills all that is left: children too, also those that have moved to
+a session of their own. The exit code is the program's, 128 + signal if one ended it, 127 if it could not be started.
+Linux only.
 
 A program may also signal its launcher. MARK says what is done about that:
 
-- 0: the program runs in a PID namespace, whose first process is a copy of the launcher. It can't see or signal any process
-  outside, nor end or stop that first one, and the kernel kills all others when the first one ends. Exit code 126 if the
-  system doesn't allow it.
-- Any other number: the program runs as an ordinary process, with this hard limit of RLIMIT_RTTIME. That limits nothing, but
-  everything that the program starts inherits it and can't raise it, so PARENT knows what to kill if the launcher is gone.
+- 0: the program runs in a PID namespace, whose first process is a copy of the launcher. It can't see or signal any
+  process outside, nor end or stop that first one, and the kernel kills all others when the first one ends. Exit code
+  126 if the system doesn't allow it.
+- Any other number: the program runs as an ordinary process, with this hard limit of RLIMIT_RTTIME. That limits nothing,
+  but everything that the program starts inherits it and can't raise it, so PARENT knows what to kill if the launcher is
+  gone.
 """
 
 import ctypes
@@ -88,7 +91,9 @@ def first_process(alive: int, command: list[str]) -> int:
     try:
         check(libc.unshare(CLONE_NEWNS))
         check(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
-        check(libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None))  # or PIDs would mean others
+        check(
+            libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
+        )  # or PIDs would mean others
     except OSError as error:
         os.write(2, f"no /proc for a PID namespace: {error}\n".encode())
         return NO_NAMESPACE
@@ -152,12 +157,15 @@ def kill_children() -> None:
             for process in below:
                 with suppress(OSError):
                     os.kill(process, signal.SIGKILL)
-            for _ in range(max(1, list(below.values()).count(os.getpid()))):  # each child will end, and maybe others first
+            for _ in range(
+                max(1, list(below.values()).count(os.getpid()))
+            ):  # each child will end, and maybe others first
                 os.waitpid(-1, 0)
 
 
 def descendants(ancestor: int) -> dict[int, int]:
-    """All processes below one, dead ones that nobody has collected included, and the parent of each; parents come first."""
+    """All processes below one, dead ones that nobody has collected included, and the parent of each; parents come
+    first."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from artus_agents import loops
-from artus_env.artus.actions import MASK_WORDS
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
 from artus_env.engine.workers import run_shares, scratch, shares, threads_for
+from artus_env.games.artus.actions import MASK_WORDS
 
 GAMES_PER_THREAD = 16
 
@@ -18,8 +18,8 @@ GAMES_PER_THREAD = 16
 class LookaheadAgent:
     """Plays out each own move, in the advanced game each pair of moves of its turn, and takes the best table.
 
-    A table is judged by the lead in points, with each seat that a knight holds counted at `weight` of its value. It draws
-    from the pile of which most is left.
+    A table is judged by the lead in points, with each seat that a knight holds counted at `weight` of its value. It
+    draws from the pile of which most is left.
 
     Args:
         weight: What a seat is worth of its value.
@@ -34,7 +34,9 @@ class LookaheadAgent:
         except (ValueError, OverflowError):
             self.weight = math.nan
         if not math.isfinite(self.weight):
-            raise ValueError(f"lookahead needs a finite number as the weight of seats (lookahead:0.17), got {shown(weight)}")
+            raise ValueError(
+                f"lookahead needs a finite number as the weight of seats (lookahead:0.17), got {shown(weight)}"
+            )
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""

@@ -7,15 +7,15 @@ import math
 import numba
 import numpy as np
 
-from artus_env.artus.actions import MASK_WORDS, PLACE
-from artus_env.artus.kernels import choose, is_legal
-from artus_env.artus.rules import TOP, king_seat, play, points_of, turned
-from artus_env.artus.rules import legal as write_legal
-from artus_env.artus.rules import redeal as redeal_game
-from artus_env.artus.state import DRAW_PHASE, OVER, PLAY_PHASE
 from artus_env.engine.bits import highest_bit, lowest_bit, popcount
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rng import below, random_bits
+from artus_env.games.artus.actions import MASK_WORDS, PLACE
+from artus_env.games.artus.kernels import choose, is_legal
+from artus_env.games.artus.rules import TOP, king_seat, play, points_of, turned
+from artus_env.games.artus.rules import legal as write_legal
+from artus_env.games.artus.rules import redeal as redeal_game
+from artus_env.games.artus.state import DRAW_PHASE, OVER, PLAY_PHASE
 
 _NEVER = -1e30
 _PLAYOUT = 1 << 20  # numbers of a simulation's stream from here on are for quick moves, those below for the deal
@@ -69,7 +69,8 @@ def best_in_turn(t, games, level, legal, player, weight):
 
 @jit
 def lookahead_one(t, games, legal, second, weight, key):
-    """The action that leads to the best judgement at the end of the turn; among equals it draws. `games[0]`: the game."""
+    """The action that leads to the best judgement at the end of the turn; among equals it draws. `games[0]`: the
+    game."""
     player = int(games[0]["player"])
     best, chosen, equals = _NEVER, -1, 0
     for word in range(MASK_WORDS - 1):
@@ -93,8 +94,9 @@ def lookahead_one(t, games, legal, second, weight, key):
 def fullest_pile(t, g, key):
     """The drawing action for the pile of which most is left, measured by its full size; among equals it draws.
 
-    That keeps all kinds of cards coming. In 3 000 games with lookahead it won 57 % (advanced) and 52 % (beginner) against
-    drawing at random. Fixed orders of preference won 38 to 57 %, and none was better than random in both rule sets.
+    That keeps all kinds of cards coming. In 3 000 games with lookahead it won 57 % (advanced) and 52 % (beginner)
+    against drawing at random. Fixed orders of preference won 38 to 57 %, and none was better than random in both rule
+    sets.
     """
     player = int(g["player"])
     best, chosen, equals = 0.0, -1, 0
@@ -113,8 +115,15 @@ def fullest_pile(t, g, key):
 
 @jit
 def lookahead(tables, states, legal, scratch, words, weight, keys, actions, low, high, share=0):
-    """One action for each game: shape (n,), int64. `scratch` (shares, 3) and `words` (shares, MASK_WORDS) are overwritten."""
-    tables, states, legal, scratch, words = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(words)
+    """One action for each game: shape (n,), int64. `scratch` (shares, 3) and `words` (shares, MASK_WORDS) are
+    overwritten."""
+    tables, states, legal, scratch, words = (
+        borrow(tables),
+        borrow(states),
+        borrow(legal),
+        borrow(scratch),
+        borrow(words),
+    )
     t = tables[0]
     for i in range(low, high):
         if int(states[i]["phase"]) == DRAW_PHASE:
@@ -130,7 +139,8 @@ def lookahead_shares(tables, states, legal, scratch, words, weight, keys, action
         lookahead(tables, states, legal, scratch, words, weight, keys, actions, bounds[share], bounds[share + 1], share)
 
 
-# --- random and greedy ---------------------------------------------------------------------------------------------------
+# --- random and greedy
+# ---------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -305,9 +315,11 @@ def select_edge(nodes, edges, node, legal, exploration):
 
 
 @jit
-def simulate(t, root, games, words, nodes, edges, path, used, key, first, count, weight, scale, exploration, temperature,
+def simulate(t, root, games, words, nodes, edges, path, used, key, first, count, weight, scale, exploration,
+             temperature,
              tries, horizon):  # fmt: skip
-    """Simulations `first..first + count - 1` of a search from `root`. `used`: nodes and edges taken so far, shape (2,)."""
+    """Simulations `first..first + count - 1` of a search from `root`. `used`: nodes and edges taken so far, shape
+    (2,)."""
     viewer = int(root["player"])
     if first == 0:
         clear(nodes[0])
@@ -403,7 +415,8 @@ def single(legal):
 
 
 @jit_parallel
-def search_shares(tables, states, legal, games, words, nodes, edges, path, used, keys, actions, simulations, weight, scale,
+def search_shares(tables, states, legal, games, words, nodes, edges, path, used, keys, actions, simulations,
+                  weight, scale,
                   exploration, temperature, tries, horizon, bounds):  # fmt: skip
     for share in numba.prange(len(bounds) - 1):
         search(tables, states, legal, games, words, nodes, edges, path, used, keys, actions, simulations, weight, scale,

@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from artus_agents.outlook import OUTLOOKS
-from artus_env.artus.components import MAX_PLAYERS
 from artus_env.engine.reading import shown
+from artus_env.games.artus.components import MAX_PLAYERS
 
 HEAD_MULTIPLE = 32
 """The last layer's width is rounded up to it, with outputs that are never used: processors like whole blocks."""
@@ -65,13 +65,15 @@ class Shape:
 
 
 class Network(nn.Module):
-    """Hidden layers that policy and values share, and one layer for all that is said: one large product is faster than three.
+    """Hidden layers that policy and values share, and one layer for all that is said: one large product is faster than
+    three.
 
     The observation's scale is part of the first layer's weights: int8 features go in as they are.
 
     Args:
         shape: Sizes.
-        scale: Multiplies each feature when the weights are drawn, so that all start about alike: shape (F,); None: ones.
+        scale: Multiplies each feature when the weights are drawn, so that all start about alike: shape (F,); None:
+            ones.
     """
 
     def __init__(self, shape: Shape, scale: np.ndarray | None = None) -> None:
@@ -95,7 +97,8 @@ class Network(nn.Module):
             self.head.bias.data[values:used] = torch.tensor(START_GATES)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """Observations (n, F), int8 -> what it says of them, in rows for `split`. In bfloat16 where autocast says so."""
+        """Observations (n, F), int8 -> what it says of them, in rows for `split`. In bfloat16 where autocast says
+        so."""
         bfloat16 = torch.is_autocast_enabled(observation.device.type)
         return self.head(self.trunk(observation.to(torch.bfloat16 if bfloat16 else torch.float32)))
 

@@ -12,13 +12,14 @@ import torch
 from artus_agents import saved
 from artus_agents.network import Network, Output
 from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook, outlook_shares
-from artus_env.artus.actions import action_table
-from artus_env.artus.observation import observation_scale
 from artus_env.engine.agents import View
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares, threads_for
+from artus_env.games.artus.actions import action_table
+from artus_env.games.artus.observation import observation_scale
 
 TRAINED = Path(__file__).parent / "trained"
-"""The agents that come with the package: `RULES-PLAYERS.safetensors`, and `shared.safetensors` for all other variants."""
+"""The agents that come with the package: `RULES-PLAYERS.safetensors`, and `shared.safetensors` for all other
+variants."""
 GAMES_PER_THREAD = 128
 FEW = 256
 """So many positions are judged faster by one thread than by several that wait for each other."""
@@ -56,7 +57,8 @@ class NeuralAgent:
         """What the network makes of positions.
 
         Returns:
-            The probability of every action, shape (n, A), float32; and the reward still to come that it expects, for the player
+            The probability of every action, shape (n, A), float32; and the reward still to come that it expects, for
+            the player
             to move and the players after him in turn: shape (n, num_players), float32, in units of 100 points.
 
         Raises:
@@ -128,7 +130,8 @@ def trained(rules: str, num_players: int) -> tuple[Network, dict[str, Any]]:
 
 
 def check_network(network: Network, card: dict[str, Any] | None, rules: str, num_players: int, components: Any) -> None:
-    """Raise a ValueError unless a network was trained for a variant, as far as its card says, and has the sizes of the box.
+    """Raise a ValueError unless a network was trained for a variant, as far as its card says, and has the sizes of the
+    box.
 
     Compiled loops read its rows unchecked.
     """
@@ -184,7 +187,8 @@ def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out
 def draw_actions(
     output: Output, legal: np.ndarray, out: np.ndarray, bits: np.ndarray, sample: bool, threads: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`choose` for n games, by several threads (0: one a core) where that pays: actions and log-probabilities, shapes (n,)."""
+    """`choose` for n games, by several threads (0: one a core) where that pays: actions and log-probabilities, shapes
+    (n,)."""
     count = len(legal)
     actions, log_probs = np.empty(count, np.int64), np.empty(count, np.float32)
     bounds = shares(count, threads_for(count, GAMES_PER_THREAD, threads))

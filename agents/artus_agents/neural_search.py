@@ -16,10 +16,10 @@ from artus_agents.network import Network, fast_bfloat16
 from artus_agents.neural import check_network, infer, trained, write_outlook
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.search_loops import EDGE, EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
-from artus_env.artus.actions import MASK_WORDS
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
+from artus_env.games.artus.actions import MASK_WORDS
 
 EVALUATIONS = 64
 """Of `ppo-search` without a number."""
@@ -36,15 +36,18 @@ MOST_EDGES = 2**22
 class NeuralSearchAgent:
     """Plays the action that wins most often in a search guided by a network's policy and values.
 
-    The actions that the policy likes best compete (sequential halving): all are tried in the same deals of what the player
-    doesn't know, as often as the evaluations allow, the worse half is left out, and so on to the last two. Each trial walks
-    down the tree by PUCT, adds the position that it reaches, and has it judged by the network instead of playing on. In the
-    tree everybody plays for his own chance to win; hidden cards decide what is legal there, but never tell two nodes apart.
+    The actions that the policy likes best compete (sequential halving): all are tried in the same deals of what the
+    player doesn't know, as often as the evaluations allow, the worse half is left out, and so on to the last two. Each
+    trial walks down the tree by PUCT, adds the position that it reaches, and has it judged by the network instead of
+    playing on. In the tree everybody plays for his own chance to win; hidden cards decide what is legal there, but
+    never tell two nodes apart.
 
-    It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged together;
-    they don't influence each other except in the last bits of the network's sums, which depend on how many rows it is given.
+    It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
+    together; they don't influence each other except in the last bits of the network's sums, which depend on how many
+    rows it is given.
 
-    Only the network uses several threads. The loops between two of its answers are so short that threads would mostly wait
+    Only the network uses several threads. The loops between two of its answers are so short that threads would mostly
+    wait
     for each other: where others used the cores, two took ten times as long as one.
 
     Args:
@@ -54,7 +57,8 @@ class NeuralSearchAgent:
         reward: What the network's values are about: `win`, `margin` or `prestige` (see `artus_env.engine.rewards`).
         card: What it was trained for, if it may play nothing else (see `saved`).
         bfloat16: Compute in bfloat16, as for `NeuralAgent`.
-        candidates: Actions that compete, at most. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games against 16.
+        candidates: Actions that compete, at most. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games against
+            16.
 
     Raises:
         ValueError: If a number can't be, or there is no such reward.
@@ -74,7 +78,9 @@ class NeuralSearchAgent:
             raise ValueError(f"evaluations must be in 1..{MOST_EVALUATIONS}, got {shown(evaluations)}")
         if not 1 <= candidates <= MOST_CANDIDATES:
             raise ValueError(f"candidates must be in 1..{MOST_CANDIDATES}, got {shown(candidates)}")
-        self.network = copy.deepcopy(network).bfloat16() if bfloat16 else network  # so that no call has to convert weights
+        self.network = (
+            copy.deepcopy(network).bfloat16() if bfloat16 else network
+        )  # so that no call has to convert weights
         self.evaluations = evaluations
         self.mode = mode_index(reward)
         self.card = card
@@ -191,7 +197,8 @@ def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | Trained
     evaluations = int(match[1]) if match else 0
     if match is None or not 1 <= evaluations <= MOST_EVALUATIONS:
         raise ValueError(
-            f"ppo-search needs a number of evaluations in 1..{MOST_EVALUATIONS}, alone or with a saved agent (ppo-search:64 or "
+            f"ppo-search needs a number of evaluations in 1..{MOST_EVALUATIONS}, alone or with a saved agent "
+            "(ppo-search:64 or "
             f"ppo-search:64:PATH), got {shown(argument)}"
         )
     if match[2] is None:
@@ -215,15 +222,17 @@ def searching(network: Network, card: dict[str, Any], evaluations: int, bfloat16
     if isinstance(settings, dict):  # what it was paid for at the end of the training is what its values are about
         reward = settings.get("final_reward") or settings.get("reward")
     if not isinstance(reward, str):
-        raise ValueError(f"a card must say in settings what the values are about: reward or final_reward, got {settings!r}")
+        raise ValueError(
+            f"a card must say in settings what the values are about: reward or final_reward, got {settings!r}"
+        )
     return NeuralSearchAgent(network, evaluations, reward=reward, card=card, bfloat16=bfloat16)
 
 
 def halving(evaluations: int, candidates: int) -> np.ndarray:
     """How many candidates are tried in each round (sequential halving): shape (rounds + 1, candidates + 1), int64.
 
-    Column c is for a position with c candidates. Each number of candidates, halved until two are left, gets about the same
-    part of the evaluations; the last row is 0.
+    Column c is for a position with c candidates. Each number of candidates, halved until two are left, gets about the
+    same part of the evaluations; the last row is 0.
     """
     columns = []
     for count in range(candidates + 1):

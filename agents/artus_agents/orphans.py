@@ -1,7 +1,8 @@
-"""What is left of programs whose launcher was killed, where no PID namespace holds it together (see `launcher`). Linux only.
+"""What is left of programs whose launcher was killed, where no PID namespace holds it together (see `launcher`). Linux
+only.
 
-While such programs run, this process adopts everybody below it whose parent is gone (`PR_SET_CHILD_SUBREAPER`): also those that
-don't come from a program. Only those that bear a program's mark are killed and collected here.
+While such programs run, this process adopts everybody below it whose parent is gone (`PR_SET_CHILD_SUBREAPER`): also
+those that don't come from a program. Only those that bear a program's mark are killed and collected here.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ HIGHEST_MARK = 2**62
 _libc = ctypes.CDLL(None)
 _lock = threading.RLock()  # a program may be ended by the collector of garbage in the middle of anything
 _numbers = itertools.count(1)
-_marks: set[tuple[int, int]] = set()  # of programs that run, each with the process that started it: a fork isn't its parent
+_marks: set[tuple[int, int]] = (
+    set()
+)  # of programs that run, each with the process that started it: a fork isn't its parent
 _before: dict[int, int] = {}  # whether that process adopted orphans anyway
 
 
@@ -98,7 +101,8 @@ def _own_limit() -> int:
 
 
 def _limit_of(process: int) -> int:
-    """The hard limit that is the mark of those who have one; 0 is this process. Ours if it is gone or not ours to see."""
+    """The hard limit that is the mark of those who have one; 0 is this process. Ours if it is gone or not ours to
+    see."""
     try:
         limit = resource.prlimit(process, resource.RLIMIT_RTTIME)[1]
     except OSError:

@@ -1,8 +1,8 @@
 """Compiled loops between the game and a policy network: what each action leads to, and which action to play.
 
-A network sees the table as numbers and would have to learn what every move brings. The *outlook* says it: for each legal
-action the points that it brings at once and how much the seats held by oneself and by the others are worth more after it.
-All of it is known to the player to move.
+A network sees the table as numbers and would have to learn what every move brings. The *outlook* says it: for each
+legal action the points that it brings at once and how much the seats held by oneself and by the others are worth more
+after it. All of it is known to the player to move.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numba
 import numpy as np
 
 from artus_agents.loops import worth
-from artus_env.artus.actions import MASK_WORDS
-from artus_env.artus.rules import play
-from artus_env.artus.state import DRAW_PHASE
 from artus_env.engine.bits import lowest_bit
 from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.games.artus.rules import play
+from artus_env.games.artus.state import DRAW_PHASE
 
 POINTS, OWN_SEATS, OTHER_SEATS = range(3)
 OUTLOOKS = 3
@@ -100,7 +100,8 @@ def legal_logits(logits, gates, legal, out, ids, values):
 
 @jit
 def softmax(values, count):
-    """Turn the first `count` logits into probabilities, in place. Returns the logarithm of what they were divided by."""
+    """Turn the first `count` logits into probabilities, in place. Returns the logarithm of what they were divided
+    by."""
     top = values[0]
     for j in range(1, count):
         top = max(top, values[j])
@@ -115,7 +116,8 @@ def softmax(values, count):
 
 @jit
 def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, high):
-    """Actions for games low..high-1, drawn with the network's probabilities or the likeliest ones, and their log-probabilities.
+    """Actions for games low..high-1, drawn with the network's probabilities or the likeliest ones, and their
+    log-probabilities.
 
     Args:
         logits: shape (n, A), float32.

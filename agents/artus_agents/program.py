@@ -100,7 +100,8 @@ class Program:
         try:
             self._process = subprocess.Popen(
                 [*LAUNCHER, str(os.getpid()), str(mark), *command],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, start_new_session=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+                start_new_session=True,
             )  # fmt: skip
         except (OSError, ValueError) as error:
             if mark:
@@ -185,7 +186,8 @@ class Program:
             self._heard = (self._heard + data).lstrip()
 
     def _listen_to_complaints(self) -> bool:
-        """Take what there is on stderr, so that its writer need not wait, and keep the last. Returns whether there was any."""
+        """Take what there is on stderr, so that its writer need not wait, and keep the last. Returns whether there was
+        any."""
         try:
             data = os.read(self._errors, CHUNK) if self._errors in self._listening else b""
         except BlockingIOError:
@@ -289,7 +291,9 @@ class ProgramAgent:
             raise ValueError("program needs a command line, e.g. program:./mybot or 'program:time=2 python3 mybot.py'")
         for name, limit in limits.items():
             if not 0 < limit <= MAX_LIMIT:
-                raise ValueError(f"program: {name} must be more than 0 and at most {MAX_LIMIT:g} seconds, got {limit!r}")
+                raise ValueError(
+                    f"program: {name} must be more than 0 and at most {MAX_LIMIT:g} seconds, got {limit!r}"
+                )
         self.time_limit, self.start_limit = limits["time"], limits["start"]
         self.failure = ""
         self.failures: dict[int, str] = {}
@@ -361,7 +365,9 @@ class ProgramAgent:
         if self._failed_starts >= START_FAILURES:
             raise ProgramError(f"not started again after {START_FAILURES} starts in a row without a hello")
         if self._failed >= FAILURES:
-            raise ProgramError(f"not started again after {FAILURES} failures in a row without a legal move between them")
+            raise ProgramError(
+                f"not started again after {FAILURES} failures in a row without a legal move between them"
+            )
         with self._ending_on_failure():
             program = self._program or self._start()
             move = read_answer(program.ask(request, self.time_limit), Move, '{"type": "move", "move": TEXT}').move

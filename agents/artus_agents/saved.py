@@ -179,7 +179,9 @@ def _shape(given: Any, path: Path) -> Shape:
         shape = Shape(sizes.observation_size, sizes.num_actions, tuple(sizes.hidden), sizes.outlook)
         shape.check()
     except ValueError as error:
-        raise ValueError(f"{path}: network must say observation_size, num_actions, hidden and outlook: {error}") from None
+        raise ValueError(
+            f"{path}: network must say observation_size, num_actions, hidden and outlook: {error}"
+        ) from None
     return shape
 
 

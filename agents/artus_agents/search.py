@@ -8,17 +8,17 @@ import time
 import numpy as np
 
 from artus_agents import loops
-from artus_env.artus.actions import MASK_WORDS
-from artus_env.artus.state import DRAW_PHASE
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.games.artus.state import DRAW_PHASE
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
 MOST_SIMULATIONS = 1_000_000
-"""For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32 bits.
-Room for this one takes 1.6 GB, of which a third is used at most."""
+"""For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32
+bits. Room for this one takes 1.6 GB, of which a third is used at most."""
 MOST_TOGETHER = 4_000_000
 """Simulations of the trees that grow side by side."""
 MOST_SECONDS = 86_400.0
@@ -29,13 +29,13 @@ CHUNK = 32
 class IsmctsAgent:
     """Searches one tree over many deals that fit what it knows (single-observer information-set MCTS).
 
-    Every simulation deals the hidden cards anew, walks down by PUCT among the actions that are legal in that deal (priors
-    from the judgement after the move), adds a node, plays a few quick moves and judges the table. The most visited
-    action is played. It draws cards as lookahead does.
+    Every simulation deals the hidden cards anew, walks down by PUCT among the actions that are legal in that deal
+    (priors from the judgement after the move), adds a node, plays a few quick moves and judges the table. The most
+    visited action is played. It draws cards as lookahead does.
 
     Args:
-        budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results depend
-            on the machine), it decides when the time is up or after that many simulations.
+        budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results
+            depend on the machine), it decides when the time is up or after that many simulations.
         weight: What a seat is worth of its value.
         scale: Points of lead that count as a clear advantage.
         exploration: How much an action's prior counts against what was seen of it.
@@ -60,7 +60,8 @@ class IsmctsAgent:
         match = re.fullmatch(r"([0-9]+)|([0-9]*\.?[0-9]+)s", str(budget))
         if not match or not 0 < float(match[1] or match[2]) <= (MOST_SIMULATIONS if match[1] else MOST_SECONDS):
             raise ValueError(
-                f"ismcts needs a number of simulations in 1..{MOST_SIMULATIONS} (ismcts:1000) or a time of more than 0 and "
+                f"ismcts needs a number of simulations in 1..{MOST_SIMULATIONS} (ismcts:1000) or a time of more "
+                "than 0 and "
                 f"at most {MOST_SECONDS:g} seconds (ismcts:0.2s), got {shown(str(budget))}"
             )
         self.simulations = int(match[1]) if match[1] else 0
@@ -72,11 +73,22 @@ class IsmctsAgent:
         count = len(view)
         states = view.redeal(view.keys)  # the search deals anew itself; the truth isn't even here
         if self.seconds:
-            return np.array([self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64)
+            return np.array(
+                [self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64
+            )
         bounds = shares(count, min(available_cores(), count, MOST_TOGETHER // self.simulations))
         memory = self._memory(len(bounds) - 1, self.simulations, states.dtype)
         actions = np.empty(count, np.int64)
-        arguments = (view.tables, states, view.legal_bits, *memory, view.keys, actions, self.simulations, *self._settings)
+        arguments = (
+            view.tables,
+            states,
+            view.legal_bits,
+            *memory,
+            view.keys,
+            actions,
+            self.simulations,
+            *self._settings,
+        )
         run_shares(loops.search, loops.search_shares, arguments, bounds, kind=self.simulations)
         return actions
 
@@ -84,8 +96,8 @@ class IsmctsAgent:
         """What `act` would play, and how sure it is.
 
         Returns:
-            The actions, shape (n,), int64, and how often the search has tried each action, shape (n, A), int64. Where `act`
-            needs no search (one legal action, or drawing) that is a single 1.
+            The actions, shape (n,), int64, and how often the search has tried each action, shape (n, A), int64. Where
+            `act` needs no search (one legal action, or drawing) that is a single 1.
         """
         states = view.redeal(view.keys)
         actions = np.zeros(len(view), np.int64)

@@ -1,9 +1,9 @@
 """Compiled loops of the search that a network guides: down the trees, and back up. Rules come from `artus_env`.
 
-One tree for each game, as in `loops`: nodes stand for the sequence of actions since the root, and hidden cards never tell
-two nodes apart. It grows in rounds. A round deals the hidden cards of each game anew and tries each of its root's
-candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network judges the leaves
-of all games at once; what they are worth goes back up, to each player by his own chance to win.
+One tree for each game, as in `loops`: nodes stand for the sequence of actions since the root, and hidden cards never
+tell two nodes apart. It grows in rounds. A round deals the hidden cards of each game anew and tries each of its root's
+candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network judges the
+leaves of all games at once; what they are worth goes back up, to each player by his own chance to win.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy as np
 
 from artus_agents.loops import clear
 from artus_agents.outlook import legal_logits
-from artus_env.artus import observation as seen
-from artus_env.artus.actions import MASK_WORDS
-from artus_env.artus.components import MAX_PLAYERS
-from artus_env.artus.kernels import is_legal
-from artus_env.artus.observation import turns_after
-from artus_env.artus.rules import legal as write_legal
-from artus_env.artus.rules import play, redeal
-from artus_env.artus.state import OVER
 from artus_env.engine.bits import popcount
 from artus_env.engine.jit import borrow, jit
 from artus_env.engine.rewards import PRESTIGE, SCALE, WIN, final_reward
 from artus_env.engine.rng import random_bits
+from artus_env.games.artus import observation as seen
+from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.games.artus.components import MAX_PLAYERS
+from artus_env.games.artus.kernels import is_legal
+from artus_env.games.artus.observation import turns_after
+from artus_env.games.artus.rules import legal as write_legal
+from artus_env.games.artus.rules import play, redeal
+from artus_env.games.artus.state import OVER
 
 EDGES_PER_NODE = 64
 """Room for edges. More may be legal, or be dealt in turn; a node that finds no room just doesn't grow."""
@@ -37,7 +37,8 @@ LARGEST_LOGIT = 50.0
 EXPLORATION = 0.3
 """How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
 LAST_SPREAD, SPREAD = 2.0, 3.0
-"""How far a lead in points may still move: in any game that goes on, and times the root of the cards that a player has left.
+"""How far a lead in points may still move: in any game that goes on, and times the root of the cards that a player has
+left.
 It matters little: from half to four times as much won 48 to 51 % of 600 games against this."""
 
 EDGE = np.dtype(
@@ -95,7 +96,8 @@ def borrowed(trees):
     return Trees(borrow(trees.nodes), borrow(trees.edges), borrow(trees.used), borrow(trees.candidates))
 
 
-# --- the root ------------------------------------------------------------------------------------------------------------
+# --- the root
+# ------------------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -142,7 +144,8 @@ def grow(nodes, edges, used, node, ids, logits, count):
         used[1] += 1
 
 
-# --- down ----------------------------------------------------------------------------------------------------------------
+# --- down
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -204,7 +207,8 @@ def descend(t, g, nodes, edges, used, first, legal, path):
 
 @jit
 def select_edge(nodes, edges, node, legal):
-    """The edge with the highest upper bound (PUCT over the actions that this deal allows); -1: one of them has no edge."""
+    """The edge with the highest upper bound (PUCT over the actions that this deal allows); -1: one of them has no
+    edge."""
     for word in range(MASK_WORDS - 1):
         if legal[word] & ~nodes[node]["known"][word]:
             return -1
@@ -233,12 +237,14 @@ def select_edge(nodes, edges, node, legal):
     return chosen
 
 
-# --- and back up ---------------------------------------------------------------------------------------------------------
+# --- and back up
+# ---------------------------------------------------------------------------------------------------------
 
 
 @jit
 def back_up(offsets, following, trees, leaves, said, mode):
-    """Give the leaves' nodes their edges, add what the leaves are worth to the edges that led there, and rank candidates.
+    """Give the leaves' nodes their edges, add what the leaves are worth to the edges that led there, and rank
+    candidates.
 
     Args:
         offsets: As for `walk`.
@@ -249,7 +255,12 @@ def back_up(offsets, following, trees, leaves, said, mode):
     """
     trees = borrowed(trees)
     states, legal, paths, ends = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.paths), borrow(leaves.ends)
-    said_logits, gates, values, outlook = borrow(said.logits), borrow(said.gates), borrow(said.values), borrow(said.outlook)
+    said_logits, gates, values, outlook = (
+        borrow(said.logits),
+        borrow(said.gates),
+        borrow(said.values),
+        borrow(said.outlook),
+    )
     ids, logits = np.empty(said_logits.shape[1], np.int64), np.empty(said_logits.shape[1], np.float32)
     worth = np.empty(MAX_PLAYERS)
     for i in range(len(offsets) - 1):
@@ -303,7 +314,9 @@ def chances(g, mode, players, worth):
         if mode == PRESTIGE:  # what was made so far has been paid
             own = int(g["scores"][player])
             worth[player] += (own - (total - own) / (players - 1)) / SCALE
-        worth[player] *= (players - 1) / players / spread  # from the lead over the others' mean to that over everybody's
+        worth[player] *= (
+            (players - 1) / players / spread
+        )  # from the lead over the others' mean to that over everybody's
         highest = max(highest, worth[player])
     parts = 0.0
     for player in range(players):
@@ -315,7 +328,8 @@ def chances(g, mode, players, worth):
 
 @jit
 def rank(edges, candidates, count):
-    """Sort the first `count` candidates, which were tried equally often: the best first, equals in the order they had."""
+    """Sort the first `count` candidates, which were tried equally often: the best first, equals in the order they
+    had."""
     for k in range(1, count):
         index = int(candidates[k])
         total = float(edges[index]["total"])

@@ -28,8 +28,8 @@ class RandomAgent:
 class GreedyAgent:
     """Takes the most points that it can get at once; among equals it draws.
 
-    A knight is placed on the free seat with the best value, which is what moving it away would bring now. Drawing brings
-    nothing at once, so the pile is drawn at random.
+    A knight is placed on the free seat with the best value, which is what moving it away would bring now. Drawing
+    brings nothing at once, so the pile is drawn at random.
     """
 
     def act(self, view: View) -> np.ndarray:

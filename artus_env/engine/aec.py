@@ -19,7 +19,16 @@ from artus_env.engine.rng import check_seed, fresh_seed, next_seed
 
 OPTIONS = ("start_player", "position")
 SET_BY_RESET = frozenset(
-    ("agents", "num_agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards")
+    (
+        "agents",
+        "num_agents",
+        "agent_selection",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "_cumulative_rewards",
+    )
 )
 
 
@@ -31,8 +40,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
     Args:
         rules, num_players, components: The variant, as for `Game`.
         reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
-        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window shows it
-            at each reset and step). Pixels and window need the extra `render`.
+        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
+            shows it at each reset and step). Pixels and window need the extra `render`.
         raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
 
     Attributes:
@@ -57,7 +66,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         definition = self.game_class.definition
         definition.check_variant(rules, num_players)
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+            raise ValueError(
+                f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"
+            )
         self.rules = rules
         self.num_players = num_players
         self.reward_mode = reward
@@ -72,7 +83,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self._num_actions = len(definition.action_table(self.components))
         self.possible_agents = [f"player_{player}" for player in range(num_players)]
         self.observation_spaces = {
-            agent: Dict({"observation": Box(low, high, dtype=np.int8), "action_mask": Box(0, 1, (self._num_actions,), np.int8)})
+            agent: Dict(
+                {"observation": Box(low, high, dtype=np.int8), "action_mask": Box(0, 1, (self._num_actions,), np.int8)}
+            )
             for agent in self.possible_agents
         }
         self.action_spaces = {agent: Discrete(self._num_actions) for agent in self.possible_agents}
@@ -98,15 +111,16 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """Deal a new game.
 
         Args:
-            seed: The deal: the same as that of `Game(seed=seed)`. None: the next of the stream of deals, which begins at
-                the last given seed, or anywhere if there was none.
-            options: `start_player`: who starts, 0.. (default: drawn from the seed). `position`: a position as plain data
-                (`Game.to_dict`) to begin at, instead of a deal.
+            seed: The deal: the same as that of `Game(seed=seed)`. None: the next of the stream of deals, which begins
+                at the last given seed, or anywhere if there was none.
+            options: `start_player`: who starts, 0.. (default: drawn from the seed). `position`: a position as plain
+                data (`Game.to_dict`) to begin at, instead of a deal.
 
         Raises:
             ValueError: If an option is unknown or doesn't fit; the environment is unchanged.
         """
-        # `options` is the one foreign key that must pass: PettingZoo's api_test sends it to see whether reset takes options.
+        # `options` is the one foreign key that must pass: PettingZoo's api_test sends it to see whether reset takes
+        # options.
         given = read_options({key: value for key, value in (options or {}).items() if key != "options"}, OPTIONS)
         if seed is not None:
             deal = check_seed(seed)

@@ -24,8 +24,9 @@ from artus_env.engine.rng import following_keys, key_bits
 
 GROUP = "artus.agents"
 FORFEIT = -1
-"""The action with which an agent gives a game up, for example because the program behind it has died. If the agent has an
-attribute `failure` (text), it says why; where that differs from game to game, `failures` (text by number, see `View.games`)."""
+"""The action with which an agent gives a game up, for example because the program behind it has died. If the agent has
+an attribute `failure` (text), it says why; where that differs from game to game, `failures` (text by number, see
+`View.games`)."""
 
 
 class View:
@@ -95,13 +96,15 @@ class View:
     @cached_property
     def _states(self) -> np.ndarray:
         states = self._batch.states
-        return states if isinstance(self._which, slice) else states.take(self._which)  # indexing would take ten times as long
+        return (
+            states if isinstance(self._which, slice) else states.take(self._which)
+        )  # indexing would take ten times as long
 
     def known(self) -> np.ndarray:
         """What the players to move know, as states without the rest: shape (n,), the state dtype.
 
-        Other hands are empty there and the cards of all piles unknown, so nothing can be drawn or played on from them; for
-        that there is `redeal`.
+        Other hands are empty there and the cards of all piles unknown, so nothing can be drawn or played on from them;
+        for that there is `redeal`.
         """
         states = self._states.copy()
         self.definition.kernels.conceal(states, self.player, 0, len(self))
@@ -181,8 +184,8 @@ def agent_factory(name: str) -> Callable[..., Any]:
 def runs_program(name: str) -> bool:
     """Whether an agent of this name would start a program that its argument names.
 
-    The user has to name such an agent; a name that comes from a file must not be believed. A factory that starts what its
-    argument says has an attribute `runs_program = True`. An unknown name starts nothing.
+    The user has to name such an agent; a name that comes from a file must not be believed. A factory that starts what
+    its argument says has an attribute `runs_program = True`. An unknown name starts nothing.
     """
     kind = name.partition(":")[0]
     return kind in agent_names() and getattr(agent_factory(kind), "runs_program", False) is True
@@ -213,12 +216,17 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
         if callable(made):
             return CallableAgent(made)
     if isinstance(agent, str):
-        raise TypeError(f"agent {shown(agent)}: its entry point gave {shown(made)}, which has no act(view) and is no function")
-    raise TypeError(f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(made)}")
+        raise TypeError(
+            f"agent {shown(agent)}: its entry point gave {shown(made)}, which has no act(view) and is no function"
+        )
+    raise TypeError(
+        f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(made)}"
+    )
 
 
 def _plays(named: Any) -> bool:
-    """Whether an entry point names an agent, rather than what makes one: it has `act`, or must be given two arguments."""
+    """Whether an entry point names an agent, rather than what makes one: it has `act`, or must be given two
+    arguments."""
     if isinstance(named, type):
         return False
     if isinstance(named, Agent):
@@ -253,7 +261,8 @@ def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None
 def blamed(
     error: IllegalMoveError, batch: Batch, agents: Sequence[Agent], seats: np.ndarray, names: Sequence[str] | None
 ) -> IllegalMoveError:
-    """The error of `Batch.step` about an action of `choose_actions`, with the agent that chose it (arguments as there)."""
+    """The error of `Batch.step` about an action of `choose_actions`, with the agent that chose it (arguments as
+    there)."""
     index = int(seats[error.game, batch.player[error.game]])
     named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
     named.game = error.game

@@ -36,8 +36,8 @@ class Batch:
         rules: "beginner" or "advanced".
         num_players: 2..4.
         seed: Seeds of all games derive from it; None: a random one.
-        threads: The most threads to use; fewer where sharing doesn't pay (see `artus_env.engine.workers`). None: one for
-            every 512 games, at most one a core.
+        threads: The most threads to use; fewer where sharing doesn't pay (see `artus_env.engine.workers`). None: one
+            for every 512 games, at most one a core.
         autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
             zeros, its actions are ignored, its `done` stays true.
         reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
@@ -154,7 +154,9 @@ class Batch:
         if start_players is not None:
             given = np.asarray(start_players)
             if not are_whole(start_players) or ((given < -1) | (given >= self.num_players)).any():
-                raise ValueError(f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {shown(start_players)}")
+                raise ValueError(
+                    f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {shown(start_players)}"
+                )
             starts[games] = _one_each("start_players", given, len(games))
         if seeds is None:
             self.seeds[games] = next_seeds(self.seeds[games])
@@ -211,8 +213,8 @@ class Batch:
 
         Args:
             actions: Shape (N,), whole numbers; with `which` one for each chosen game.
-            which: The games to play: different indices, in the order of the actions, or booleans; None: all. In the other
-                games nothing changes, `reward` and `done` neither.
+            which: The games to play: different indices, in the order of the actions, or booleans; None: all. In the
+                other games nothing changes, `reward` and `done` neither.
 
         Returns:
             reward, shape (N, num_players), float32, and done, shape (N,), bool: the batch's own arrays.
@@ -226,7 +228,9 @@ class Batch:
         if actions is not self._actions:  # the one type that the loops are compiled for
             actions = np.require(actions, np.int64, ("C", "A", "W"))
         kernels = self.definition.kernels
-        states, legal = (self.states, self.legal_bits) if games is None else (self.states.take(games), self.legal_bits[games])
+        states, legal = (
+            (self.states, self.legal_bits) if games is None else (self.states.take(games), self.legal_bits[games])
+        )
         bad = kernels.first_illegal(states, legal, actions, self.num_actions)
         if bad >= 0:
             game = bad if games is None else int(games[bad])

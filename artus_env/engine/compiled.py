@@ -1,9 +1,9 @@
 """Compiled code on disk: a file for each function and each set of types that it was called with.
 
-Numba's own cache trusts its files: a truncated one ends every program that meets it, and its index and data can disagree when
-a process was killed or two wrote at once. Here each file stands alone, says what it holds and carries a checksum, so that
-a damaged one is as good as none. Nothing here ends a program: what can't be read is compiled again, what can't be written
-is compiled by the next process, too.
+Numba's own cache trusts its files: a truncated one ends every program that meets it, and its index and data can
+disagree when a process was killed or two wrote at once. Here each file stands alone, says what it holds and carries a
+checksum, so that a damaged one is as good as none. Nothing here ends a program: what can't be read is compiled again,
+what can't be written is compiled by the next process, too.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def warn_not_kept(folder: Path | str, error: Exception) -> None:
     _warned = True
     reason = getattr(error, "strerror", None) or error
     warnings.warn(
-        f"compiled code can't be kept in {folder} ({reason}): every start will compile it again, which takes about a minute; "
+        f"compiled code can't be kept in {folder} ({reason}): every start will compile it again, which takes "
+        "about a minute; "
         "NUMBA_CACHE_DIR names another folder",
         RuntimeWarning,
         stacklevel=2,
@@ -107,10 +108,12 @@ def warn_not_kept(folder: Path | str, error: Exception) -> None:
 
 def tidy(folder: Path) -> None:
     """Remove what nobody uses any more: files that killed writers left in a folder, and its neighbours that were used
-    longest ago. A process that runs on code from a removed folder goes on and makes the folder again when it compiles more.
+    longest ago. A process that runs on code from a removed folder goes on and makes the folder again when it compiles
+    more.
 
     Args:
-        folder: One in use. Its neighbours are removed only if they are named like it; the time of a folder is its last use.
+        folder: One in use. Its neighbours are removed only if they are named like it; the time of a folder is its last
+            use.
     """
     long_ago = time.time() - RECENT
     with suppress(OSError):

@@ -15,7 +15,8 @@ except ImportError:  # Windows: then nothing keeps two processes apart
     fcntl = None  # type: ignore[assignment]
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""How file systems say that they have none, some network ones among them; then, too, nothing keeps two processes apart."""
+"""How file systems say that they have none, some network ones among them; then, too, nothing keeps two processes
+apart."""
 UNFINISHED = ".unfinished"
 LOCK = "lock"
 
@@ -86,13 +87,14 @@ def _unfinished(path: Path) -> Iterator[Path]:
 def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None]:
     """Keep all other processes out of a folder that they, too, enter by this function.
 
-    What killed processes have left unfinished there is removed: nobody else can be writing. On Windows, and on file systems
-    without locks, nothing keeps others out, and nothing is removed.
+    What killed processes have left unfinished there is removed: nobody else can be writing. On Windows, and on file
+    systems without locks, nothing keeps others out, and nothing is removed.
 
     Args:
         folder: Made if it is missing.
         what: Is done there, for the message: "playing this tournament".
-        lock: The file that is locked, instead of one in the folder; where the folder itself may be moved it must lie outside.
+        lock: The file that is locked, instead of one in the folder; where the folder itself may be moved it must lie
+            outside.
 
     Raises:
         ValueError: If another process is in it; the message names folder and `what`.

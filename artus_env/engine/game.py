@@ -97,7 +97,8 @@ class Game:
         states = np.zeros(1, definition.state_dtype)
         tables = definition.build_tables(definition.box(components))
         definition.kernels.deal(
-            tables, states, np.array([seed], np.uint64), np.array([-1 if start_player is None else start_player], np.int8),
+            tables, states, np.array([seed], np.uint64),
+            np.array([-1 if start_player is None else start_player], np.int8),
             np.ones(1, np.bool_), num_players, definition.rules.index(rules), 0, 1,
         )  # fmt: skip
         self._begin(states, components, seed)
@@ -112,7 +113,10 @@ class Game:
         self._first = copied(states)
         self._actions: list[int] = []
         self._tables = self.definition.build_tables(self.components)
-        self._turn_one, self._not_legal = self.definition.kernels.turn_one, self.definition.kernels.ILLEGAL  # for `turn`
+        self._turn_one, self._not_legal = (
+            self.definition.kernels.turn_one,
+            self.definition.kernels.ILLEGAL,
+        )  # for `turn`
         self._legal = np.zeros(self.definition.mask_words, np.uint64)
         self._num_actions = len(self.definition.action_table(self.components))
         self._observation_size = len(self.definition.observation_bounds(self.components)[0])
@@ -227,8 +231,8 @@ class Game:
         Args:
             action: An action id; an int is the fastest.
             mask: Overwritten with the next player's mask: shape (A,), int8, contiguous; zeros when the game is over.
-            observation: Overwritten with what they see: shape (F,), int8, contiguous. Hand in the same arrays each time: new
-                ones are checked first.
+            observation: Overwritten with what they see: shape (F,), int8, contiguous. Hand in the same arrays each
+                time: new ones are checked first.
 
         Returns:
             The prestige that the action brought, who is to move next, whether the game is over.
@@ -290,7 +294,12 @@ class Game:
         """
         states = copied(self._states)
         self.definition.kernels.redeal(
-            self._tables, states, np.array([check_seed(seed)], np.uint64), np.array([self._check_player(player)], np.int8), 0, 1
+            self._tables,
+            states,
+            np.array([check_seed(seed)], np.uint64),
+            np.array([self._check_player(player)], np.int8),
+            0,
+            1,
         )
         return self._at(states, self.components, None)
 
@@ -364,7 +373,9 @@ class Game:
         before = self.first()
         for action in self._actions[:-1]:
             before.play(action)
-        return draw(self.definition, self._states, self.components, viewer, before._states, self._actions[-1], **options)
+        return draw(
+            self.definition, self._states, self.components, viewer, before._states, self._actions[-1], **options
+        )
 
     _repr_html_ = svg
 
@@ -390,7 +401,9 @@ def _check_buffer(name: str, array: Any, size: int) -> None:
         raise ValueError(f"{name} must be a writable and contiguous array of shape ({size},), int8, got {got}")
 
 
-def _restore(cls: type[Game], states: np.ndarray, first: np.ndarray, actions: list[int], components: Any, seed: Any) -> Game:
+def _restore(
+    cls: type[Game], states: np.ndarray, first: np.ndarray, actions: list[int], components: Any, seed: Any
+) -> Game:
     """Unpickle a game."""
     game = cls._at(states, components, seed)
     game._first = first

@@ -24,10 +24,10 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
     Args:
         rules, num_players, reward, components: The variant, as for `Batch`.
         seat: 0..num_players-1, or None: drawn anew for each episode.
-        opponents: Name, agent or callable `(observation, action_mask) -> action`: one for all other seats, or a list for
-            those clockwise from the seat.
-        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window shows it
-            at each reset and step). Pixels and window need the extra `render`.
+        opponents: Name, agent or callable `(observation, action_mask) -> action`: one for all other seats, or a list
+            for those clockwise from the seat.
+        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
+            shows it at each reset and step). Pixels and window need the extra `render`.
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -43,12 +43,21 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+            raise ValueError(
+                f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"
+            )
         require(render_mode)
         self.render_mode = render_mode
         self._window = Window(type(self).__name__, self.metadata["render_fps"])
         batch = self.batch_class(
-            1, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward, components=components
+            1,
+            rules=rules,
+            num_players=num_players,
+            seed=None,
+            threads=1,
+            autoreset=False,
+            reward=reward,
+            components=components,
         )
         self._games = SeatedGames(batch, seat, opponents)
         if render_mode in PIXEL_MODES:
@@ -57,12 +66,14 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         self.observation_space = Box(low, high, dtype=np.int8)
         self.action_space = Discrete(batch.num_actions)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Deal a new game and let the opponents play until the seat is to move.
 
         Args:
-            seed: Of the deal, which is that of `Game(seed=seed)`, of the seat if it is drawn, of the opponents' decisions,
-                and of all that in later episodes. None: go on from there.
+            seed: Of the deal, which is that of `Game(seed=seed)`, of the seat if it is drawn, of the opponents'
+                decisions, and of all that in later episodes. None: go on from there.
             options: For this episode: `start_player` (0..), `seat` (0..), `position` (as from `Game.to_dict`).
 
         Returns:
@@ -81,8 +92,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """Play an action, then the opponents' moves, until the seat is to move again or the game has ended.
 
         Returns:
-            The observation, shape (F,), int8; the seat's reward for all that happened; whether the game has ended; False;
-            the info, with `illegal_action` where that has ended it.
+            The observation, shape (F,), int8; the seat's reward for all that happened; whether the game has ended;
+            False; the info, with `illegal_action` where that has ended it.
 
         Raises:
             ResetNeeded: After the end of an episode and before the first.
@@ -101,7 +112,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._games.observation()[0], float(reward), bool(ended), False, info
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions, as sb3-contrib and `action_space.sample` want them: shape (A,), int8; all zeros after the end."""
+        """The legal actions, as sb3-contrib and `action_space.sample` want them: shape (A,), int8; all zeros after the
+        end."""
         return self._games.mask()[0]
 
     def render(self) -> str | np.ndarray | None:

@@ -42,8 +42,8 @@ def source_hash(*packages: Path) -> str:
 
 
 def cache_root() -> Path:
-    """Folder for compiled code, with nothing else in it: below `NUMBA_CACHE_DIR` where that is set, else below the user's
-    cache folder.
+    """Folder for compiled code, with nothing else in it: below `NUMBA_CACHE_DIR` where that is set, else below the
+    user's cache folder.
     """
     return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 

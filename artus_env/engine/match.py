@@ -54,7 +54,8 @@ def seat_orders(players: int) -> np.ndarray:
 def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
     """Who sits where, fairly: each deal in every rotation, and from deal to deal in the next order.
 
-    Rotations alone would seat everybody behind the same opponent in all games, and that can matter more than who is better.
+    Rotations alone would seat everybody behind the same opponent in all games, and that can matter more than who is
+    better.
 
     Args:
         deals: Numbers of the deals: shape (D,).

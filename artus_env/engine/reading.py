@@ -1,7 +1,7 @@
 """Reading what others have written: files, requests, answers of programs. Nothing in them is believed.
 
-One decoder checks types for all of them: booleans are no numbers, 1.0 is no whole number, numbers are finite, and what is
-too deep, too long or of another type is refused in one short line that says where.
+One decoder checks types for all of them: booleans are no numbers, 1.0 is no whole number, numbers are finite, and what
+is too deep, too long or of another type is refused in one short line that says where.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def shown(value: Any, most: int = MOST_SHOWN) -> str:
 
 
 def printable(text: str, most: int = MOST_SHOWN) -> str:
-    """A foreign name as a page, a picture or a terminal can show it: one line, not long, its unprintable letters replaced."""
+    """A foreign name as a page, a picture or a terminal can show it: one line, not long, its unprintable letters
+    replaced."""
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: most + 1])
     return text if len(text) <= most else f"{text[:most]}..."
 

@@ -1,4 +1,5 @@
-"""Pictures of a game: the drawing of a position, its pixels, and a window. Pixels and windows need the extra `render`."""
+"""Pictures of a game: the drawing of a position, its pixels, and a window. Pixels and windows need the extra
+`render`."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ FRAME_WIDTH = 912
 FRAME_THEME = "light"
 PIXEL_MODES = ("rgb_array", "human")
 FONTS = Path(__file__).parent / "fonts"
-"""The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt there)."""
+"""The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
+there)."""
 GRID_GAMES = 12
 """How many tables a batch shows in a notebook."""
 

@@ -81,7 +81,9 @@ class SeatedGames:
             whole_number("seat", given["seat"], 0, batch.num_players - 1)
         states = None
         if "position" in given:
-            states = read_position(given["position"], batch.definition, batch.components, batch.rules, batch.num_players)
+            states = read_position(
+                given["position"], batch.definition, batch.components, batch.rules, batch.num_players
+            )
         deals = next_seeds(batch.seeds[which])
         for k, seed in enumerate(seeds or ()):
             if seed is not None:
@@ -108,7 +110,8 @@ class SeatedGames:
             raise ValueError("position: the game ends before the seat has a decision")
 
     def act(self, actions: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Play an action for the seat of each game, then the opponents', until the seat is to move or the game has ended.
+        """Play an action for the seat of each game, then the opponents', until the seat is to move or the game has
+        ended.
 
         An illegal action ends its game with a reward of -1.
 

@@ -24,7 +24,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """N seats at N tables for Gymnasium; a subclass names the game and describes it.
 
     It does what a `SyncVectorEnv` of N `GameEnv` does, with the same seeds the same games, apart from one thing: in the
-    autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is ignored.
+    autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is
+    ignored.
 
     Args:
         num_envs: N.
@@ -32,7 +33,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
             `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
             `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
-        render_mode: None, "ansi" (`render` returns the tables as text) or "rgb_array" (as pixels: needs the extra `render`).
+        render_mode: None, "ansi" (`render` returns the tables as text) or "rgb_array" (as pixels: needs the extra
+            `render`).
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -50,12 +52,15 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}")
+            raise ValueError(
+                f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"
+            )
         require(render_mode)
         self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        # One thread: the learner needs the other cores more, and moving is a small part of a step (opponents choose, too).
+        # One thread: the learner needs the other cores more, and moving is a small part of a step (opponents choose,
+        # too).
         batch = self.batch_class(
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
             components=components,
@@ -82,7 +87,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 bool: deal only these anew.
 
         Returns:
-            The observations, shape (N, F), int8, and the infos: `action_mask`, shape (N, A), int8, and `seat`, shape (N,).
+            The observations, shape (N, F), int8, and the infos: `action_mask`, shape (N, A), int8, and `seat`, shape
+            (N,).
 
         Raises:
             ValueError: If an option is unknown or doesn't fit.
@@ -102,7 +108,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return self._games.observation(), self._infos(which)
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Play an action in every game, then the opponents' moves, until the seat is to move again or the game has ended.
+        """Play an action in every game, then the opponents' moves, until the seat is to move again or the game has
+        ended.
 
         Args:
             actions: shape (N,), whole numbers.
@@ -167,8 +174,11 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             mask[self._games.ended] = 1  # the next action is ignored, and nothing can be drawn from an empty mask
         return mask
 
-    def _infos(self, which: np.ndarray, illegal: np.ndarray | None = None, actions: np.ndarray | None = None) -> dict[str, Any]:
-        """The infos of some games, as `VectorEnv._add_info` would collect them: `_key` says which games have a `key`."""
+    def _infos(
+        self, which: np.ndarray, illegal: np.ndarray | None = None, actions: np.ndarray | None = None
+    ) -> dict[str, Any]:
+        """The infos of some games, as `VectorEnv._add_info` would collect them: `_key` says which games have a
+        `key`."""
         there = np.zeros(self.num_envs, np.bool_)
         there[which] = True
         mask, seat = self._mask(), self._games.seat.copy()

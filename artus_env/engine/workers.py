@@ -6,9 +6,9 @@ parent started (OpenMP ends the process), and not every layer bears calls from t
 the calling thread does all the work itself; the results are the same.
 
 Threads that wait for each other lose when the machine does other work, too: all of them wait for the one that another
-program keeps from its core, and if they spin meanwhile they keep it away themselves. So they spin for less than a millisecond
-(OpenMP's default is thirty times that), cores that a container's quota doesn't give aren't counted, and a loop that
-loses by being shared runs on one thread for a while.
+program keeps from its core, and if they spin meanwhile they keep it away themselves. So they spin for less than a
+millisecond (OpenMP's default is thirty times that), cores that a container's quota doesn't give aren't counted, and a
+loop that loses by being shared runs on one thread for a while.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ config: Any = numba_config  # its attributes are made at run time
 CACHE_LINE = 64
 """Bytes that a processor's cores hand to each other as one."""
 SPINS = "10000"
-"""How often one of OpenMP's threads looks whether work has come before it sleeps: less than a millisecond. Waking one takes
-several microseconds, a twentieth of a step of 1 024 games; a thread that spins keeps the others from their cores."""
+"""How often one of OpenMP's threads looks whether work has come before it sleeps: less than a millisecond. Waking one
+takes several microseconds, a twentieth of a step of 1 024 games; a thread that spins keeps the others from their
+cores."""
 SPINS_OF_OTHERS = "300"
 """The same in torch, whose OpenMP is its own: its loops are longer, and nothing sees to it that sharing them pays."""
 CALLS_BETWEEN_MEASUREMENTS = 1024
@@ -41,8 +42,8 @@ CALLS_BETWEEN_MEASUREMENTS = 1024
 LONG = 0.1
 """Seconds of work that are always shared: a thread that is kept waiting has less to lose than there is to gain."""
 MOST_CREDIT = 0.02
-"""Seconds that sharing may lose at once after it has paid for long: a thread that is kept from its core for a moment, a few
-milliseconds, doesn't end it."""
+"""Seconds that sharing may lose at once after it has paid for long: a thread that is kept from its core for a moment, a
+few milliseconds, doesn't end it."""
 PAUSE = 50
 """Sharing that has lost is not tried again for so many times what it has lost."""
 LONGEST_PAUSE = 3.0
@@ -80,8 +81,8 @@ def _load_openmp() -> None:
 
 
 def available_cores() -> int:
-    """Number of cores that this process may use: those that it may run on, no more than its CPU quota gives whole, and no
-    more than `OMP_NUM_THREADS` where that is set."""
+    """Number of cores that this process may use: those that it may run on, no more than its CPU quota gives whole, and
+    no more than `OMP_NUM_THREADS` where that is set."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
     if asked.isdecimal():
@@ -145,7 +146,8 @@ def shares(count: int, threads: int) -> np.ndarray:
 def scratch(count: int, items: int, dtype: Any) -> np.ndarray:
     """Memory for `count` shares to write to, with any content: shape (count, `items` or some more).
 
-    The rows that threads use lie a cache line apart: two that write to one line take turns, and are slower than one alone.
+    The rows that threads use lie a cache line apart: two that write to one line take turns, and are slower than one
+    alone.
     """
     apart = -(-CACHE_LINE // np.dtype(dtype).itemsize)
     return np.empty((count, items + apart), dtype)

@@ -14,12 +14,23 @@ from typing import Any
 import torch
 
 ODD = (
-    None, True, False, 0, 1, -1, 2, 7, 28, 2**31, 2**53, 2**63, 2**64, -(2**63) - 1, 10**30, 1.0, 0.5, -0.0, 1e300, math.inf,
-    math.nan, "", "0", "x", "x" * 5000, "\u202e\x1b[31m", "{{data}}", "</script>", "../../etc", "program:false", [], [[]], {},
+    None, True, False, 0, 1, -1, 2, 7, 28, 2**31, 2**53, 2**63, 2**64, -(2**63) - 1, 10**30, 1.0, 0.5, -0.0,
+    1e300, math.inf,
+    math.nan, "", "0", "x", "x" * 5000,
+    "\u202e\x1b[31m", "{{data}}", "</script>", "../../etc", "program:false", [], [[]], {},
     {"": 0}, [0] * 500,
 )  # fmt: skip
 """What takes the place of something sound."""
-DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.int8, torch.int64, torch.uint8, torch.bool, torch.float8_e4m3fn)
+DTYPES = (
+    torch.float32,
+    torch.float64,
+    torch.bfloat16,
+    torch.int8,
+    torch.int64,
+    torch.uint8,
+    torch.bool,
+    torch.float8_e4m3fn,
+)
 
 
 @contextmanager
@@ -143,6 +154,10 @@ def mutated_tensor(tensor: torch.Tensor, rng: Random) -> torch.Tensor:
     damaged = tensor.clone()
     if damaged.numel():
         flat = damaged.view(-1)
-        wrong = rng.choice((math.nan, math.inf, 1e38, -1.0)) if damaged.is_floating_point() else rng.choice((-1, 127, 100, 1))
+        wrong = (
+            rng.choice((math.nan, math.inf, 1e38, -1.0))
+            if damaged.is_floating_point()
+            else rng.choice((-1, 127, 100, 1))
+        )
         flat[rng.randrange(len(flat))] = wrong
     return damaged

@@ -1,7 +1,7 @@
 """Run the fuzzers: `make fuzz`, or `python -m fuzz [options]` in the folder `tests`.
 
-A process for each target, two at a time, so that one that crashes or hangs is told from one that is refused. Exit code 1 if
-any input broke a promise; the command that tries it again is printed.
+A process for each target, two at a time, so that one that crashes or hangs is told from one that is refused. Exit code
+1 if any input broke a promise; the command that tries it again is printed.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ def finish(name: str, seed: int, running: Running) -> tuple[int, list[str]]:
         return running.answer.recv()
     except EOFError:
         running.process.join()
-        return 0, [f"{again(name, seed, running.at.value)}\nthe process ended with exit code {running.process.exitcode}"]
+        return 0, [
+            f"{again(name, seed, running.at.value)}\nthe process ended with exit code {running.process.exitcode}"
+        ]
 
 
 def run(names: list[str], seed: int, inputs: int) -> bool:
@@ -146,7 +148,9 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.only is not None:
         broken = [
-            report for name in chosen.target for report in fuzz(name, chosen.seed, range(chosen.only, chosen.only + 1))[1]
+            report
+            for name in chosen.target
+            for report in fuzz(name, chosen.seed, range(chosen.only, chosen.only + 1))[1]
         ]
         print("\n".join(broken) or "kept all promises")
         return int(bool(broken))

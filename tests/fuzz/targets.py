@@ -1,5 +1,5 @@
-"""What is fuzzed. Each target yields a function that tries one input: whether it was taken, after all that was promised about
-what is taken or refused has been checked."""
+"""What is fuzzed. Each target yields a function that tries one input: whether it was taken, after all that was promised
+about what is taken or refused has been checked."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import load_agent, save_agent
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
-from artus_env.artus.components import STANDARD
 from artus_env.engine.agents import FORFEIT, View
 from artus_env.engine.rng import seed_stream
+from artus_env.games.artus.components import STANDARD
 from artus_training import ppo, tournament
 from artus_training.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
 from artus_training.play import sight
@@ -81,7 +81,8 @@ def sound(game: Game, rng: Random) -> None:
         copy.play(rng.choice(copy.legal_actions()))
 
 
-# --- positions, records, agents -------------------------------------------------------------------------------------------
+# --- positions, records, agents
+# -------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -151,7 +152,8 @@ def agents(folder: Path) -> Iterator[Try]:
     yield attempt
 
 
-# --- trainings -----------------------------------------------------------------------------------------------------------
+# --- trainings
+# -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -183,7 +185,8 @@ def toml(value: Any) -> str:
 def checkpoints(folder: Path) -> Iterator[Try]:
     torch.set_num_threads(1)
     settings = ppo.Settings(
-        runs=folder, hidden=(4,), num_games=4, num_steps=8, batch_size=16, threads=1, opponents=("past=0.5", "random=0.25"),
+        runs=folder, hidden=(4,), num_games=4, num_steps=8, batch_size=16, threads=1,
+        opponents=("past=0.5", "random=0.25"),
         evaluate_every=0, final_games=0, pool_size=1, snapshot_every=1, precision="float32",
     )  # fmt: skip
     trainer = ppo.Trainer(settings)
@@ -225,7 +228,8 @@ def checkpoints(folder: Path) -> Iterator[Try]:
     yield attempt
 
 
-# --- tournaments and bots ------------------------------------------------------------------------------------------------
+# --- tournaments and bots
+# ------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -284,7 +288,9 @@ def replies(folder: Path) -> Iterator[Try]:
         answers = [{"type": "hello", "protocol": program.PROTOCOL}, {"type": "move", "move": rng.choice(moves)}]
         wrong = rng.randrange(2)
         spoken[:] = [json.dumps(answer).encode() for answer in answers]
-        spoken[wrong] = as_json(mutated(answers[wrong], rng)) if rng.random() < 0.7 else mutated_bytes(spoken[wrong], rng)
+        spoken[wrong] = (
+            as_json(mutated(answers[wrong], rng)) if rng.random() < 0.7 else mutated_bytes(spoken[wrong], rng)
+        )
         agent = program.ProgramAgent("bot")
         action = agent.act(view)[0]
         if action == FORFEIT:
@@ -298,7 +304,8 @@ def replies(folder: Path) -> Iterator[Try]:
         program.Program = real  # type: ignore[misc]
 
 
-# --- play ----------------------------------------------------------------------------------------------------------------
+# --- play
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -313,7 +320,9 @@ def stored_games(folder: Path) -> Iterator[Try]:
     content = path.read_bytes()
 
     def attempt(rng: Random) -> bool:
-        path.write_bytes(as_json(mutated(json.loads(content), rng)) if rng.random() < 0.8 else mutated_bytes(content, rng))
+        path.write_bytes(
+            as_json(mutated(json.loads(content), rng)) if rng.random() < 0.8 else mutated_bytes(content, rng)
+        )
         said = StringIO()
         with redirect_stderr(said):
             lobby = Lobby(Store(games))

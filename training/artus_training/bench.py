@@ -203,11 +203,15 @@ def measure(seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[t
 
 def main(arguments: list[str]) -> int:
     """`artus bench`."""
-    parser = argparse.ArgumentParser(prog="artus bench", description="Decisions per second of every interface, one process.")
+    parser = argparse.ArgumentParser(
+        prog="artus bench", description="Decisions per second of every interface, one process."
+    )
     parser.add_argument("--seconds", type=float, default=1.0, help="for each line (default %(default)s)")
     parser.add_argument("--json", type=Path, help="write the figures to this file, too")
     parser.add_argument(
-        "--neighbours", type=int, help="compare several threads with one instead, beside so many busy processes (0, 1, ...)"
+        "--neighbours",
+        type=int,
+        help="compare several threads with one instead, beside so many busy processes (0, 1, ...)",
     )
     chosen = parser.parse_args(arguments)
     if chosen.neighbours is not None and not 0 <= chosen.neighbours <= MOST_NEIGHBOURS:

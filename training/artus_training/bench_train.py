@@ -2,9 +2,9 @@
 
     artus bench-train
 
-The ceiling is what this network would reach on this machine if games, advantages and bookkeeping cost nothing: a forward
-pass and a drawn action for each decision, and forward, gradient and optimizer step for each decision of each epoch, on
-data that lie ready. All is measured in this process, turn by turn, medians of several rounds.
+The ceiling is what this network would reach on this machine if games, advantages and bookkeeping cost nothing: a
+forward pass and a drawn action for each decision, and forward, gradient and optimizer step for each decision of each
+epoch, on data that lie ready. All is measured in this process, turn by turn, medians of several rounds.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
-from artus_env.artus.components import MAX_PLAYERS
 from artus_env.engine.wording import counted
+from artus_env.games.artus.components import MAX_PLAYERS
 from artus_training import ppo, train_sb3
 from artus_training.cli import UsageError
 
@@ -75,11 +75,14 @@ def ceiling(trainer: ppo.Trainer) -> float:
     return 1 / (forward + s.epochs * update)
 
 
-def ours(settings: Settings, precision: Literal["float32", "bfloat16"], outlook: bool) -> Callable[[], tuple[float, float]]:
+def ours(
+    settings: Settings, precision: Literal["float32", "bfloat16"], outlook: bool
+) -> Callable[[], tuple[float, float]]:
     """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
         ppo.preset(settings.rules, settings.num_players), hidden=settings.hidden, batch_size=settings.batch_size,
-        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(), evaluate_every=0,
+        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(),
+        evaluate_every=0,
     )  # fmt: skip
     trainer = ppo.Trainer(s)
 

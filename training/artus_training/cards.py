@@ -43,7 +43,8 @@ def card(
         strength: How the finished agent did.
         threads: Torch threads; 0: as many as torch has now.
         bfloat16: Whether the network computed in it.
-        changes: Settings that were changed on the way: `steps` at the time, and `settings` with a pair of values for each.
+        changes: Settings that were changed on the way: `steps` at the time, and `settings` with a pair of values for
+            each.
         packages: Those whose versions matter.
     """
     return {
@@ -68,8 +69,8 @@ def card(
 
 
 def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str, Any]:
-    """A point of the learning curve: how often the agent won against each judge (`wins`) and by how many points (`margin`),
-    by names such as `beginner-2/greedy`, after so many steps and seconds."""
+    """A point of the learning curve: how often the agent won against each judge (`wins`) and by how many points
+    (`margin`), by names such as `beginner-2/greedy`, after so many steps and seconds."""
     names = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
     return {
         "steps": steps,

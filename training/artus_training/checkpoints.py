@@ -5,8 +5,8 @@
     tensors as safetensors
     checksum of all that stands before it
 
-The checksum (CRC-32) finds damage. A file can also be made up, with any checksum, so whoever reads one checks shapes, types and
-ranges before anything gets to compiled loops, which check nothing.
+The checksum (CRC-32) finds damage. A file can also be made up, with any checksum, so whoever reads one checks shapes,
+types and ranges before anything gets to compiled loops, which check nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class CheckpointError(ValueError):
     """A checkpoint that can't be used. The message names the file and what is wrong with it."""
 
 
-# --- files ---------------------------------------------------------------------------------------------------------------
+# --- files
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> None:
@@ -94,7 +95,9 @@ def read_archive(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
                 raise CheckpointError(f"{path} is no checkpoint of this training: its parts are compressed")
             about, tensors = map(archive.read, parts)
     except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise CheckpointError(f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}") from error
+        raise CheckpointError(
+            f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}"
+        ) from error
     return _unpacked(path, about, tensors, wanted)
 
 
@@ -137,7 +140,9 @@ def _unpacked(path: Path, about: bytes, packed: bytes, wanted: type[T]) -> tuple
     try:
         said, tensors = decode(about, wanted), load(packed)
     except (ValueError, SafetensorError, KeyError) as error:
-        raise CheckpointError(f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}") from error
+        raise CheckpointError(
+            f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}"
+        ) from error
     if wrong := not_finite(tensors):
         raise CheckpointError(f"{path}: {wrong} has numbers that are not finite")
     return said, tensors
@@ -149,7 +154,8 @@ def not_finite(tensors: Tensors) -> str:
     return next((name for name in floats if not np.isfinite(tensors[name].detach().cpu().numpy()).all()), "")
 
 
-# --- what is in them -----------------------------------------------------------------------------------------------------
+# --- what is in them
+# -----------------------------------------------------------------------------------------------------
 
 
 def named(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:

@@ -25,7 +25,9 @@ COMMANDS = {
         "artus_training.ppo", "main_all", "train beginner and advanced agents and show how strong they are", "train"
     ),
     "train-sb3": Command("artus_training.train_sb3", "main", "train with Stable-Baselines3, for comparison", "train"),
-    "compare": Command("artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
+    "compare": Command(
+        "artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"
+    ),
     "curves": Command("artus_training.curves", "main", "learning curves of trained agents as a picture", "train"),
     "play": Command("artus_training.play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
@@ -35,7 +37,9 @@ COMMANDS = {
     "baseline": Command(
         "artus_training.tournament", "baseline", "tournaments of the agents here in every variant", "tournament"
     ),
-    "replay": Command("artus_training.show", "replay", "list recorded games, step through one, make a page or a GIF of it"),
+    "replay": Command(
+        "artus_training.show", "replay", "list recorded games, step through one, make a page or a GIF of it"
+    ),
     "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
     "bench-train": Command(
         "artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
@@ -56,15 +60,17 @@ class UsageError(Exception):
 def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
-    return "\n".join(["usage: artus COMMAND [options]", "", *lines, "", "artus COMMAND --help tells a command's options."])
+    return "\n".join(
+        ["usage: artus COMMAND [options]", "", *lines, "", "artus COMMAND --help tells a command's options."]
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        The exit code: 0; 2 for wrong usage, a file that can't be read or written, too little memory; 130 when interrupted;
-        141 when nobody reads any more what it prints (`artus rules | head -1`); or the command's own.
+        The exit code: 0; 2 for wrong usage, a file that can't be read or written, too little memory; 130 when
+        interrupted; 141 when nobody reads any more what it prints (`artus rules | head -1`); or the command's own.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])

@@ -2,9 +2,9 @@
 
     artus compare --rules beginner --minutes 10
 
-Trains one agent with each, one after the other on the same machine, measures both against the same judges on the way, lets
-them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes on. Without it a
-new comparison begins, and an earlier one of the same name is moved aside, to a name with a number.
+Trains one agent with each, one after the other on the same machine, measures both against the same judges on the way,
+lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes on.
+Without it a new comparison begins, and an earlier one of the same name is moved aside, to a name with a number.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def compare(settings: Settings) -> dict[str, Any] | None:
     """Train both, let them play, write the picture.
 
     Returns:
-        Win rate and interval of our trainer's agent against the other, with each one's steps; None if Ctrl-C stopped it.
+        Win rate and interval of our trainer's agent against the other, with each one's steps; None if Ctrl-C stopped
+        it.
 
     Raises:
         ValueError: If a setting can't be, or another process is in the comparison's folder.
@@ -110,7 +111,11 @@ def _compare(settings: Settings) -> dict[str, Any] | None:
     if not _finished(ours, s.resume) and not ppo.train(_resumed(ours, s.resume)):
         return None
     result = evaluate(
-        [f"ppo:{ours.agent}", f"ppo:{theirs.agent}"], rules=s.rules, num_players=s.num_players, games=s.games, seed=s.seed
+        [f"ppo:{ours.agent}", f"ppo:{theirs.agent}"],
+        rules=s.rules,
+        num_players=s.num_players,
+        games=s.games,
+        seed=s.seed,
     )
     print(result)
     cards = {"ours": read_card(ours.agent), "Stable-Baselines3": read_card(theirs.agent)}

@@ -46,7 +46,9 @@ class Line(NamedTuple):
     wins: list[float]  # share of the games
 
 
-def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes") -> None:
+def draw(
+    cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes"
+) -> None:
     """One panel for each variant, one line for each agent and judge, which looks the same in all of them.
 
     Args:
@@ -128,7 +130,9 @@ def main(arguments: list[str]) -> int:
         if len(set(labels)) < len(labels):
             labels = [str(path) for path in settings.cards]
         draw(
-            [(label, read_card(path)) for label, path in zip(labels, settings.cards, strict=True)], settings.out, settings.over
+            [(label, read_card(path)) for label, path in zip(labels, settings.cards, strict=True)],
+            settings.out,
+            settings.over,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error

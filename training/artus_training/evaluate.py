@@ -60,7 +60,9 @@ class Evaluation:
     def __str__(self) -> str:
         first, others = self.agents[0], self.agents[1:]
         against = f"{len(others)} x {others[0]}" if self.copies else ", ".join(others)
-        names = [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
+        names = (
+            [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
+        )
         low, high = self.interval
         width = max(map(len, names))
         games = counted(self.games, "game")
@@ -81,9 +83,9 @@ class Evaluation:
 def wilson_interval(rate: float, games: int) -> tuple[float, float]:
     """95 % interval of a win rate.
 
-    Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in 1 000
-    games has no width at all. Shared wins, and dealing the same cards to every seat, make the true spread smaller than
-    that of independent wins and losses, so it is rather too wide than too narrow.
+    Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in 1
+    000 games has no width at all. Shared wins, and dealing the same cards to every seat, make the true spread smaller
+    than that of independent wins and losses, so it is rather too wide than too narrow.
     """
     square = Z_95**2 / games
     centre = (rate + square / 2) / (1 + square)
@@ -120,7 +122,8 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
             needed += ", or 2 (one against copies of the other)"
         raise ValueError(f"{needed}: {'name one more' if len(agents) == 1 else f'{len(agents)} are named'}")
     named = {
-        agent if isinstance(agent, str) else id(agent): (agent, player) for agent, player in zip(agents, found, strict=True)
+        agent if isinstance(agent, str) else id(agent): (agent, player)
+        for agent, player in zip(agents, found, strict=True)
     }
     for agent, player in named.values():
         if hasattr(player, "check_variant"):
@@ -151,17 +154,18 @@ def evaluate(
 ) -> Evaluation:
     """Play whole games between agents.
 
-    Every deal is played `num_players` times, with the line-up one seat further each time, and different agents sit in another
-    order from deal to deal, so that neither seat nor cards nor neighbours favour anybody. What agents draw depends on the seed
-    and the number of the game alone: results are the same for every batch size (of a neural agent: up to the last bits of its
-    sums).
+    Every deal is played `num_players` times, with the line-up one seat further each time, and different agents sit in
+    another order from deal to deal, so that neither seat nor cards nor neighbours favour anybody. What agents draw
+    depends on the seed
+    and the number of the game alone: results are the same for every batch size (of a neural agent: up to the last bits
+    of its sums).
 
     Args:
         agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
             agents.
         rules, num_players, components: The variant; by default as many players as agents.
-        games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different agents of that of
-            all ways to sit.
+        games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different agents of
+            that of all ways to sit.
         seed: Deals and the agents' choices derive from it.
         batch_size: Games at a time, up to `MOST_AT_A_TIME`.
         progress: Called now and then with the part of the work that is done, 0..1.
@@ -172,7 +176,9 @@ def evaluate(
     players = line_up(agents, rules, num_players, components)
     n = len(players)
     check_size(games, batch_size)
-    orders = seat_orders(n)[: None if len(agents) == n else 1]  # copies sit in one order: it tells how near to them matters
+    orders = seat_orders(n)[
+        : None if len(agents) == n else 1
+    ]  # copies sit in one order: it tells how near to them matters
     ways = n * len(orders)
     games = -(-games // ways) * ways
     deals = games // n
@@ -281,7 +287,9 @@ def progress_line(label: str) -> Callable[[float], None] | None:
 
 def main(arguments: list[str]) -> int:
     """The command `artus evaluate`."""
-    parser = argparse.ArgumentParser("artus evaluate", description="Let agents play each other; every deal from every seat.")
+    parser = argparse.ArgumentParser(
+        "artus evaluate", description="Let agents play each other; every deal from every seat."
+    )
     parser.add_argument(
         "agents", nargs="+", help="agent names or saved agents (*.safetensors): one a player, or two (1 against copies)"
     )

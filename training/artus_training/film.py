@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from artus_env import Game
-from artus_env.artus.shapes import LETTERS, flat_colours, signed
 from artus_env.engine import records
 from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.reading import printable
 from artus_env.engine.render import image
+from artus_env.games.artus.shapes import LETTERS, flat_colours, signed
 
 GIF_WIDTH = 800
 MIN_WIDTH, MAX_WIDTH = 100, 2400
@@ -42,7 +42,12 @@ def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") 
 
 
 def write_gif(
-    path: Path, line: str | bytes, player: int | None = None, theme: str = "light", width: int = GIF_WIDTH, fps: float = 1.0
+    path: Path,
+    line: str | bytes,
+    player: int | None = None,
+    theme: str = "light",
+    width: int = GIF_WIDTH,
+    fps: float = 1.0,
 ) -> int:
     """Write a recorded game as an endless GIF. Returns the number of frames.
 
@@ -79,7 +84,11 @@ def _palette(svgs: list[str], width: int, theme: str) -> Any:
     channels = palette.getpalette() or []
     others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
     # None that is nearly a flat one: it would be taken instead, because the search for the nearest is a rough one.
-    rest = [other for other in others if all(max(abs(a - b) for a, b in zip(other, one, strict=True)) > NEAR for one in flat)]
+    rest = [
+        other
+        for other in others
+        if all(max(abs(a - b) for a, b in zip(other, one, strict=True)) > NEAR for one in flat)
+    ]
     palette.putpalette([channel for colour in (*flat, *rest) for channel in colour])
     return palette
 
@@ -118,7 +127,8 @@ def packed(svgs: list[str]) -> dict[str, Any]:
     """Pictures with few differences, in little room.
 
     Returns:
-        `lines`: each different line once; `frames`: for each picture its lines as runs, `[first, count, first, count, ...]`.
+        `lines`: each different line once; `frames`: for each picture its lines as runs,
+        `[first, count, first, count, ...]`.
     """
     numbers: dict[str, int] = {}
     frames = []

@@ -1,7 +1,7 @@
 """What several threads are worth beside one, while other programs keep the machine busy: `artus bench --neighbours 2`.
 
-Sharing work among threads must never make anything much slower than one thread, whatever else runs. Both run in turn, so
-that they meet the same neighbours.
+Sharing work among threads must never make anything much slower than one thread, whatever else runs. Both run in turn,
+so that they meet the same neighbours.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Opponents in a training. One that gives a game up doesn't end it: a random legal move is played in its place.
 
-The first time a warning says which opponent it was and why. One that gives up all that it is asked in a whole round, say a
-program with a typo in its name, stops the training.
+The first time a warning says which opponent it was and why. One that gives up all that it is asked in a whole round,
+say a program with a typo in its name, stops the training.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Opponent:
         actions: Any = np.array(self.agent.act(view))
         if actions.shape != (len(view),) or actions.dtype.kind not in "iu":
             raise OpponentError(
-                f"opponent {self.name} must return {len(view)} whole numbers, got {actions.dtype} of shape {actions.shape}"
+                f"opponent {self.name} must return {len(view)} whole numbers, got {actions.dtype} of shape "
+                f"{actions.shape}"
             )
         actions = actions.astype(np.int64)
         mask = view.mask
@@ -59,11 +60,16 @@ class Opponent:
         return actions
 
     def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
-        if not self.given_up:  # the first reason of a round says most: a program that keeps failing isn't even started again
+        if (
+            not self.given_up
+        ):  # the first reason of a round says most: a program that keeps failing isn't even started again
             self.reason = self._why(view, actions, int(games[0]))
         if not self.warned:
             self.warned = True
-            print(f"opponent {self.name} gave a game up ({self.reason}): random moves are played in its place", file=sys.stderr)
+            print(
+                f"opponent {self.name} gave a game up ({self.reason}): random moves are played in its place",
+                file=sys.stderr,
+            )
         self.given_up += len(games)
         for game in games:
             legal = np.flatnonzero(view.mask[game])

@@ -86,14 +86,17 @@ class MaskedPolicy(MaskableActorCriticPolicy):
         """Values (n, 1), log-probabilities (n,) and entropies (n,) of given actions (n,)."""
         values, logits = self._masked(obs, action_masks)
         log_probs = functional.log_softmax(logits, dim=1)
-        entropy = -(functional.softmax(logits, dim=1) * log_probs).sum(dim=1)  # exp(log_probs) is slow where it underflows
+        entropy = -(functional.softmax(logits, dim=1) * log_probs).sum(
+            dim=1
+        )  # exp(log_probs) is slow where it underflows
         return values, log_probs.gather(1, actions.long()[:, None])[:, 0], entropy
 
 
 def draw(probabilities: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
     """An action for each row of probabilities (n, A), from a number in 0..1 for each: shapes (n,) -> (n,), int64.
 
-    Never one of probability 0. One number a row: torch.multinomial makes one an action, which costs more than the network.
+    Never one of probability 0. One number a row: torch.multinomial makes one an action, which costs more than the
+    network.
     """
     sums = probabilities.cumsum(dim=1)
     below = fractions * sums[:, -1] * (1 - 2**-20)  # below the last sum, however it was rounded
@@ -109,7 +112,11 @@ def to_network(model: MaskablePPO, num_players: int) -> Network:
     The scale becomes part of the first layer's weights. SB3 knows the value for the player to move only; rewards sum to
     zero, so the others are said to lose it, in equal parts.
     """
-    features, actions, value = model.policy.features_extractor, model.policy.action_net, model.policy.value_net.state_dict()
+    features, actions, value = (
+        model.policy.features_extractor,
+        model.policy.action_net,
+        model.policy.value_net.state_dict(),
+    )
     assert isinstance(features, ScaledMlp)
     assert isinstance(actions, nn.Linear)
     shape = Shape(len(features.scale), actions.out_features, hidden_sizes(list(features.trunk)), outlook=False)
@@ -149,7 +156,9 @@ class Progress:
     changes: list[dict[str, Any]] = field(default_factory=list)
 
 
-def save_checkpoint(path: Path, model: MaskablePPO, about: Mapping[str, Any], snapshots: Sequence[NeuralAgent] = ()) -> None:
+def save_checkpoint(
+    path: Path, model: MaskablePPO, about: Mapping[str, Any], snapshots: Sequence[NeuralAgent] = ()
+) -> None:
     """Save a model and its pool of snapshots. The file is replaced at once or not at all.
 
     Args:

@@ -3,9 +3,9 @@
     artus train --rules advanced --num-players 4
     artus train --rules advanced --num-players 4 --resume
 
-Reads from top to bottom: settings, how good each decision was, the gradient of the loss, the trainer, the command. Ctrl-C
-saves and stops; `--resume` goes on as if nothing had been. Without it a new run begins, and an earlier one of the same name is
-moved aside, to a name with a number. `tensorboard --logdir runs` shows the curves.
+Reads from top to bottom: settings, how good each decision was, the gradient of the loss, the trainer, the command.
+Ctrl-C saves and stops; `--resume` goes on as if nothing had been. Without it a new run begins, and an earlier one of
+the same name is moved aside, to a name with a number. `tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
 from artus_agents.outlook import OUTLOOKS, SCALE, legal_logits, softmax
 from artus_agents.saved import Count, Point, read_card, save_agent
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
-from artus_env.artus.actions import MASK_WORDS, TAIL_WORD
-from artus_env.artus.components import MAX_PLAYERS
-from artus_env.artus.observation import observation_scale, turns_after
 from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.games.artus.actions import MASK_WORDS, TAIL_WORD
+from artus_env.games.artus.components import MAX_PLAYERS
+from artus_env.games.artus.observation import observation_scale, turns_after
 from artus_training.cards import card, command, point
 from artus_training.checkpoints import (
     CheckpointError,
@@ -89,7 +89,8 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
 
 
-# --- settings ------------------------------------------------------------------------------------------------------------
+# --- settings
+# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -101,8 +102,8 @@ class Settings(PpoSettings):
     steps: int = 16_000_000
     """Decisions in all."""
     minutes: float = 0.0
-    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. How far the learning rate has
-    fallen then depends on the machine; for results that can be repeated give `steps` alone."""
+    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. How far the learning rate
+    has fallen then depends on the machine; for results that can be repeated give `steps` alone."""
     preset: Path | None = None
     """A TOML file with settings, instead of the variant's own preset."""
     seed: int = 0
@@ -113,8 +114,8 @@ class Settings(PpoSettings):
     final_part: float = 0.5
     """When `final_reward` begins: 0..1."""
     opponents: tuple[str, ...] = ("past=0.1",)
-    """Agents and their share of the games, in which they hold one or more seats; `past` is the pool of earlier selves. All
-    other seats learn."""
+    """Agents and their share of the games, in which they hold one or more seats; `past` is the pool of earlier selves.
+    All other seats learn."""
 
     outlook: bool = True
     """Tell the policy what each legal action leads to."""
@@ -191,7 +192,9 @@ class Settings(PpoSettings):
         """
         shares = super().shares()
         if any(not 0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1:
-            raise ValueError(f"the shares of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}")
+            raise ValueError(
+                f"the shares of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}"
+            )
         return shares
 
     def check(self) -> None:
@@ -231,7 +234,8 @@ class Settings(PpoSettings):
                 line_up([agent, agent], rules, num_players)
 
 
-# --- how good each decision was ------------------------------------------------------------------------------------------
+# --- how good each decision was
+# ------------------------------------------------------------------------------------------
 
 
 @jit
@@ -241,9 +245,9 @@ def estimate(
 ):  # fmt: skip
     """Generalised advantage estimation, seat by seat: a seat's trajectory is the sequence of its own decisions.
 
-    What a seat is paid between two of its decisions, whoever moves, belongs to the first of them; the bootstrap is what it
-    thought at the second, or 0 when the game has ended. A decision whose seat has not moved again yet is not ready: it is
-    carried over to the next rollout, so that each decision is used once and none is cut off.
+    What a seat is paid between two of its decisions, whoever moves, belongs to the first of them; the bootstrap is what
+    it thought at the second, or 0 when the game has ended. A decision whose seat has not moved again yet is not ready:
+    it is carried over to the next rollout, so that each decision is used once and none is cut off.
 
     Rows 0..P-1 are decisions carried over, row p that of seat p; row P+t is step t. Shapes: T steps, N games, P =
     MAX_PLAYERS.
@@ -255,8 +259,8 @@ def estimate(
         reward: shape (T, N, P), float32.
         done: shape (T, N), bool.
         value: For the mover and those after them, shape (P + T, N, P), float32.
-        carried_reward: What the carried decisions have been paid so far, shape (P, N), float64; overwritten by that of the
-            decisions which are pending now.
+        carried_reward: What the carried decisions have been paid so far, shape (P, N), float64; overwritten by that of
+            the decisions which are pending now.
         carried: Whether there is one, shape (P, N), bool.
         gamma, gae_lambda: As in the settings.
         advantage: Result, shape (P + T, N), float32.
@@ -321,21 +325,25 @@ def estimate(
             carried_reward[seat, n] = still_open[seat]
 
 
-# --- the gradient of the policy's loss -----------------------------------------------------------------------------------
+# --- the gradient of the policy's loss
+# -----------------------------------------------------------------------------------
 #
-# loss = mean(-min(ratio * advantage, clipped ratio * advantage) - entropy weight * entropy). Its gradient by the logits is
-# known in closed form, so that autograd has to go through the network only. Of 339 actions some 20 are legal: on the CPU a
-# compiled loop that touches only those is ten times as fast as whole rows in torch.
+# loss = mean(-min(ratio * advantage, clipped ratio * advantage) - entropy weight * entropy). Its gradient by the logits
+# is known in closed form, so that autograd has to go through the network only. Of 339 actions some 20 are legal: on the
+# CPU a compiled loop that touches only those is ten times as fast as whole rows in torch.
 
 
 @jit
 def policy_gradient(
-    logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits, by_gates, sums,
+    logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits,
+    by_gates, sums,
     low, high, share=0,
 ):  # fmt: skip
-    """Write the gradient of the loss by logits (B, A) and gates (B, K), and add to `sums`: entropy, KL, clipped decisions.
+    """Write the gradient of the loss by logits (B, A) and gates (B, K), and add to `sums`: entropy, KL, clipped
+    decisions.
 
-    Decision i of the minibatch is decision `rows[i]` of those collected: copying them out first would take as long as this.
+    Decision i of the minibatch is decision `rows[i]` of those collected: copying them out first would take as long as
+    this.
 
     Args:
         logits, gates: As in `artus_agents.outlook.choose`, of B decisions.
@@ -383,12 +391,13 @@ def policy_gradient(
 
 @jit_parallel
 def policy_gradient_shares(
-    logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits, by_gates, sums,
+    logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits,
+    by_gates, sums,
     bounds,
 ):  # fmt: skip
     for share in numba.prange(len(bounds) - 1):
-        policy_gradient(logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight, by_logits,
-                        by_gates, sums, bounds[share], bounds[share + 1], share)  # fmt: skip
+        policy_gradient(logits, gates, rows, legal, out, actions, old_log_probs, advantages, clip, entropy_weight,
+                        by_logits, by_gates, sums, bounds[share], bounds[share + 1], share)  # fmt: skip
 
 
 def policy_gradient_torch(
@@ -403,7 +412,9 @@ def policy_gradient_torch(
     index = torch.arange(num_actions, device=logits.device)
     mask = (legal[:, index // 64] >> (index % 64)) & 1 == 1
     if gates.shape[1]:
-        outlooks = float(SCALE) * torch.where(mask[:, :, None], out, 0).float()  # at illegal actions stands what was left over
+        outlooks = (
+            float(SCALE) * torch.where(mask[:, :, None], out, 0).float()
+        )  # at illegal actions stands what was left over
         logits = logits + (outlooks * gates[:, None, :]).sum(2)
     log_probs = torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=1)
     probs = log_probs.exp()
@@ -419,11 +430,13 @@ def policy_gradient_torch(
     return by_logits, by_gates, sums
 
 
-# --- the trainer ---------------------------------------------------------------------------------------------------------
+# --- the trainer
+# ---------------------------------------------------------------------------------------------------------
 
 
 GROUP = 16
-"""So many neighbours in memory stay together when decisions are shuffled: they are read faster so, and are other games."""
+"""So many neighbours in memory stay together when decisions are shuffled: they are read faster so, and are other
+games."""
 
 
 class Decisions(NamedTuple):
@@ -456,8 +469,8 @@ class Table:
 def keep_freed_memory() -> None:
     """Have the C library keep what tensors give back, up to a gigabyte. Only glibc is known to need that.
 
-    It would return some 30 MB to the system in each gradient step and get them back page by page, which takes a quarter of
-    the time of an update in bfloat16, and less than a tenth in float32.
+    It would return some 30 MB to the system in each gradient step and get them back page by page, which takes a quarter
+    of the time of an update in bfloat16, and less than a tenth in float32.
     """
     with suppress(TypeError, AttributeError):  # other systems, other C libraries
         mallopt = ctypes.CDLL(None).mallopt
@@ -486,7 +499,12 @@ class Trainer:
         self.tables = [
             Table(
                 Batch(
-                    high - low, rules=rules, num_players=num_players, seed=int(seed), reward=s.reward, threads=s.threads or None
+                    high - low,
+                    rules=rules,
+                    num_players=num_players,
+                    seed=int(seed),
+                    reward=s.reward,
+                    threads=s.threads or None,
                 ),
                 slice(low, high),
             )
@@ -503,11 +521,13 @@ class Trainer:
         self.draws = seed_stream(s.seed, games, _DRAWS)
         self.opponent_keys = seed_stream(s.seed, games, _OPPONENTS)
 
-        # Who sits where: LEARNER, an index into `self.fixed_agents`, or one more than those: an earlier self. Games against
-        # opponents come first at each table.
+        # Who sits where: LEARNER, an index into `self.fixed_agents`, or one more than those: an earlier self. Games
+        # against opponents come first at each table.
         self.fixed = [(name, share) for name, share in s.shares().items() if share and name != PAST]
         self.past_share = s.shares().get(PAST, 0.0)
-        self.fixed_agents: list[Agent] = [Opponent(name, line_up([name, name], *variants[0])[0]) for name, _ in self.fixed]
+        self.fixed_agents: list[Agent] = [
+            Opponent(name, line_up([name, name], *variants[0])[0]) for name, _ in self.fixed
+        ]
         self.pool: list[dict[str, torch.Tensor]] = []
         self.seats = np.full((games, MAX_PLAYERS), LEARNER)
         if self.past_share:
@@ -562,18 +582,23 @@ class Trainer:
             OpponentError: If an opponent gives all its games up.
         """
         s = self.settings
-        torch.set_num_threads(self.threads)  # Numba's threads share OpenMP's setting with torch, and change it when they start
+        torch.set_num_threads(
+            self.threads
+        )  # Numba's threads share OpenMP's setting with torch, and change it when they start
         if s.final_reward and self.part >= s.final_part:
             for table in self.tables:
                 table.batch.reward_mode = s.final_reward
         if self.past_share:  # one earlier self a round: one call of a network serves all its games
             self.past.load_state_dict(self.pool[self.updates % len(self.pool)])
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16):  # converts the weights once for all
+        with torch.autocast(
+            self.device.type, torch.bfloat16, enabled=self.bfloat16
+        ):  # converts the weights once for all
             for t in range(s.num_steps):
                 self._play(t)
         pending = np.empty((MAX_PLAYERS, s.num_games), np.int64)
         estimate(
-            self.num_players, self.mover, self.learns, self.reward, self.done, self.value, self.carried_reward, self.carried,
+            self.num_players, self.mover, self.learns, self.reward, self.done, self.value, self.carried_reward,
+            self.carried,
             s.gamma, s.gae_lambda, self.advantage, self.target, self.ready, pending,
         )  # fmt: skip
         self.pending = pending
@@ -603,7 +628,9 @@ class Trainer:
         past = np.flatnonzero(sitting == len(self.fixed))
         if len(past):  # they see what has been written down for the learner
             output = infer(self.past, self.observation[row, past], self.bfloat16)
-            self.action[row, past], _ = draw_actions(output, self.legal[row, past], self.outlook[row, past], bits[past], True)
+            self.action[row, past], _ = draw_actions(
+                output, self.legal[row, past], self.outlook[row, past], bits[past], True
+            )
         for table in self.tables:
             batch, games = table.batch, table.games
             others = np.flatnonzero((sitting[games] != LEARNER) & (sitting[games] < len(self.fixed)))
@@ -624,8 +651,10 @@ class Trainer:
         return Decisions(
             *(
                 torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(self.device)
-                for part in (self.observation, self.legal.view(np.int64), self.outlook, self.action, self.log_prob, advantage,
-                             self.target)
+                for part in (
+                    self.observation, self.legal.view(np.int64), self.outlook, self.action, self.log_prob, advantage,
+                    self.target,
+                )
             )
         )  # fmt: skip
 
@@ -721,7 +750,8 @@ class Trainer:
         del self.pool[: -self.settings.pool_size]
 
     def _seat_opponents(self, table: Table, which: np.ndarray, first_time: bool = False) -> None:
-        """Put opponents into games that have just been dealt: from one to all seats but one. Each time they move on by one."""
+        """Put opponents into games that have just been dealt: from one to all seats but one. Each time they move on by
+        one."""
         batch, seats = table.batch, self.seats[table.games]
         players = batch.num_players
         low = 0.0
@@ -739,7 +769,9 @@ class Trainer:
     def evaluate(self, judges: Sequence[str], games: int) -> list[Evaluation]:
         """Play the agent against each judge, in every variant."""
         return [
-            evaluate([self.agent(), judge], rules=rules, num_players=num_players, games=games, seed=self.settings.seed + 1)
+            evaluate(
+                [self.agent(), judge], rules=rules, num_players=num_players, games=games, seed=self.settings.seed + 1
+            )
             for rules, num_players in self.settings.variants
             for judge in judges
         ]
@@ -759,7 +791,8 @@ class Trainer:
         buffers = {name: as_tensor(part) for name, part in self._buffers().items()}
         tensors |= named("buffers", buffers | {"order": self.order.get_state()})
         about = {
-            "settings": settings_to_dict(self.settings), "steps": self.steps, "updates": self.updates, "seconds": self.seconds,
+            "settings": settings_to_dict(self.settings), "steps": self.steps, "updates": self.updates,
+            "seconds": self.seconds,
             "pool": len(self.pool), "curve": self.curve, "changes": self.changes,
         }  # fmt: skip
         save_checkpoint(self.settings.checkpoint, about, tensors)
@@ -870,7 +903,8 @@ def preset(rules: str, num_players: int, path: Path | None = None, told: Setting
     return without_programs(settings, source, told)
 
 
-# --- the command ---------------------------------------------------------------------------------------------------------
+# --- the command
+# ---------------------------------------------------------------------------------------------------------
 
 
 def warm_up(settings: Settings) -> None:
@@ -920,7 +954,8 @@ def train(settings: Settings) -> bool:
 
 
 def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
-    """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped it."""
+    """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped
+    it."""
     settings = trainer.settings
     description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
     log = SummaryWriter(str(settings.folder / "tensorboard"), purge_step=trainer.steps if settings.resume else None)
@@ -951,12 +986,15 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
             saving = time.monotonic() - start
             bar.update(task, completed=trainer.part)
     if trainer.part < 1:
-        print(f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
+        print(
+            f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
+        )
     return trainer.part >= 1
 
 
 def parse(arguments: list[str]) -> Settings:
-    """Settings from the command line; those that aren't given come from the preset, with `--resume` from the checkpoint."""
+    """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
+    checkpoint."""
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
     nobody = Settings(opponents=UNTOLD, judges=UNTOLD, final_judges=UNTOLD)
     told = tyro.cli(Settings, args=asked, prog=PROGRAM, default=nobody)
@@ -964,7 +1002,9 @@ def parse(arguments: list[str]) -> Settings:
     given = tyro.cli(Settings, args=asked, prog=PROGRAM, default=default)  # the preset may say which variant
     if given.resume:
         about, _ = read_checkpoint(given.checkpoint, Progress)
-        default = without_programs(settings_from_dict(about.settings, given.checkpoint, Settings()), given.checkpoint, told)
+        default = without_programs(
+            settings_from_dict(about.settings, given.checkpoint, Settings()), given.checkpoint, told
+        )
         default = dataclasses.replace(default, resume=True, runs=given.runs)
         if default.folder != given.folder:
             raise CheckpointError(f"{given.checkpoint} belongs in {default.folder}")
@@ -995,7 +1035,8 @@ def train_all(settings: Sequence[Settings]) -> bool | None:
             good &= reached
             table.add_row(
                 f"{each.rules}, {each.num_players} players", result["against"], f"{result['wins']:.1%}",
-                f"{100 * low:.1f}..{100 * high:.1f}", f"{result['margin']:+.1f}", f"{goal:.0%} {'ok' if reached else 'missed'}",
+                f"{100 * low:.1f}..{100 * high:.1f}", f"{result['margin']:+.1f}",
+                f"{goal:.0%} {'ok' if reached else 'missed'}",
             )  # fmt: skip
     Console().print(table)
     return good

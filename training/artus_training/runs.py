@@ -1,7 +1,8 @@
-"""Where runs lie: a folder for each thing that is trained, one process at a time, and no run takes the place of another.
+"""Where runs lie: a folder for each thing that is trained, one process at a time, and no run takes the place of
+another.
 
-A run that begins where one has been moves that one aside, as it is, to the same name with a number: `ppo-beginner-2` is always
-the newest, `ppo-beginner-2.1` the first.
+A run that begins where one has been moves that one aside, as it is, to the same name with a number: `ppo-beginner-2` is
+always the newest, `ppo-beginner-2.1` the first.
 """
 
 from __future__ import annotations
@@ -55,8 +56,12 @@ def begin_run(folder: Path) -> None:
         OSError: If that can't be done; the earlier run is still where it was.
     """
     if any(folder.iterdir()):
-        numbers = [re.fullmatch(rf"{re.escape(folder.name)}\.([0-9]{{1,9}})", there.name) for there in folder.parent.iterdir()]
-        aside = folder.with_name(f"{folder.name}.{1 + max((int(number[1]) for number in numbers if number), default=0)}")
+        numbers = [
+            re.fullmatch(rf"{re.escape(folder.name)}\.([0-9]{{1,9}})", there.name) for there in folder.parent.iterdir()
+        ]
+        aside = folder.with_name(
+            f"{folder.name}.{1 + max((int(number[1]) for number in numbers if number), default=0)}"
+        )
         folder.rename(aside)
         folder.mkdir()
         print(f"the run that was in {folder} is in {aside} now")

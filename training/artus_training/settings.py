@@ -36,8 +36,8 @@ class PpoSettings:
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
-    """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the same
-    name with a number."""
+    """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the
+    same name with a number."""
 
     reward: Literal["win", "margin", "prestige"] = "prestige"
     """What the learner is paid for. `prestige` tells good from bad moves at once and learns faster than `win`."""
@@ -162,8 +162,8 @@ def without_programs(settings: Run, source: Path, told: Run | None) -> Run:
         told: What the command line says, with `UNTOLD` for agents that it doesn't name.
 
     Raises:
-        ValueError: If the file names an agent that starts a program, and the command line neither names that agent nor others
-            in its place.
+        ValueError: If the file names an agent that starts a program, and the command line neither names that agent nor
+            others in its place.
     """
     said = {name: getattr(told, name, UNTOLD) for name in AGENTS}
     ours = {agent for name, texts in said.items() for agent in _agents(name, texts)}
@@ -199,7 +199,8 @@ def check_resumed(before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixe
     for name, (old, new) in changed.items():
         if name in fixed:
             raise ValueError(
-                f"{checkpoint} belongs to a run with {name} {shown(old)}, not {shown(new)}; leave --resume out to begin a new "
+                f"{checkpoint} belongs to a run with {name} {shown(old)}, not {shown(new)}; leave --resume out "
+                "to begin a new "
                 f"run and keep this one"
             )
     if changed:

@@ -1,5 +1,5 @@
-"""`artus show`, `artus rules` and `artus replay`: the game as text, or as a film. Needs nothing but `artus_env`, films as GIF
-its extra `render`.
+"""`artus show`, `artus rules` and `artus replay`: the game as text, or as a film. Needs nothing but `artus_env`, films
+as GIF its extra `render`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from artus_env import Batch, Game
-from artus_env.artus import tables
-from artus_env.artus.components import RULES
-from artus_env.artus.shapes import THEMES
 from artus_env.engine import records
 from artus_env.engine.reading import decode, printable, shown
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
+from artus_env.games.artus import tables
+from artus_env.games.artus.components import RULES
+from artus_env.games.artus.shapes import THEMES
 from artus_training import film
 from artus_training.cli import UsageError
 from artus_training.evaluate import game_length
@@ -81,7 +81,9 @@ def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
 
 def rules(arguments: list[str]) -> int:
     """Cards, wheel and action table."""
-    argparse.ArgumentParser(prog="artus rules", description="Print cards, wheel and action table.").parse_args(arguments)
+    argparse.ArgumentParser(prog="artus rules", description="Print cards, wheel and action table.").parse_args(
+        arguments
+    )
     for title, table in (("Cards", tables.cards), ("Wheel", tables.wheel), ("Actions", tables.actions)):
         print(f"{title}\n\n{aligned(table())}\n")
     print(f"Reconstructed are\n\n{tables.reconstructed()}")
@@ -108,13 +110,19 @@ def replay(arguments: list[str]) -> int:
     )
     parser.add_argument("file", type=Path, help="records, one line of JSON a game")
     parser.add_argument("game", type=int, nargs="?", help="which game, counted from 1")
-    parser.add_argument("--at", type=int, default=None, help="only print the position after so many moves (-1: at the end)")
+    parser.add_argument(
+        "--at", type=int, default=None, help="only print the position after so many moves (-1: at the end)"
+    )
     parser.add_argument("--check", action="store_true", help="replay every game and compare the scores")
-    parser.add_argument("--html", type=Path, default=None, help="write the game (default: the first) as a page to step through")
+    parser.add_argument(
+        "--html", type=Path, default=None, help="write the game (default: the first) as a page to step through"
+    )
     parser.add_argument("--gif", type=Path, default=None, help="write the game (default: the first) as a film")
     parser.add_argument("--player", type=int, default=None, help="of page and film: show only what this player saw")
     parser.add_argument("--theme", choices=THEMES, default=None, help="of page and film (default: the reader's, light)")
-    parser.add_argument("--width", type=int, default=film.GIF_WIDTH, help="of the film, in pixels (default %(default)s)")
+    parser.add_argument(
+        "--width", type=int, default=film.GIF_WIDTH, help="of the film, in pixels (default %(default)s)"
+    )
     parser.add_argument("--fps", type=float, default=1.0, help="of the film: moves a second (default %(default)s)")
     chosen = parser.parse_args(arguments)
     try:

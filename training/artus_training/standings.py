@@ -34,7 +34,8 @@ FEWEST_DEALS = 10
 POINTS = 400 / math.log(10)
 """Elo points in a unit of Bradley and Terry's model."""
 PRIOR = 1
-"""Deals that every agent is thought to have won, and as many lost, before the first one: shared evenly among all agents."""
+"""Deals that every agent is thought to have won, and as many lost, before the first one: shared evenly among all
+agents."""
 ZERO = "random"
 """The agent whose rating is 0 where it plays."""
 MEAN = "mean"
@@ -81,9 +82,9 @@ class Standings:
 def standings(results: Results) -> Standings:
     """Work the table out. It doesn't depend on the order in which games were played.
 
-    Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, every
-    order around the table as often as it was played. Deals by which some orders are ahead of others don't count. Fewer than
-    `FEWEST_DEALS` have no intervals.
+    Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups,
+    every order around the table as often as it was played. Deals by which some orders are ahead of others don't count.
+    Fewer than `FEWEST_DEALS` have no intervals.
 
     Raises:
         ValueError: If some line-up hasn't played a deal in each order yet.
@@ -106,7 +107,8 @@ def standings(results: Results) -> Standings:
         rng = np.random.default_rng(results.settings.seed)
         samples = resample(figures, orders, rng)
         again = np.nan_to_num(samples[2 * count :].T.reshape(-1, count, count))
-        # What the prior says is as uncertain as what was played: else agents that never lose had ratings without a width.
+        # What the prior says is as uncertain as what was played: else agents that never lose had ratings without a
+        # width.
         prior = rng.gamma(PRIOR / count, size=again.shape)
         ratings = [above(zero, fit(duel, near=rating)) for duel in deals * again + prior]
         low, high = interval_of(
@@ -138,8 +140,8 @@ def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.nd
     """What the first D deals brought K agents.
 
     Returns:
-        Mean part of the win (K, D), mean prestige (K, D), how often agent i was ahead of agent j, ties half (K, K, D; NaN where
-        they never met), and the number of games in all (K,).
+        Mean part of the win (K, D), mean prestige (K, D), how often agent i was ahead of agent j, ties half (K, K, D;
+        NaN where they never met), and the number of games in all (K,).
     """
     count = len(results.settings.agents)
     wins, prestige, better = np.zeros((count, deals)), np.zeros((count, deals)), np.zeros((count, count, deals))
@@ -169,8 +171,8 @@ def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
     An agent that is 400 points above another is ahead of it in 10 of 11 duels, in the mean over all duels of the table.
 
     Args:
-        ahead: How many duels agent i has won against agent j, ties half. All positive: nobody is infinitely stronger, and
-            those who never met are as good as each other. The diagonal doesn't count.
+        ahead: How many duels agent i has won against agent j, ties half. All positive: nobody is infinitely stronger,
+            and those who never met are as good as each other. The diagonal doesn't count.
         near: Ratings to start the search at.
     """
     wins = ahead * ~np.eye(len(ahead), dtype=bool)
@@ -184,7 +186,8 @@ def above(zero: int | None, rating: np.ndarray) -> np.ndarray:
 
 
 def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.ndarray:
-    """Means over deals that were drawn with replacement: (F, D) -> (F, samples). Deal d was played in order d % orders."""
+    """Means over deals that were drawn with replacement: (F, D) -> (F, samples). Deal d was played in order d %
+    orders."""
     each = figures.shape[1] // orders
     together = -(-each // MOST_DRAWN)
     each //= together
@@ -201,8 +204,8 @@ def interval_of(middle: np.ndarray, samples: np.ndarray, each: int) -> tuple[np.
 
     Args:
         middle, samples: The estimates.
-        each: Deals of each order. Samples of n values spread as if around a mean that was known: by n - 1 instead of n too
-            little.
+        each: Deals of each order. Samples of n values spread as if around a mean that was known: by n - 1 instead of n
+            too little.
     """
     wider = math.sqrt(each / (each - 1))
     low, high = np.quantile(samples, [0.025, 0.975], axis=1)
@@ -212,9 +215,9 @@ def interval_of(middle: np.ndarray, samples: np.ndarray, each: int) -> tuple[np.
 def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: int) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of fractions that leave room for what didn't happen in any of the deals.
 
-    What never happened in n deals may still happen in a few of a hundred, by Wilson's interval of 0 in n: no upper end is
-    below that, no lower end above the rest. Samples of deals that all went the same way are all the same; there the room is
-    taken to both sides.
+    What never happened in n deals may still happen in a few of a hundred, by Wilson's interval of 0 in n: no upper end
+    is below that, no lower end above the rest. Samples of deals that all went the same way are all the same; there the
+    room is taken to both sides.
     """
     unseen = wilson_interval(0.0, deals)[1]
     low = np.minimum(low, np.minimum(mean, 1 - unseen)).clip(0, 1)
@@ -275,7 +278,8 @@ def remarks(whole: Standings) -> list[str]:
 
 
 def print_table(results: Results, whole: Standings) -> None:
-    """The table on the terminal. Where it is too wide names are cut in the middle, and listed below; numbers never are."""
+    """The table on the terminal. Where it is too wide names are cut in the middle, and listed below; numbers never
+    are."""
     settings = results.settings
     title = f"{settings.rules}, {settings.num_players} players, {results.games:,} games, seed {settings.seed}"
     cells = rows(whole)
@@ -311,7 +315,9 @@ def duel_table(whole: Standings) -> str:
     lines = [("", *names), ("---", *["---:"] * len(names))]
     for name, *row in zip(names, *map(known_rows, (whole.duels, whole.duels_low, whole.duels_high)), strict=True):
         duels = zip(*row, strict=True)
-        lines.append((name, *("" if of is None else f"{of:.1%}{interval(low, high, times=100)}" for of, low, high in duels)))
+        lines.append(
+            (name, *("" if of is None else f"{of:.1%}{interval(low, high, times=100)}" for of, low, high in duels))
+        )
     return "\n".join(map(markdown_row, lines))
 
 
@@ -356,12 +362,12 @@ of the seats and all orders around the table equally often, seed {settings.seed}
 
 {" ".join(remarks(whole))}
 
-Ratings follow from all duels at once (Bradley and Terry's model), as if every agent had also won one deal and lost one, shared
-evenly among all. They belong to this field of agents. Where one agent lost all duels against the others, they say how far apart
-it is at least.
+Ratings follow from all duels at once (Bradley and Terry's model), as if every agent had also won one deal and lost one,
+shared evenly among all. They belong to this field of agents. Where one agent lost all duels against the others, they
+say how far apart it is at least.
 
-All intervals are 95 %, from a bootstrap over deals. What never happened may still happen, so wins and duels of 0 and 100 % have
-an interval, too. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
+All intervals are 95 %, from a bootstrap over deals. What never happened may still happen, so wins and duels of 0 and
+100 % have an interval, too. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
 
 ![Ratings](ratings.png)
 

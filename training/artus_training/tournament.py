@@ -1,8 +1,9 @@
 """Tournaments: every line-up of agents, in every order around the table, thousands of games at once.
 
-All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order. Every
-decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many games are played
-side by side, and a tournament that was interrupted, however rudely, goes on where it stopped and ends with the same table.
+All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order.
+Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many
+games are played side by side, and a tournament that was interrupted, however rudely, goes on where it stopped and ends
+with the same table.
 """
 
 from __future__ import annotations
@@ -30,13 +31,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 import artus_agents
 from artus_agents import WEIGHTS
 from artus_env import Batch, Game
-from artus_env.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_env.engine.agents import FORFEIT, Agent, agent_factory, find_agent
 from artus_env.engine.files import alone_in, write_atomically
 from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, seed_stream
+from artus_env.games.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_training.cli import UsageError
 from artus_training.evaluate import MOST_GAMES
 from artus_training.progress import progress, terminal
@@ -64,7 +65,8 @@ class Settings:
     rules: str = "beginner"
     num_players: int = 2
     games: int = 2000
-    """Games of each line-up, rounded up so that every way to sit comes equally often: with P players to a multiple of P!"""
+    """Games of each line-up, rounded up so that every way to sit comes equally often: with P players to a multiple of
+    P!"""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -78,7 +80,8 @@ class Settings:
         lineups = math.comb(agents, seats) if agents >= seats else math.comb(agents + seats - 1, seats) - agents
         if lineups * self.deals * seats > MOST_GAMES:
             raise ValueError(
-                f"{lineups:,} line-ups of {shown(self.games)} games are too many: a tournament has at most {MOST_GAMES:,} games"
+                f"{lineups:,} line-ups of {shown(self.games)} games are too many: a tournament has at most "
+                f"{MOST_GAMES:,} games"
             )
 
     @property
@@ -183,8 +186,8 @@ class Line:
 class Store:
     """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
 
-    A block is there when its whole line is; what a killed process, or a full disk, left of another is cut off. Every line has a
-    checksum that continues the one before, so that none is changed, taken out or moved unnoticed.
+    A block is there when its whole line is; what a killed process, or a full disk, left of another is cut off. Every
+    line has a checksum that continues the one before, so that none is changed, taken out or moved unnoticed.
 
     Raises:
         ValueError: If the folder holds another tournament, or a damaged one; the message says what to do.
@@ -256,7 +259,8 @@ class Store:
                         block = self._checked(line, records_end)
                     except ValueError as error:
                         raise ValueError(
-                            f"{self.path}, line {number} is damaged: {error}; put the file back as it was, or delete this line "
+                            f"{self.path}, line {number} is damaged: {error}; put the file back as it was, or "
+                            "delete this line "
                             "and all behind it, whose games are then played again"
                         ) from None
                     self._take(block, line.checksum)
@@ -344,7 +348,8 @@ def cut_file(path: Path, end: int) -> None:
 def made_of(settings: Settings, agents: Given) -> str:
     """Hash of what the agents are made of: 16 hex digits.
 
-    Our sources and trained weights, the files that names mention, the modules of other packages' agents, the code of `agents`.
+    Our sources and trained weights, the files that names mention, the modules of other packages' agents, the code of
+    `agents`.
     """
     ours = Path(artus_agents.__path__[0])
     digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, ours)}".encode())
@@ -365,8 +370,8 @@ def made_of(settings: Settings, agents: Given) -> str:
 
 
 def files_in(argument: str) -> Iterator[Path]:
-    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not; words of a
-    command."""
+    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not;
+    words of a command."""
     for text in dict.fromkeys((argument, argument.partition(":")[2], *argument.split())):
         for path in (Path(text), Path(f"{text}{WEIGHTS}")):
             with suppress(OSError, ValueError):  # a command may be no path at all
@@ -381,9 +386,9 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: G
         settings: What is played.
         folder: Where results are kept; a tournament that lies there with the same settings goes on.
         records: Keep every game as a line in this file.
-        agents: Agents or functions behind some names; all others are found by name. Their code is part of the tournament, so
-            that one that was interrupted doesn't go on with other code. What was set in an object isn't seen: let its name
-            say it.
+        agents: Agents or functions behind some names; all others are found by name. Their code is part of the
+            tournament, so that one that was interrupted doesn't go on with other code. What was set in an object isn't
+            seen: let its name say it.
 
     Raises:
         ValueError: If an agent is unknown, or the folder holds another tournament, or a damaged one.
@@ -422,7 +427,9 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
             seconds_per_game[lineup] = (time.perf_counter() - start) / (count * settings.num_players)
             store.append(block, kept)
             done[lineup] += count
-            bar.update(task, advance=count * settings.num_players, description=block_text(settings, block)[: max(room, 0)])
+            bar.update(
+                task, advance=count * settings.num_players, description=block_text(settings, block)[: max(room, 0)]
+            )
     return store.results()
 
 
@@ -434,7 +441,8 @@ def block_text(settings: Settings, block: Block) -> str:
 
 
 def short_names(names: list[str], width: int) -> list[str]:
-    """Names cut in the middle to a width, each still different from the others: a program's command line can be long."""
+    """Names cut in the middle to a width, each still different from the others: a program's command line can be
+    long."""
     short = [shortened(name, width) for name in names]
     alike = Counter(short)
     return [
@@ -476,7 +484,9 @@ def play_block(
     for game, reason in sorted(played.reasons.items()):
         seat = int(played.forfeits[game])
         name = settings.agents[seats[game, seat]]
-        notes.append(f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}")
+        notes.append(
+            f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}"
+        )
     scores = np.take_along_axis(played.scores, sits, axis=1).astype(np.int32).reshape(count, players, players)
     given_up = places_of(played.forfeits, sits).reshape(count, players)
     block = Block(lineup, first, scores, given_up, notes)
@@ -506,7 +516,8 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
     return records
 
 
-# --- command line ------------------------------------------------------------------------------------------------------
+# --- command line
+# ------------------------------------------------------------------------------------------------------
 
 
 def main(arguments: list[str]) -> int:
@@ -525,7 +536,9 @@ def main(arguments: list[str]) -> int:
         "--games", type=int, default=2000, help="of each line-up, rounded up to all ways to sit (default %(default)s)"
     )
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, help="folder for results and report (default: runs/tournaments/..., by settings)")
+    parser.add_argument(
+        "--out", type=Path, help="folder for results and report (default: runs/tournaments/..., by settings)"
+    )
     parser.add_argument("--records", type=Path, help="keep every game as a line of JSON in this file")
     chosen = parser.parse_args(arguments)
     try:
@@ -583,6 +596,8 @@ def baseline(arguments: list[str]) -> int:
             with one_line():
                 settings = Settings(tuple(chosen.agents), rules, players, chosen.games)
                 results = run(settings, chosen.out / f"{rules}-{players}-{settings.hash}")
-            parts.append(f"**{rules}, {players} players** ({results.games:,} games)\n\n{markdown_table(standings(results))}")
+            parts.append(
+                f"**{rules}, {players} players** ({results.games:,} games)\n\n{markdown_table(standings(results))}"
+            )
     print("\n\n".join(parts))
     return 0

@@ -3,8 +3,8 @@
     artus train-sb3 --rules advanced --num-players 4
     artus train-sb3 --rules advanced --num-players 4 --resume
 
-The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a new run
-begins, and an earlier one of the same name is moved aside, to a name with a number.
+The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a
+new run begins, and an earlier one of the same name is moved aside, to a name with a number.
 `tensorboard --logdir runs` shows the curves.
 """
 
@@ -27,13 +27,21 @@ from stable_baselines3.common.callbacks import BaseCallback
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import save_agent
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
-from artus_env.artus.observation import observation_scale
+from artus_env.games.artus.observation import observation_scale
 from artus_training.cards import PACKAGES, card, command, point
 from artus_training.checkpoints import CheckpointError, read_archive
 from artus_training.cli import UsageError
 from artus_training.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
 from artus_training.opponents import OpponentError, end_round
-from artus_training.policy import MaskedPolicy, Progress, ScaledMlp, load_checkpoint, save_checkpoint, snapshot, to_network
+from artus_training.policy import (
+    MaskedPolicy,
+    Progress,
+    ScaledMlp,
+    load_checkpoint,
+    save_checkpoint,
+    snapshot,
+    to_network,
+)
 from artus_training.progress import interrupt_as_flag, progress_bar
 from artus_training.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
 from artus_training.settings import (
@@ -62,8 +70,8 @@ class Settings(PpoSettings):
     steps: int = 2_500_000
     """Decisions of the learner in all."""
     minutes: float = 0.0
-    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls with
-    whichever of the two is nearer to its end."""
+    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls
+    with whichever of the two is nearer to its end."""
     seed: int = 0
     """Of weights, deals, opponents and exploration."""
 
@@ -78,8 +86,8 @@ class Settings(PpoSettings):
     """Decisions in one gradient step."""
 
     threads: int = 1
-    """Torch threads. Two pay a little where nobody else wants the cores; where somebody does, they wait for each other and
-    training takes up to eight times as long."""
+    """Torch threads. Two pay a little where nobody else wants the cores; where somebody does, they wait for each other
+    and training takes up to eight times as long."""
     checkpoint_minutes: float = 1.0
     """Time between checkpoints."""
     evaluate_every: float = 0.0
@@ -173,7 +181,8 @@ class Run:
     def save(self) -> None:
         """Write the checkpoint."""
         about = {
-            "settings": settings_to_dict(self.settings), "steps": self.steps, "seconds": self.seconds, "curve": self.curve,
+            "settings": settings_to_dict(self.settings), "steps": self.steps, "seconds": self.seconds,
+            "curve": self.curve,
             "changes": self.changes,
         }  # fmt: skip
         save_checkpoint(self.settings.checkpoint, self.model, about, self.env.snapshots())
@@ -187,7 +196,9 @@ class Run:
         s = self.settings
         try:
             about, _ = read_archive(s.checkpoint, Progress)
-            changed = check_resumed(settings_from_dict(about.settings, s.checkpoint, Settings()), s, s.checkpoint, *FIXED)
+            changed = check_resumed(
+                settings_from_dict(about.settings, s.checkpoint, Settings()), s, s.checkpoint, *FIXED
+            )
         except CheckpointError:
             raise
         except ValueError as error:
@@ -279,7 +290,9 @@ def train(settings: Settings) -> bool:
                 raise
         run.save()
         if run.part < 1:
-            print(f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}")
+            print(
+                f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
+            )
             return False
         if saved_steps(settings.agent) != run.steps:  # else it is there, with what was measured of it
             run.save_agent([])
@@ -294,7 +307,8 @@ def train(settings: Settings) -> bool:
 
 @dataclass
 class LinearDecay:
-    """A learning rate that falls linearly from `start` to a fiftieth of it. A class, so that it can be pickled by name."""
+    """A learning rate that falls linearly from `start` to a fiftieth of it. A class, so that it can be pickled by
+    name."""
 
     start: float
     time_left: float = 1.0
@@ -306,11 +320,11 @@ class LinearDecay:
 
 
 class TrainingCallback(BaseCallback):
-    """All that happens beside learning: the clock, snapshots, evaluations, checkpoints, figures for the bar and TensorBoard,
-    and the end.
+    """All that happens beside learning: the clock, snapshots, evaluations, checkpoints, figures for the bar and
+    TensorBoard, and the end.
 
-    A round is a rollout and the update that learns from it. SB3 tells of an update's end by beginning the next rollout, or by
-    ending the training; what a rollout has collected until Ctrl-C doesn't count.
+    A round is a rollout and the update that learns from it. SB3 tells of an update's end by beginning the next rollout,
+    or by ending the training; what a rollout has collected until Ctrl-C doesn't count.
     """
 
     model: MaskablePPO
@@ -383,7 +397,9 @@ def parse(arguments: list[str]) -> Settings:
         told = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=Settings(opponents=UNTOLD, judges=UNTOLD))
         about, _ = read_archive(settings.checkpoint, Progress)
         saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
-        default = dataclasses.replace(without_programs(saved, settings.checkpoint, told), resume=True, runs=settings.runs)
+        default = dataclasses.replace(
+            without_programs(saved, settings.checkpoint, told), resume=True, runs=settings.runs
+        )
         if default.folder != settings.folder:
             raise CheckpointError(f"{settings.checkpoint} belongs in {default.folder}")
         settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)

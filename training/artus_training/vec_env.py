@@ -38,7 +38,8 @@ class SelfPlayVecEnv(VecEnv):
         num_envs: N.
         rules, num_players, reward, components: As for `Batch`.
         opponents: Share of the games against each opponent, by agent name; `self` stands for the pool of snapshots. All
-            other seats of a game go to the same kind. Where one gives up, random moves are played for it (see `Opponent`).
+            other seats of a game go to the same kind. Where one gives up, random moves are played for it (see
+            `Opponent`).
         pool_size: How many snapshots are kept; a new one replaces the oldest.
         stagger: Begin each table somewhere in its first game, so that not all tables are always in the same phase.
         seed: Deals, opponents and their decisions derive from it.
@@ -73,7 +74,13 @@ class SelfPlayVecEnv(VecEnv):
             raise ValueError(f"pool_size must be at least 1, got {pool_size}")
         # One thread: torch needs the cores more, and the games are a small part of the work.
         self.batch = Batch(
-            num_envs, rules=rules, num_players=num_players, reward=reward, components=components, threads=1, autoreset=False
+            num_envs,
+            rules=rules,
+            num_players=num_players,
+            reward=reward,
+            components=components,
+            threads=1,
+            autoreset=False,
         )
         # `self` last: its agents come behind all others
         self.kinds = sorted((kind for kind, share in opponents.items() if share), key=SELF.__eq__)
@@ -103,7 +110,9 @@ class SelfPlayVecEnv(VecEnv):
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.int8), spaces.Discrete(self.batch.num_actions))
 
     def _seed(self, seed: int) -> None:
-        self._deals: np.ndarray | None = seed_stream(check_seed(seed), self.batch.num_games, _DEALS)  # of the next reset
+        self._deals: np.ndarray | None = seed_stream(
+            check_seed(seed), self.batch.num_games, _DEALS
+        )  # of the next reset
         self._keys = seed_stream(seed, self.batch.num_games, _KEYS)
         self._random = np.random.default_rng([seed, _OPPONENTS])
 
@@ -134,7 +143,9 @@ class SelfPlayVecEnv(VecEnv):
         if snapshots.any():
             if not self.pool:
                 raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `self`")
-            sitting[snapshots] += self._random.integers(0, len(self.pool), size=sitting[snapshots].shape)  # each seat its own
+            sitting[snapshots] += self._random.integers(
+                0, len(self.pool), size=sitting[snapshots].shape
+            )  # each seat its own
         sitting[np.arange(len(games)), self.seat[games]] = LEARNER
         self._kind[games] = kinds
         self._sitting[games] = sitting
@@ -239,8 +250,10 @@ class SelfPlayVecEnv(VecEnv):
         return self.batch.mask
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Call a method that works on all games at once. For `action_masks` without indices the list has one array for all
-        games: `get_action_masks` makes one array (1, N, A) of it in one copy, which sb3-contrib reshapes where it is used.
+        """Call a method that works on all games at once. For `action_masks` without indices the list has one array for
+        all
+        games: `get_action_masks` makes one array (1, N, A) of it in one copy, which sb3-contrib reshapes where it is
+        used.
         """
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         if method_name == "action_masks" and indices is not None:

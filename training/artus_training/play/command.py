@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import artus_env
-from artus_env.artus.components import MAX_PLAYERS, RULES
 from artus_env.engine.files import alone_in
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
+from artus_env.games.artus.components import MAX_PLAYERS, RULES
 from artus_training.cli import UsageError
 from artus_training.evaluate import find_player, line_up
 from artus_training.play.connections import Server
@@ -75,7 +75,8 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         "artus play",
         description="Play in the browser, 1 to 4 people with or without agents. Each person gets a link; keep yours to "
-        "yourself: anybody who has it sees your hand and plays for you. Games are kept on disk: when the server is started "
+        "yourself: anybody who has it sees your hand and plays for you. Games are kept on disk: when the server "
+        "is started "
         "again, all links go on working.",
     )
     parser.add_argument("--rules", choices=RULES, default="beginner", help="default: %(default)s")
@@ -92,10 +93,13 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument(
         "--games", type=Path, default=None, help=f"folder in which games are kept (default: {default_folder()})"
     )
-    parser.add_argument("--resume", action="store_true", help="only go on with the games in the folder, deal no new one")
+    parser.add_argument(
+        "--resume", action="store_true", help="only go on with the games in the folder, deal no new one"
+    )
     parser.add_argument(
         "--allow", nargs="+", default=[], metavar="AGENT",
-        help="agents of kept games that are programs, such as 'program:./mybot': a program is started only if you name it",
+        help="agents of kept games that are programs, such as 'program:./mybot': "
+        "a program is started only if you name it",
     )  # fmt: skip
     parser.add_argument("--no-browser", action="store_true", help="only print the links")
     given = parser.parse_args(arguments)
@@ -147,14 +151,17 @@ def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
         state = "new" if not table.number else f"after {counted(table.number, 'move')}"
         lines.append(f"Artus, {table.game.rules}, {', '.join(table.names)} ({state})")
         width = max(len(table.names[player]) for player in table.people)
-        lines += [f"  {table.names[player]:<{width}}  {base}/seat/{table.seats[player].secret}" for player in table.people]
+        lines += [
+            f"  {table.names[player]:<{width}}  {base}/seat/{table.seats[player].secret}" for player in table.people
+        ]
     if not lines:
         lines.append(f"There is no running game in {given.games}.")
     lines.append(f"All games: {base}/host/{lobby.host_secret}")
     if not loopback(given.host):
         lines.append("Others in your network can reach this server; without a link they can see and do nothing.")
     lines.append(
-        f"Games are kept in {given.games}. Ctrl-C stops the server. Start it again, with --resume or a new game, and all links "
+        f"Games are kept in {given.games}. Ctrl-C stops the server. Start it again, with --resume or a new game, "
+        "and all links "
         "work as before."
     )
     return "\n".join(lines)

@@ -1,8 +1,8 @@
 """The server's connections: how many there may be, how long one may take to ask for something, how all of them end.
 
-A connection that asks with a seat's link belongs to that seat, all others to the machine that they come from. Where there are
-too many, the one that was silent for longest is closed, of a seat's own or of the machine's that has most: nobody can shut
-out a seat by holding connections open.
+A connection that asks with a seat's link belongs to that seat, all others to the machine that they come from. Where
+there are too many, the one that was silent for longest is closed, of a seat's own or of the machine's that has most:
+nobody can shut out a seat by holding connections open.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ MOST_STRANGERS = 128
 REQUEST_SECONDS = 10.0
 """How long a connection may be open without a whole request."""
 BACKLOG = 64
-"""Connections that are taken on at a time, before those too many are closed: far fewer than a process may have files open."""
+"""Connections that are taken on at a time, before those too many are closed: far fewer than a process may have files
+open."""
 
 
 class Crowd:
@@ -123,13 +124,15 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 make_app(lobby, local), http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]
-                loop="asyncio", log_level="error", access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=2,
+                loop="asyncio", log_level="error", access_log=False, ws="none", lifespan="on",
+                timeout_graceful_shutdown=2,
                 server_header=False, proxy_headers=False, backlog=BACKLOG,
             )
         )  # fmt: skip
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """A second Ctrl-C changes nothing: the first ends the server within seconds, and the agents' programs with it."""
+        """A second Ctrl-C changes nothing: the first ends the server within seconds, and the agents' programs with
+        it."""
         if not self.should_exit:
             super().handle_exit(sig, frame)
 

@@ -1,7 +1,7 @@
 """The web server: pages for seats, and the few questions that they ask.
 
-A seat's secret is a part of every address that concerns it, so that nothing can be seen or done without it. Answers other
-than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and changes nothing.
+A seat's secret is a part of every address that concerns it, so that nothing can be seen or done without it. Answers
+other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and changes nothing.
 
     GET  /seat/SECRET                page of a seat
     GET  /api/SECRET                 who plays, the cards, the log, what the seat sees now
@@ -89,7 +89,11 @@ class Lobby:
             ValueError: If one of its secrets is another table's, or one is there twice.
         """
         secrets = [seat.secret for seat in table.seats if seat.secret is not None]
-        if len(set(secrets)) < len(secrets) or not self._seats.keys().isdisjoint(secrets) or table.share in self._shares:
+        if (
+            len(set(secrets)) < len(secrets)
+            or not self._seats.keys().isdisjoint(secrets)
+            or table.share in self._shares
+        ):
             raise ValueError("a secret of its links is another link's")
         self.tables[table.name] = table
         self._shares[table.share] = table
@@ -130,7 +134,9 @@ class Lobby:
     def following(self, table: Table) -> Table | None:
         """The game that was set up to follow this one: another one, with the same seats."""
         new = self.tables.get(table.next)
-        same = new is not None and [(seat.name, seat.agent) for seat in new.seats] == [(s.name, s.agent) for s in table.seats]
+        same = new is not None and [(seat.name, seat.agent) for seat in new.seats] == [
+            (s.name, s.agent) for s in table.seats
+        ]
         return new if same and new is not table else None
 
     def again(self, table: Table) -> Table:
@@ -170,7 +176,9 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         yield
         await lobby.thinking.close()
 
-    def seated(answer: Callable[[Request, Table, int], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def seated(
+        answer: Callable[[Request, Table, int], Awaitable[Response]],
+    ) -> Callable[[Request], Awaitable[Response]]:
         """An endpoint for holders of a seat's secret."""
 
         async def endpoint(request: Request) -> Response:
@@ -205,7 +213,9 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         game = table.game
         best, searched = await lobby.thinking.hint(table)
         tried = [{**sight.described(game, game.action(move), table.names), "share": share} for move, share in best]
-        return JSONResponse({"number": asked["number"], "searched": searched, "tries": HINT_SIMULATIONS, "moves": tried})
+        return JSONResponse(
+            {"number": asked["number"], "searched": searched, "tries": HINT_SIMULATIONS, "moves": tried}
+        )
 
     async def again(request: Request, table: Table, player: int) -> Response:
         await body(request)
@@ -317,8 +327,12 @@ class OnlyThisMachine:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         app = self.app
-        if scope["type"] == "http" and not loopback(host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))):
-            app = JSONResponse({"error": "this server answers to this machine's own names only, such as localhost"}, 421)
+        if scope["type"] == "http" and not loopback(
+            host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
+        ):
+            app = JSONResponse(
+                {"error": "this server answers to this machine's own names only, such as localhost"}, 421
+            )
         await app(scope, receive, send)
 
 
@@ -344,7 +358,10 @@ class SafeHeaders:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def send_more(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *((k.lower().encode(), v.encode()) for k, v in HEADERS.items())]
+                message["headers"] = [
+                    *message["headers"],
+                    *((k.lower().encode(), v.encode()) for k, v in HEADERS.items()),
+                ]
             await send(message)
 
         await self.app(scope, receive, send_more if scope["type"] == "http" else send)

@@ -1,4 +1,5 @@
-"""What a seat may see of a table, as data for its page. Nothing else of a game ever leaves the server before it is over."""
+"""What a seat may see of a table, as data for its page. Nothing else of a game ever leaves the server before it is
+over."""
 
 from __future__ import annotations
 
@@ -7,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
-from artus_env.artus import shapes
-from artus_env.artus.actions import ALL, BEST, CARPET, COLORS, DRAW, EFFECTS, REDS, REVERSED, action_table
-from artus_env.artus.components import PILES, Components
-from artus_env.artus.picture import LastMove, last_move, picture
+from artus_env.games.artus import shapes
+from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, DRAW, EFFECTS, REDS, REVERSED, action_table
+from artus_env.games.artus.components import PILES, Components
+from artus_env.games.artus.picture import LastMove, last_move, picture
 from artus_training.play import words
 from artus_training.play.table import Step, Table
 

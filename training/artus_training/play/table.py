@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from artus_env import Game
-from artus_env.artus.picture import LastMove, last_move
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, fresh_seed
 from artus_env.engine.wording import counted
+from artus_env.games.artus.picture import LastMove, last_move
 from artus_training.play import words
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason
 
@@ -187,7 +187,9 @@ class Table:
         if self.game.over:
             raise RefusedError(409, "the game is over")
         if number != self.number:
-            raise RefusedError(409, f"the game has gone on: {counted(self.number, 'move')} played, this was meant for {number}")
+            raise RefusedError(
+                409, f"the game has gone on: {counted(self.number, 'move')} played, this was meant for {number}"
+            )
         if self.game.player != player:
             raise RefusedError(409, f"it isn't your turn: {self.names[self.game.player]} is to move")
 

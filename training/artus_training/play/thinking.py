@@ -1,4 +1,5 @@
-"""Agents choose, and hints are searched for, in worker threads: compiled code lets the server's thread go on meanwhile."""
+"""Agents choose, and hints are searched for, in worker threads: compiled code lets the server's thread go on
+meanwhile."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ HINT_SIMULATIONS = 1000
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds before what didn't work is tried again; each pause is twice as long as the one before."""
 GOODBYE_SECONDS = 1.0
-"""What agents have to stop when the server is stopped. Then it ends all the same, and with it what they have started."""
+"""What agents have to stop when the server is stopped. Then it ends all the same, and with it what they have
+started."""
 _MOVES, _HINTS = 30, 31  # purposes of the seed streams
 
 
@@ -50,7 +52,9 @@ class Mind:
 
     def __init__(self, table: Table, allowed: Collection[str] = ()) -> None:
         game = table.game
-        self._batch = Batch(1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components)
+        self._batch = Batch(
+            1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components
+        )
         self._names = [seat.agent for seat in table.seats]
         self._allowed = allowed
         self._agents: dict[int, Agent] = {}
@@ -58,7 +62,8 @@ class Mind:
         self._thread: threading.Thread | None = None
 
     async def ask(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Let the thread call one of the methods below, after all that it was asked before. What that raises, this raises."""
+        """Let the thread call one of the methods below, after all that it was asked before. What that raises, this
+        raises."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
 
@@ -66,9 +71,14 @@ class Mind:
             try:
                 tell: Callable[[Any], None] = answer.set_result
                 result: Any = work(*arguments)
-            except BaseException as error:  # sys.exit in an agent must not end the server, and no future carries StopIteration
+            except (
+                BaseException
+            ) as error:  # sys.exit in an agent must not end the server, and no future carries StopIteration
                 plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
-                tell, result = answer.set_exception, error if plain else RuntimeError(f"it raised {type(error).__name__}")
+                tell, result = (
+                    answer.set_exception,
+                    error if plain else RuntimeError(f"it raised {type(error).__name__}"),
+                )
             with suppress(RuntimeError):  # the server has been stopped meanwhile
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
@@ -105,7 +115,8 @@ class Mind:
         for name in self._names:
             if name is not None and name not in self._allowed and runs_program(name):
                 raise NotAllowedError(
-                    f"the file of this game names a program to start, {name}. Programs are started only if they are named on "
+                    f"the file of this game names a program to start, {name}. Programs are started only if they "
+                    "are named on "
                     f"the command line: artus play --resume --allow {shlex.quote(name)}"
                 )
 
@@ -221,7 +232,8 @@ class Thinking:
         await self._persist(table, failure, keep)
 
     async def _persist(self, table: Table, failure: str, attempt: Callable[[], Awaitable[T]]) -> T:
-        """Try something until it works: a full disk is emptied again, and whatever an agent does, the server goes on."""
+        """Try something until it works: a full disk is emptied again, and whatever an agent does, the server goes
+        on."""
         pause = FIRST_PAUSE
         while True:
             try:

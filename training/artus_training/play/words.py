@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.artus.components import STANDARD, Card, Components
-from artus_env.artus.picture import LastMove, signed, value_of
-from artus_env.artus.shapes import reach
+from artus_env.games.artus.components import STANDARD, Card, Components
+from artus_env.games.artus.picture import LastMove, signed, value_of
+from artus_env.games.artus.shapes import reach
 
 SCORING_TITLES = {
     "all": "All knights",
@@ -61,8 +61,8 @@ def card_text(card: Card) -> str:
         "colors": f"Score one knight on green, one on yellow and one on red. If you can't: {signed(card.penalty)}.",
         "carpet": f"Score two knights on the carpet. If you can't: {signed(card.penalty)}.",
         "reds": f"Score three knights on red. If you can't: {signed(card.penalty)}.",
-        "choice": f"Move one of your knights, a prince or the King {card.low} to {card.high} seats forward, or give a prince "
-        "a ring, or score your best knight.",
+        "choice": f"Move one of your knights, a prince or the King {card.low} to {card.high} seats forward, "
+        "or give a prince a ring, or score your best knight.",
     }[card.action]  # fmt: skip
     return f"{text} You gain what his seat was worth; the King's is worth 0." if card.action == "royal" else text
 
@@ -116,14 +116,21 @@ def option_words(
     push = ""
     if last.refuge is not None:
         own = sitting.get("knight") == viewer and "knight" in seats[last.origin]
-        push = f", {'another of your knights' if own else figure_words(sitting, names, viewer)} has to go to seat {last.refuge}"
+        who = "another of your knights" if own else figure_words(sitting, names, viewer)
+        push = f", {who} has to go to seat {last.refuge}"
     return Option(
-        f"{mover} from seat {last.origin} to {goal}{gain}{push}", f"{mover} on seat {last.origin}{gain}", f"{goal}{push}"
+        f"{mover} from seat {last.origin} to {goal}{gain}{push}",
+        f"{mover} on seat {last.origin}{gain}",
+        f"{goal}{push}",
     )
 
 
 def log_words(
-    before: dict[str, Any], last: LastMove, after: dict[str, Any], names: Sequence[str], components: Components = STANDARD
+    before: dict[str, Any],
+    last: LastMove,
+    after: dict[str, Any],
+    names: Sequence[str],
+    components: Components = STANDARD,
 ) -> str:
     """What somebody has done, to be read after his name: `moves a knight from seat 3 to seat 8 …`.
 

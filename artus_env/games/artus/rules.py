@@ -8,12 +8,24 @@ Seats are numbered clockwise, forward is clockwise, and a *board* is a set of se
 
 from __future__ import annotations
 
-from artus_env.artus.actions import ALL, CARPET, COLORS, DRAW, KNIGHT, MASK_WORDS, PLACE, REDS, REVERSED, RING, ROYAL
-from artus_env.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, NUM_SEATS
-from artus_env.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHASE
 from artus_env.engine.bits import highest_bit, popcount
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
+from artus_env.games.artus.actions import (
+    ALL,
+    CARPET,
+    COLORS,
+    DRAW,
+    KNIGHT,
+    MASK_WORDS,
+    PLACE,
+    REDS,
+    REVERSED,
+    RING,
+    ROYAL,
+)
+from artus_env.games.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, NUM_SEATS
+from artus_env.games.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHASE
 
 FULL = (1 << NUM_SEATS) - 1
 TOP = NUM_SEATS - 1
@@ -411,7 +423,8 @@ def legal(t, g, words):
 
 @jit
 def shuffle(cards, start, size, seed, stream):
-    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed. Returns the next number."""
+    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed. Returns the next
+    number."""
     for last in range(size - 1, 0, -1):
         other = below(random_bits(seed, stream), last + 1)
         stream += 1
@@ -518,7 +531,8 @@ def redeal(t, g, viewer, seed):
 
 @jit
 def conceal(g, viewer):
-    """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes stay."""
+    """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes
+    stay."""
     for player in range(int(g["num_players"])):
         if player != viewer:
             g["hands"][player] = 0

@@ -95,7 +95,8 @@ class Components:
         wheel: Value of a seat by its distance behind the King (0..27); the crown plate, distance 0, must be 0.
             Positive values are green, negative red, the zeros other than the crown plate yellow.
         carpet: Seats on the carpet. They are fixed, the wheel turns above them.
-        crown_seats: Where the royals sit at the deal: the King (silver), a bronze prince, a silver prince, a bronze prince.
+        crown_seats: Where the royals sit at the deal: the King (silver), a bronze prince, a silver prince, a bronze
+            prince.
         cards: The deck of each player, in deck order.
 
     Raises:
@@ -115,7 +116,9 @@ class Components:
             raise ValueError(f"cards needs Card objects, got {shown(self.cards)}")
         object.__setattr__(self, "cards", cards)
         if len(self.wheel) != NUM_SEATS or self.wheel[0] != 0 or any(not -100 <= value <= 100 for value in self.wheel):
-            raise ValueError(f"wheel needs {NUM_SEATS} values in -100..100 and 0 for the crown plate, got {shown(self.wheel)}")
+            raise ValueError(
+                f"wheel needs {NUM_SEATS} values in -100..100 and 0 for the crown plate, got {shown(self.wheel)}"
+            )
         _check_seats("carpet", self.carpet)
         _check_seats("crown_seats", self.crown_seats)
         if len(self.crown_seats) != NUM_ROYALS:
@@ -190,7 +193,9 @@ class Components:
 
 def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
     try:
-        given: list[Any] = [values] if isinstance(values, (str, Mapping)) else list(values)  # also an empty text is no list
+        given: list[Any] = (
+            [values] if isinstance(values, (str, Mapping)) else list(values)
+        )  # also an empty text is no list
         if not any(isinstance(value, bool) for value in given):
             return tuple(operator.index(value) for value in given)
     except TypeError:

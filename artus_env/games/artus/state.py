@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, PILES
+from artus_env.games.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, PILES
 
 PLACE_PHASE, PLAY_PHASE, DRAW_PHASE, OVER = range(4)
 PHASES = ("place", "play", "draw", "over")

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
-from artus_env.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
-from artus_env.artus.kernels import describe
-from artus_env.artus.state import OVER, PHASES
 from artus_env.engine.reading import printable, shown
+from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
+from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.kernels import describe
+from artus_env.games.artus.state import OVER, PHASES
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
@@ -68,7 +68,8 @@ def _actions_by_head(components: Components) -> dict[str, tuple[int, ...]]:
 
 
 def figure_at(states: np.ndarray, seat: int) -> str:
-    """Who sits on a seat: `A`..`D` a knight of player 0..3, `s1` a silver prince with one ring, `B` bronze, `K` the King."""
+    """Who sits on a seat: `A`..`D` a knight of player 0..3, `s1` a silver prince with one ring, `B` bronze, `K` the
+    King."""
     g = states[0]
     for player in range(int(g["num_players"])):
         if int(g["knights"][player]) >> seat & 1:
@@ -95,7 +96,9 @@ LONGEST_NAME = 14
 """Letters of a name that fit between the seats."""
 
 
-def render(states: np.ndarray, components: Components, player: int | None = None, names: Sequence[str] | None = None) -> str:
+def render(
+    states: np.ndarray, components: Components, player: int | None = None, names: Sequence[str] | None = None
+) -> str:
     """The table as text: each seat with its number, value and figure; the players in the middle.
 
     A `~` behind the seat number marks the carpet.

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.artus.components import COLOURS, MAX_PLAYERS, NUM_SEATS, PILES, RULES, Components
-from artus_env.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
 from artus_env.engine.reading import shown
 from artus_env.engine.wording import counted
+from artus_env.games.artus.components import COLOURS, MAX_PLAYERS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
 
 KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
 MAX_SCORE = 100_000
@@ -55,7 +55,8 @@ def to_dict(state: np.void, components: Components, player: int | None = None) -
             for p in range(n)
         ],
         "piles": [
-            {pile: len(cards) if hidden else cards for pile, cards in _piles(state, components, p).items()} for p in range(n)
+            {pile: len(cards) if hidden else cards for pile, cards in _piles(state, components, p).items()}
+            for p in range(n)
         ],
         "played": [[components.cards[card].name for card in state["history"][p] if card >= 0] for p in range(n)],
         "scores": [int(score) for score in state["scores"][:n]],
@@ -158,7 +159,9 @@ def _read_seats(seats: Any, state: np.void) -> None:
             raise PositionError(f'{name}: a figure is {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
                                 f'or {{"king": colour, "rings": 3}}, got {shown(figure)}')  # fmt: skip
     if len(kings) != 1:
-        raise PositionError(f"there must be exactly one king, got {len(kings)}" + (f" on seats {kings}" if kings else ""))
+        raise PositionError(
+            f"there must be exactly one king, got {len(kings)}" + (f" on seats {kings}" if kings else "")
+        )
     for index, colour in enumerate(COLOURS):
         if len(royals[colour]) != 2:
             raise PositionError(f"there must be two {colour} royals (princes and king), got {len(royals[colour])}")
@@ -182,7 +185,9 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
         hand = _cards(hands[player], f"hands[{player}]", index)
         out = _cards(played[player], f"played[{player}]", index)
         if not isinstance(piles[player], dict) or set(piles[player]) != set(PILES):
-            raise PositionError(f"piles[{player}] must be an object with {', '.join(PILES)}, got {shown(piles[player])}")
+            raise PositionError(
+                f"piles[{player}] must be an object with {', '.join(PILES)}, got {shown(piles[player])}"
+            )
         left = {pile: _cards(piles[player][pile], f"piles[{player}].{pile}", index) for pile in PILES}
         for pile, cards in left.items():
             for name in cards:
@@ -193,7 +198,8 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
         for name in sorted(set(have) | set(wanted), key=lambda name: index[name]):
             if have[name] != wanted[name]:
                 raise PositionError(
-                    f"player {player} must have {name} {_times(wanted[name])} in hand, piles and played cards together, "
+                    f"player {player} must have {name} {_times(wanted[name])} in hand, piles and played cards "
+                    "together, "
                     f"got it {_times(have[name])}"
                 )
         state["hands"][player], state["played"][player] = _card_set(hand, components), _card_set(out, components)
@@ -234,7 +240,9 @@ def _check_course(state: np.void, components: Components) -> None:
         rounds = knights[start]
         expected = {player: rounds + (place < due) for place, player in enumerate(order)}
         if rounds >= NUM_KNIGHTS[n]:
-            raise PositionError(f"phase is place, but player {start}, who places last, has all his {NUM_KNIGHTS[n]} knights")
+            raise PositionError(
+                f"phase is place, but player {start}, who places last, has all his {NUM_KNIGHTS[n]} knights"
+            )
         _expect_left(left, (1,), "place")
     else:
         expected = dict.fromkeys(range(n), NUM_KNIGHTS[n])
@@ -265,7 +273,9 @@ def _check_course(state: np.void, components: Components) -> None:
     else:
         rounds = in_turn = drawn_in_turn = 0
     if rounds < 0:
-        raise PositionError(f"player {turn} has played too few cards ({played[turn]}) for phase {PHASES[phase]}, left {left}")
+        raise PositionError(
+            f"player {turn} has played too few cards ({played[turn]}) for phase {PHASES[phase]}, left {left}"
+        )
     for player in range(n):
         place = (player - start) % n
         turns = rounds + (phase != PLACE_PHASE and place < (turn - start) % n)

@@ -1,6 +1,6 @@
 """Tables for the documentation and for `artus rules`, made from the data that the game itself uses.
 
-`python -m artus_env.artus.tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and
+`python -m artus_env.games.artus.tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and
 `<!-- end -->`; a test compares them.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from artus_env.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
-from artus_env.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, RECONSTRUCTED, STANDARD, Card, Components
-from artus_env.artus.observation import observation_bounds, observation_layout
 from artus_env.engine.rewards import MODES
+from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
+from artus_env.games.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, RECONSTRUCTED, STANDARD, Card, Components
+from artus_env.games.artus.observation import observation_bounds, observation_layout
 
 SCORING = {
     "all": "sum of the values of all own knights",
@@ -23,7 +23,8 @@ SCORING = {
     "colors": "one knight on green, one on yellow, one on red",
     "carpet": "two knights on the carpet",
     "reds": "three knights on red",
-    "choice": "move any own knight, prince or the King {steps} forward, or a ring on any prince, or score the best own knight",
+    "choice": "move any own knight, prince or the King {steps} forward, or a ring on any prince, "
+    "or score the best own knight",
 }
 REWARDS = {
     "win": (
@@ -65,7 +66,8 @@ def spec(components: Components = STANDARD) -> str:
         ("actions", f"`Discrete({len(action_table(components))})`, the same ids for every variant, always with a mask"),
         (
             "observation",
-            f"`Box({low.min()}, {high.max()}, ({len(low)},), int8)`, the same layout for every variant, seen from one player",
+            f"`Box({low.min()}, {high.max()}, ({len(low)},), int8)`, the same layout for every variant, seen "
+            "from one player",
         ),
         ("reward", "zero-sum, at the end or move by move"),
         ("episode", "ends when all hands are played; nothing truncates"),

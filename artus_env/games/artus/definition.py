@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from artus_env.artus import kernels, picture, position, text
-from artus_env.artus.actions import MASK_WORDS, action_table, build_tables
-from artus_env.artus.components import MAX_PLAYERS, RULES, RULES_VERSION, STANDARD, Components
-from artus_env.artus.observation import observation_bounds
-from artus_env.artus.state import OVER, STATE
 from artus_env.engine.definition import Definition
+from artus_env.games.artus import kernels, picture, position, text
+from artus_env.games.artus.actions import MASK_WORDS, action_table, build_tables
+from artus_env.games.artus.components import MAX_PLAYERS, RULES, RULES_VERSION, STANDARD, Components
+from artus_env.games.artus.observation import observation_bounds
+from artus_env.games.artus.state import OVER, STATE
 
 ARTUS = Definition(
     name="artus",

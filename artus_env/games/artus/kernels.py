@@ -9,14 +9,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from artus_env.artus import observation as seen
-from artus_env.artus import rules
-from artus_env.artus.actions import KNIGHT, MASK_WORDS, PLACE, RING, ROYAL, TAIL_WORD
-from artus_env.artus.state import OVER
 from artus_env.engine.bits import lowest_bit, popcount, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rewards import final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
+from artus_env.games.artus import observation as seen
+from artus_env.games.artus import rules
+from artus_env.games.artus.actions import KNIGHT, MASK_WORDS, PLACE, RING, ROYAL, TAIL_WORD
+from artus_env.games.artus.state import OVER
 
 ILLEGAL = -1_000_000
 """What `play_one` returns instead of points."""
@@ -102,7 +102,8 @@ def step(
     With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream.
     """
     tables, states, legal, mask, observation, reward, final_scores = (
-        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward), borrow(final_scores),
+        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
+        borrow(final_scores),
     )  # fmt: skip
     t = tables[0]
     for i in range(low, high):
@@ -137,7 +138,8 @@ def step_chosen(
     """`step` for the games `which` alone: shape (n,), int64. `actions` has one for every game of the batch."""
     seeds, actions, player, done = borrow(seeds), borrow(actions), borrow(player), borrow(done)
     tables, states, legal, mask, observation, reward, final_scores = (
-        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward), borrow(final_scores),
+        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
+        borrow(final_scores),
     )  # fmt: skip
     for k in range(len(which)):
         step(

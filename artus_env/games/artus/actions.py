@@ -12,7 +12,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.artus.components import COLOURS, MAX_CARDS, MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
+from artus_env.games.artus.components import (
+    COLOURS,
+    MAX_CARDS,
+    MAX_KNIGHTS,
+    MAX_PLAYERS,
+    NUM_SEATS,
+    PILES,
+    STANDARD,
+    Components,
+)
 
 PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = range(11)
 EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
@@ -37,7 +46,11 @@ class Action:
 TABLES = np.dtype(
     [
         ("actions", np.int8, (MAX_ACTIONS, 4)),  # effect, card, slot, steps
-        ("rows", np.uint64, (2, 2, MAX_CARDS, MASK_WORDS)),  # [5 or 4 knights, King's colour, card in the deck]: its actions
+        (
+            "rows",
+            np.uint64,
+            (2, 2, MAX_CARDS, MASK_WORDS),
+        ),  # [5 or 4 knights, King's colour, card in the deck]: its actions
         ("seat_rows", np.uint64, (NUM_SEATS, MASK_WORDS)),  # the action of placing a knight at this distance
         ("draw_rows", np.uint64, (len(PILES), MASK_WORDS)),  # the action of drawing from this pile
         ("wheel", np.int8, (NUM_SEATS,)),  # value by distance behind the King
@@ -107,7 +120,9 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
         if card.pile == "scoring" and card.action != "choice":
             t["penalties"][EFFECTS.index(card.action)] = card.penalty
     for four, king_colour, position in np.ndindex(2, 2, len(components.deck)):
-        of_card = [i for i, a in enumerate(actions) if a.card == t["deck"][position] and _possible(a, four, king_colour)]
+        of_card = [
+            i for i, a in enumerate(actions) if a.card == t["deck"][position] and _possible(a, four, king_colour)
+        ]
         t["rows"][four, king_colour, position] = _row(of_card, len(actions))
     for i, a in enumerate(actions):
         if a.effect == PLACE:

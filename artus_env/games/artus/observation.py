@@ -11,12 +11,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.artus.actions import SLOTS
-from artus_env.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
-from artus_env.artus.rules import TOP, distance_behind, king_seat, scoring_cards, turned
-from artus_env.artus.state import OVER
 from artus_env.engine.bits import highest_bit, popcount, unpack32, unpack32_reversed
 from artus_env.engine.jit import jit
+from artus_env.games.artus.actions import SLOTS
+from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
+from artus_env.games.artus.rules import TOP, distance_behind, king_seat, scoring_cards, turned
+from artus_env.games.artus.state import OVER
 
 NUM_SLOTS = MAX_KNIGHTS + 4
 SPARE = 32 - NUM_SEATS  # a board is 28 bits of a word of 32
@@ -48,12 +48,20 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
         Feature(f"seat of {name}", NUM_SEATS, 0, 1, 1.0, f"distance of {name} behind the King (one-hot)")
         for name in [*knights, *SLOTS]
     ]
-    blocks.append(Feature("seat values", NUM_SLOTS, low, high, 0.1, "value of the seat of each slot, in the order above"))
+    blocks.append(
+        Feature("seat values", NUM_SLOTS, low, high, 0.1, "value of the seat of each slot, in the order above")
+    )
     blocks.append(Feature("rings", 4, 1, 3, 1 / 3, "rings of each royal slot; 3: the King"))
-    blocks += [Feature(f"knights of {name}", NUM_SEATS, 0, 1, 1.0, f"seats of {name}'s knights by distance") for name in others]
+    blocks += [
+        Feature(f"knights of {name}", NUM_SEATS, 0, 1, 1.0, f"seats of {name}'s knights by distance") for name in others
+    ]
     blocks.append(Feature("carpet", NUM_SEATS, 0, 1, 1.0, "seats on the carpet, by distance"))
-    blocks.append(Feature("hand", cards, 0, 1, 1.0, "own hand, in deck order; n copies of a card set its first n places"))
-    blocks += [Feature(f"played by {name}", cards, 0, 1, 1.0, f"cards that {name} has played, likewise") for name in everybody]
+    blocks.append(
+        Feature("hand", cards, 0, 1, 1.0, "own hand, in deck order; n copies of a card set its first n places")
+    )
+    blocks += [
+        Feature(f"played by {name}", cards, 0, 1, 1.0, f"cards that {name} has played, likewise") for name in everybody
+    ]
     blocks += [
         Feature(
             f"piles of {name}",
@@ -66,11 +74,20 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
         for name in everybody
     ]
     blocks += [
-        Feature(f"hand backs of {name}", len(PILES), 0, 6, 0.25, f"knight, king and scoring cards in the hand of {name}")
+        Feature(
+            f"hand backs of {name}", len(PILES), 0, 6, 0.25, f"knight, king and scoring cards in the hand of {name}"
+        )
         for name in everybody
     ]
     blocks += [
-        Feature(f"lead over {name}", 2, -128, 127, 0.125, f"own prestige minus that of {name}: sixteens, and the rest (-8..7)")
+        Feature(
+            f"lead over {name}",
+            2,
+            -128,
+            127,
+            0.125,
+            f"own prestige minus that of {name}: sixteens, and the rest (-8..7)",
+        )
         for name in others
     ]
     bounds = {name: _scoring_bounds(components, name) for name in ("all", "best", "colors", "carpet", "reds")}
@@ -81,7 +98,8 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
             min(low for low, _ in bounds.values()),
             max(high for _, high in bounds.values()),
             0.05,
-            "what `all`, `choice:best`, `colors`, `carpet` and `reds` would bring the viewer now; 0 in the beginner game",
+            "what `all`, `choice:best`, `colors`, `carpet` and `reds` would bring the viewer now; 0 in the "
+            "beginner game",
         )
     )
     blocks.append(Feature("phase", 3, 0, 1, 1.0, "placing, playing, drawing (one-hot); all 0 when the game is over"))

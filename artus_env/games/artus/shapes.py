@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from html import escape
 
-from artus_env.artus.components import Card
+from artus_env.games.artus.components import Card
 
 THEMES = ("auto", "light", "dark")
 
@@ -166,7 +166,8 @@ def card_back(pile: str) -> str:
     """The back of a card, `CARD_WIDTH` x `CARD_HEIGHT`."""
     return (
         f'<rect class="{pile}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
-        f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" height="{CARD_HEIGHT - 7}" rx="3"/>'
+        f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" '
+        f'height="{CARD_HEIGHT - 7}" rx="3"/>'
         f'<path class="pale" opacity=".85" transform="translate(22 31)" d="{BACK_ICONS[pile]}"/>'
     )
 

@@ -1,8 +1,10 @@
 """The table as a picture: a position, as `to_dict` gives it, to SVG.
 
-Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more. What a
-program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight", "king",
-"prince"), `data-player`, `data-card`, `data-back` (a card whose front is hidden), `data-pile`, `data-value` (plates).
+Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more.
+What a
+program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight",
+"king", "prince"), `data-player`, `data-card`, `data-back` (a card whose front is hidden), `data-pile`, `data-value`
+(plates).
 """
 
 from __future__ import annotations
@@ -13,10 +15,21 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.artus import shapes
-from artus_env.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
-from artus_env.artus.shapes import CARD_HEIGHT, CARD_WIDTH, LETTERS, THEMES, badge, label, ring_row, short, signed, xml_text
 from artus_env.engine.wording import counted
+from artus_env.games.artus import shapes
+from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
+from artus_env.games.artus.shapes import (
+    CARD_HEIGHT,
+    CARD_WIDTH,
+    LETTERS,
+    THEMES,
+    badge,
+    label,
+    ring_row,
+    short,
+    signed,
+    xml_text,
+)
 
 LAYOUTS = ("wide", "table")
 WIDTH, HEIGHT = 1216, 688
@@ -107,7 +120,8 @@ def picture(
     left, top, width, height = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
     title, details = describe(position, components, king, last)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="artus-{theme}" viewBox="{left} {top} {width} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="artus-{theme}" viewBox="{left} {top} {width} '
+        f'{height}" role="img" '
         f'style="width:100%;max-width:{width}px;height:auto;border-radius:12px">',
         f"<title>{xml_text(title)}</title>",
         f"<desc>{xml_text(details)}</desc>",
@@ -230,7 +244,8 @@ def _track() -> list[str]:
         for i in range(0, TRACK, 5)
     ]
     return [
-        f'<g data-track="{TRACK}"><path class="track" fill-rule="evenodd" d="{_disc(TRACK_OUTER)}{_disc(TRACK_INNER)}"/>',
+        f'<g data-track="{TRACK}"><path class="track" fill-rule="evenodd" '
+        f'd="{_disc(TRACK_OUTER)}{_disc(TRACK_INNER)}"/>',
         f'<path class="tick none" d="{ticks}"/>',
         *labels,
         "</g>",
@@ -285,7 +300,8 @@ def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...]) -> list[str]:
         else:
             back = _sector(BACK_INNER, BACK_OUTER, seat - 0.4, seat + 0.4)
         lines += [
-            f'<g data-seat="{seat}"><title>{", ".join(notes)}</title><path class="{"gold rim" if crown else "chair"} round" '
+            f'<g data-seat="{seat}"><title>{", ".join(notes)}</title><path '
+            f'class="{"gold rim" if crown else "chair"} round" '
             f'd="{back}"/><circle class="cushion edge" cx="{short(x)}" cy="{short(y)}" r="{CUSHION}"/>'
             f"{label(*_point(278, seat), 12, 'plate' if crown else 'ink', str(seat))}</g>"
         ]
@@ -335,7 +351,8 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
         if "knight" in figure:
             player = figure["knight"]
             yield (
-                f'{start}knight" data-player="{player}"><title>knight of {LETTERS[player]} on seat {seat}, {worth}</title>'
+                f'{start}knight" data-player="{player}"><title>knight of {LETTERS[player]} on seat '
+                f"{seat}, {worth}</title>"
                 f"{badge(player, x, y, 1)}</g>"
             )
             continue
@@ -353,7 +370,9 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
 def _royal(colour: str, is_king: bool) -> str:
     light = colour == "silver"
     if not is_king:
-        crown = f'<path class="{"print" if light else "face"}" transform="translate(0 -3) scale(.95)" d="{shapes.CROWN}"/>'
+        crown = (
+            f'<path class="{"print" if light else "face"}" transform="translate(0 -3) scale(.95)" d="{shapes.CROWN}"/>'
+        )
         return f'<circle class="{colour} rim" r="19.5"/>{crown}'
     return (
         f'<circle class="{colour} rim" r="24"/><circle class="trim none" r="22"/>'
@@ -365,7 +384,8 @@ def _royal(colour: str, is_king: bool) -> str:
 
 
 def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:
-    """Arrows inside the wheel, and marks around the seats: a full line for who moved, a broken one for who had to go."""
+    """Arrows inside the wheel, and marks around the seats: a full line for who moved, a broken one for who had to
+    go."""
     if last.target is None:
         return
     yield f'<g data-move="{xml_text(last.text)}">'
@@ -447,7 +467,9 @@ def _small_hub(position: dict[str, Any]) -> Iterator[str]:
         if player == marked and not over:
             yield f'<path class="ink" d="M{CENTRE - 100:g} {short(y - 12)}l15 12l-15 12z"/>'
         elif over and score == max(position["scores"]):
-            yield f'<path class="gold" transform="translate({CENTRE - 97:g} {short(y)}) scale(1.4)" d="{shapes.CROWN}"/>'
+            yield (
+                f'<path class="gold" transform="translate({CENTRE - 97:g} {short(y)}) scale(1.4)" d="{shapes.CROWN}"/>'
+            )
         yield badge(player, CENTRE - 54, y, 1.1)
         yield label(CENTRE + 92, y, 38, "ink end", signed(score))
 
@@ -516,7 +538,9 @@ def _cards(
         cards = [(None, pile) for pile in PILES for _ in range(hand[pile])]
     else:
         cards = [(by_name[name], by_name[name].pile) for name in hand]
-    columns = form.hand_columns if position["rules"] == "advanced" or form.hand_rows == 1 else 2  # beginners hold only 4
+    columns = (
+        form.hand_columns if position["rules"] == "advanced" or form.hand_rows == 1 else 2
+    )  # beginners hold only 4
     scale = form.hand_scale
     step_x, step_y = CARD_WIDTH * scale + CARD_GAP, CARD_HEIGHT * scale + CARD_GAP
     y = start + (room - form.hand_rows * step_y + CARD_GAP) / 2
@@ -541,12 +565,15 @@ def _cards(
         else:
             inside = shapes.card_front(by_name[played[-1]]) if kind == "played" else shapes.card_back(kind)
         if last is not None and last.text == f"draw:{kind}" and last.player == player:
-            inside += f'<rect class="move none" x="-3" y="-3" width="{CARD_WIDTH + 6}" height="{CARD_HEIGHT + 6}" rx="7"/>'
+            inside += (
+                f'<rect class="move none" x="-3" y="-3" width="{CARD_WIDTH + 6}" height="{CARD_HEIGHT + 6}" rx="7"/>'
+            )
         what = "played" if kind == "played" else f"in the {kind} pile"
         caption = f"{count} played" if kind == "played" and width > 50 else str(count)
         place_x, place_y = left + step_x * column, y + step_y * row
         yield (
-            f'<g data-player="{player}" data-pile="{kind}" data-count="{count}"><title>{counted(count, "card")} {what}</title>'
+            f'<g data-player="{player}" data-pile="{kind}" '
+            f'data-count="{count}"><title>{counted(count, "card")} {what}</title>'
             f'<g transform="translate({short(place_x)} {short(place_y)}) scale({scale:g})">{inside}</g>'
             f"{label(place_x + width / 2, place_y + height + 10, 12, 'mute', caption)}</g>"
         )
