@@ -8,10 +8,10 @@ from artus_env.engine.game import IllegalMoveError
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
 from artus_env.games.artus.components import Card, Components
-from artus_env.games.artus.definition import ARTUS
 from artus_env.registration import register
 
 __all__ = [
+    "DEFAULT_GAME",
     "NUM_ACTIONS",
     "OBSERVATION_SCALE",
     "OBSERVATION_SIZE",
@@ -32,14 +32,18 @@ OBSERVATION_SCALE = _observation.observation_scale()
 engine reads nothing from it."""
 
 
+DEFAULT_GAME = "artus"
+"""What is played where no game is named."""
+
+
 class Game(_game.Game):
     __doc__ = _game.Game.__doc__
-    definition = ARTUS
+    default_game = DEFAULT_GAME
 
 
 class Batch(_batch.Batch):
     __doc__ = _batch.Batch.__doc__
-    definition = ARTUS
+    default_game = DEFAULT_GAME
 
 
 def warmup() -> None:

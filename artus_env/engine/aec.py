@@ -10,11 +10,14 @@ from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
 from pettingzoo.utils.env_logger import EnvLogger
 
+from artus_env.engine import kernels
+from artus_env.engine.definition import Definition
 from artus_env.engine.game import Game, IllegalMoveError
+from artus_env.engine.games import find_game
 from artus_env.engine.numbers import action_number
 from artus_env.engine.options import read_options, read_position
 from artus_env.engine.render import FRAME_THEME, Window, require, rgb_array
-from artus_env.engine.rewards import PRESTIGE, final_reward, mode_index, move_reward
+from artus_env.engine.rewards import POINTS, mode_index
 from artus_env.engine.rng import check_seed, fresh_seed, next_seed
 
 OPTIONS = ("start_player", "position")
@@ -39,9 +42,10 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
     Args:
         rules, num_players, components: The variant, as for `Game`.
-        reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
+        reward: "win", "margin", or the name of the score, such as "prestige" (see `artus_env.engine.rewards`).
         render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
+        game: Name of the game, or its definition; None: the default one.
         raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
 
     Attributes:
@@ -54,29 +58,29 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
     def __init__(
         self,
-        rules: str = "beginner",
+        rules: str | None = None,
         num_players: int = 2,
         reward: str = "win",
         components: Any = None,
         render_mode: str | None = None,
         *,
         raise_illegal: bool = False,
+        game: str | Definition | None = None,
     ) -> None:
         super().__init__()
-        definition = self.game_class.definition
-        definition.check_variant(rules, num_players)
+        self.definition = definition = find_game(game or self.game_class.default_game)
+        self.rules = definition.check_variant(rules, num_players)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(
                 f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"
             )
-        self.rules = rules
         self.num_players = num_players
         self.reward_mode = reward
         self.components = definition.box(components)
         require(render_mode)
         self.render_mode = render_mode
         self._window = Window(self.metadata["name"], self.metadata["render_fps"])
-        self._mode = mode_index(reward)
+        self._mode = mode_index(reward, definition.score)
         self._raise_illegal = raise_illegal
 
         low, high = definition.observation_bounds(self.components)
@@ -127,11 +131,12 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         else:
             deal = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
         if "position" in given:
-            definition = self.game_class.definition
-            states = read_position(given["position"], definition, self.components, self.rules, self.num_players)
-            game = self.game_class._at(states, self.components, None)
+            states = read_position(given["position"], self.definition, self.components, self.rules, self.num_players)
+            game = self.game_class._at(self.definition, states, self.components, None)
         else:
-            game = self.game_class(self.rules, self.num_players, deal, given.get("start_player"), self.components)
+            game = self.game_class(
+                self.rules, self.num_players, deal, given.get("start_player"), self.components, game=self.definition
+            )
 
         self.game = game
         self._seed = deal
@@ -182,7 +187,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             self._paid = False
         if over:
             self._end()
-        if over or (points and self._mode == PRESTIGE):
+        if over or (points and self._mode == POINTS):
             self._pay(points, self._index[agent])
         following = self.possible_agents[player]
         if following != agent:
@@ -247,9 +252,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _pay(self, points: int, mover: int) -> None:
         reward = np.zeros(self.num_players)
-        move_reward(self._mode, points, mover, self.num_players, reward)
-        if self._ended:
-            final_reward(self._mode, self.game.state["scores"], self.num_players, reward)
+        kernels.pay_one(self.game._tables, self.game._states, self._mode, points, mover, self._ended, reward)
         self.rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
         self._accumulate_rewards()
         self._paid = True

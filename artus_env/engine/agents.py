@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from artus_env.engine import kernels
 from artus_env.engine.batch import Batch
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.numbers import action_number, action_numbers
@@ -38,11 +39,11 @@ class View:
         player: Who is to move, shape (n,), int8. Like all arrays here it is valid during the call only.
         keys: 64 random bits for each decision, shape (n,), uint64. They depend on the game and the number of the
             decision alone: an agent that takes all its randomness from them plays the same in any company.
-        rules: "beginner" or "advanced".
-        num_players: 2..4.
+        rules: Name of the rule set.
+        num_players: How many play.
         components: The box.
-        tables: The box as compiled code sees it, read-only; with the states of `redeal` all that the loops in
-            `definition.kernels` need.
+        tables: The box as compiled code sees it, read-only; with the states of `redeal` all that compiled code
+            needs (see `artus_env.engine.verbs`).
         definition: The game.
     """
 
@@ -80,9 +81,9 @@ class View:
 
     @cached_property
     def points(self) -> np.ndarray:
-        """Prestige that each legal action brings at once: shape (n, A), int16; 0 for illegal ones."""
+        """Points that each legal action brings at once: shape (n, A), int16; 0 for illegal ones."""
         points = np.empty((len(self), self._batch.num_actions), np.int16)
-        self.definition.kernels.points(self.tables, self._states, self.legal_bits, points, 0, len(self))
+        kernels.points(self.tables, self._states, self.legal_bits, points, 0, len(self))
         return points
 
     @cached_property
@@ -107,7 +108,7 @@ class View:
         for that there is `redeal`.
         """
         states = self._states.copy()
-        self.definition.kernels.conceal(states, self.player, 0, len(self))
+        kernels.conceal(self.tables, states, self.player, 0, len(self))
         return states
 
     def redeal(self, seeds: np.ndarray) -> np.ndarray:
@@ -125,7 +126,7 @@ class View:
         if seeds.shape != (len(self),):
             raise ValueError(f"seeds must be {len(self)} numbers, got shape {seeds.shape}")
         states = self._states.copy()
-        self.definition.kernels.redeal(self.tables, states, seeds, self.player, 0, len(self))
+        kernels.redeal(self.tables, states, seeds, self.player, 0, len(self))
         return states
 
 

@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from artus_env.engine import kernels
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import IllegalMoveError, illegal_move
+from artus_env.engine.games import find_game
 from artus_env.engine.numbers import action_numbers, are_whole, whole_number
 from artus_env.engine.reading import shown
 from artus_env.engine.render import GRID_GAMES, draw, grid
-from artus_env.engine.rewards import MODES, mode_index
+from artus_env.engine.rewards import mode_index, reward_modes
 from artus_env.engine.rng import check_seed, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import run_shares, shares, threads_for
@@ -33,20 +35,22 @@ class Batch:
 
     Args:
         num_games: N.
-        rules: "beginner" or "advanced".
-        num_players: 2..4.
+        rules: Name of the rule set, such as "beginner"; None: the game's first one.
+        num_players: How many play.
         seed: Seeds of all games derive from it; None: a random one.
         threads: The most threads to use; fewer where sharing doesn't pay (see `artus_env.engine.workers`). None: one
             for every 512 games, at most one a core.
         autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
             zeros, its actions are ignored, its `done` stays true.
-        reward: "win", "margin" or "prestige" (see `artus_env.engine.rewards`).
+        reward: "win", "margin", or the name of the score, such as "prestige" (see `artus_env.engine.rewards`).
         components: A changed box.
+        game: Name of the game, or its definition; None: the default one.
 
     Attributes:
-        player: Who is to move, shape (N,), int8.
-        observation: What he sees, shape (N, F), int8.
-        mask: What he may do, shape (N, A), int8.
+        definition: What the game is.
+        player: The players to move, shape (N,), int8.
+        observation: What they see, shape (N, F), int8.
+        mask: What they may do, shape (N, A), int8.
         reward: Of the last step, shape (N, num_players), float32.
         done: Whether the last step ended the game, shape (N,), bool.
         final_scores: Scores of the last finished game, shape (N, num_players), int32.
@@ -58,25 +62,26 @@ class Batch:
     All arrays are overwritten by the next step; copy what must last.
     """
 
-    definition: ClassVar[Definition]
+    default_game: ClassVar[str]
 
     def __init__(
         self,
         num_games: int,
         *,
-        rules: str = "beginner",
+        rules: str | None = None,
         num_players: int = 2,
         seed: int | None = 0,
         threads: int | None = None,
         autoreset: bool = True,
         reward: str = "win",
         components: Any = None,
+        game: str | Definition | None = None,
     ) -> None:
-        self.definition.check_variant(rules, num_players)
+        self.definition = find_game(game or self.default_game)
+        self.rules = self.definition.check_variant(rules, num_players)
         self.num_games = num_games = whole_number("num_games", num_games, 1)
         if threads is not None:
             threads = whole_number("threads", threads, 1)
-        self.rules = rules
         self.num_players = num_players
         self.threads = threads or threads_for(num_games, GAMES_PER_THREAD)
         self._shares = shares(num_games, min(self.threads, num_games))
@@ -109,26 +114,28 @@ class Batch:
 
     @property
     def reward_mode(self) -> str:
-        """What is paid from the next step on: "win", "margin" or "prestige". May be set.
+        """What is paid from the next step on: "win", "margin" or the name of the score. May be set.
 
         Raises:
             ValueError: If there is no such mode.
         """
-        return MODES[self._mode]
+        return reward_modes(self.definition.score)[self._mode]
 
     @reward_mode.setter
     def reward_mode(self, mode: str) -> None:
-        self._mode = mode_index(mode)
+        self._mode = mode_index(mode, self.definition.score)
 
     @property
     def scores(self) -> np.ndarray:
-        """Prestige of each player now: shape (N, num_players), int32."""
+        """Points of each player now: shape (N, num_players), int32."""
         return self.states["scores"][:, : self.num_players]
 
     @property
     def over(self) -> np.ndarray:
         """Which games are over (none, with autoreset): shape (N,), bool."""
-        return self.states["phase"] == self.definition.over
+        out = np.empty(self.num_games, np.bool_)
+        self._run(kernels.over, self.tables, self.states, out)
+        return out
 
     @property
     def numbers(self) -> np.ndarray:
@@ -167,7 +174,7 @@ class Batch:
         self._numbers[games] = _UNNUMBERED
         self.done[games] = False
         self._run(
-            self.definition.kernels.deal, self.tables, self.states, self.seeds, starts, chosen,
+            kernels.deal, self.tables, self.states, self.seeds, starts, chosen,
             self.num_players, self.definition.rules.index(self.rules),
         )  # fmt: skip
         self.refresh(None if which is None else games)  # `which` may be `done` itself
@@ -176,12 +183,12 @@ class Batch:
         """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
         arguments = self.tables, self.states, self.player, self.observation, self.mask, self.legal_bits
         if which is None:
-            self._run(self.definition.kernels.look, *arguments)
+            self._run(kernels.look, *arguments)
         else:
-            self.definition.kernels.look_chosen(*arguments, self._chosen(which))
+            kernels.look_chosen(*arguments, self._chosen(which))
 
     def observe(self, players: Any, which: Any = None) -> np.ndarray:
-        """What any player sees, his turn or not: shape (N, F), int8, a fresh array.
+        """What any player sees, to move or not: shape (N, F), int8, a fresh array.
 
         Args:
             players: Whose eyes: one player, or one for each game (each chosen game, with `which`).
@@ -196,12 +203,12 @@ class Batch:
             raise ValueError(f"players must be in 0..{self.num_players - 1}, got {shown(players)}")
         out = np.empty((len(games), self.observation_size), np.int8)
         viewers = np.array(_one_each("players", viewers, len(games)), np.int64)
-        self.definition.kernels.observe_chosen(self.tables, self.states, games, viewers, out)
+        kernels.observe_chosen(self.tables, self.states, games, viewers, out)
         return out
 
     def sample(self) -> np.ndarray:
         """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
-        kernels, arguments = self.definition.kernels, (self.legal_bits, self._keys, self._actions)
+        arguments = self.legal_bits, self._keys, self._actions
         if self.num_games < GAMES_TO_SHARE_CHOICES:
             kernels.sample(*arguments, 0, self.num_games)
         else:
@@ -227,11 +234,10 @@ class Batch:
         actions = action_numbers(actions, self.num_games if games is None else len(games))
         if actions is not self._actions:  # the one type that the loops are compiled for
             actions = np.require(actions, np.int64, ("C", "A", "W"))
-        kernels = self.definition.kernels
         states, legal = (
             (self.states, self.legal_bits) if games is None else (self.states.take(games), self.legal_bits[games])
         )
-        bad = kernels.first_illegal(states, legal, actions, self.num_actions)
+        bad = kernels.first_illegal(self.tables, states, legal, actions, self.num_actions)
         if bad >= 0:
             game = bad if games is None else int(games[bad])
             error = IllegalMoveError(f"game {game}: {self._illegal(game, int(actions[bad]))}")
@@ -251,9 +257,9 @@ class Batch:
         return self.reward, self.done
 
     def points(self) -> np.ndarray:
-        """Prestige that each legal action brings its player at once: shape (N, A), int16; 0 for illegal ones."""
+        """Points that each legal action brings its player at once: shape (N, A), int16; 0 for illegal ones."""
         out = np.zeros((self.num_games, self.num_actions), np.int16)
-        self._run(self.definition.kernels.points, self.tables, self.states, self.legal_bits, out)
+        self._run(kernels.points, self.tables, self.states, self.legal_bits, out)
         return out
 
     def text(self, game: int) -> str:
@@ -300,7 +306,8 @@ class Batch:
         self.tables = self.definition.build_tables(self.components)  # a copied array would not be read-only
 
     def __repr__(self) -> str:
-        return f"Batch({self.num_games}, rules={self.rules!r}, num_players={self.num_players}, threads={self.threads})"
+        variant = f"game={self.definition.name!r}, rules={self.rules!r}, num_players={self.num_players}"
+        return f"Batch({self.num_games}, {variant}, threads={self.threads})"
 
 
 def _as_seeds(seeds: Any) -> np.ndarray:

@@ -13,6 +13,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
+from artus_env.engine.jit import jit
+
 
 def popcount(bits: int) -> int:
     """Number of set bits."""
@@ -110,3 +112,42 @@ def _overload_storing(function: Any, implementation: Any) -> None:
 _overload_storing(unpack32, _storing(list(range(32))))
 _overload_storing(unpack64, _storing(list(range(64))))
 _overload_storing(unpack32_reversed, _storing(list(range(31, -1, -1))))
+
+
+# --- sets of actions: 64 of them a word, lowest first ----------------------------------------------------------------
+
+
+@jit
+def is_in(words, action):
+    """Whether an action is in a set of actions: shape (W,), uint64."""
+    return (words[action >> 6] >> np.uint64(action & 63)) & np.uint64(1) != 0
+
+
+@jit
+def add(words, action):
+    """Put an action into a set of actions."""
+    words[action >> 6] |= np.uint64(1) << np.uint64(action & 63)
+
+
+@jit
+def next_action(words, action):
+    """The action of a set that follows `action`, -1 if there is none; the first one follows -1.
+
+    This is how compiled code goes through a set:
+
+        action = next_action(legal, -1)
+        while action >= 0:
+            ...
+            action = next_action(legal, action)
+    """
+    start = action + 1
+    word = start >> 6
+    if word == len(words):
+        return -1
+    left = words[word] >> np.uint64(start & 63) << np.uint64(start & 63)
+    while left == 0:
+        word += 1
+        if word == len(words):
+            return -1
+        left = words[word]
+    return 64 * word + lowest_bit(left)

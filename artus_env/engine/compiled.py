@@ -16,7 +16,6 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +24,11 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from artus_env.engine.files import UNFINISHED, write_atomically
+from artus_env.engine.sources import digest
 
-KEPT_FOLDERS = 12
-"""How many folders stay, those used last. Each state of the sources has up to three: rules, agents, training."""
+KEPT_FOLDERS = 120
+"""How many folders stay, those used last. Each state of the sources has one for each module with compiled functions and
+each game that they were compiled for."""
 RECENT = 24 * 3600.0
 """Seconds for which nothing that was used or written is removed, so that many versions can be used side by side."""
 FOLDER_NAME = re.compile("[0-9a-f]{16}")
@@ -40,26 +41,26 @@ class KeptCode(NullCache):
 
     Args:
         function: The plain function; its source is a file.
-        folder: Where the files lie; it may vanish at any time.
+        folder: Where the files for a signature lie, None: they aren't kept. The folder changes with whatever is
+            compiled into the function; it may vanish at any time.
     """
 
-    def __init__(self, function: Callable[..., Any], folder: Path) -> None:
+    def __init__(self, function: Callable[..., Any], folder: Callable[[Any], Path | None]) -> None:
         code = function.__code__
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
         self._folder = folder
         self._name = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")[-100:]
-        self._about = (_file_hash(code.co_filename), code.co_firstlineno, code.co_code, dumps(cells) if cells else b"")
-
-    @property
-    def cache_path(self) -> str:
-        return str(self._folder)
+        self._about = (digest(code), dumps(cells) if cells else b"")
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """The code for some types, None if there is none that is sound."""
         target_context.refresh()
+        folder = self._folder(sig)
+        if folder is None:
+            return None
         key = self._key(sig, target_context.codegen())
         with suppress(OSError):
-            content = self._path(key).read_bytes()
+            content = self._path(folder, key).read_bytes()
             checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
             if hashlib.sha256(data).digest() == checksum:
                 kept_key, reduced = pickle.loads(data)
@@ -69,25 +70,21 @@ class KeptCode(NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code for some types: a `CompileResult`."""
-        if data.library.has_dynamic_globals:  # addresses of this process
+        folder = self._folder(sig)
+        if folder is None or data.library.has_dynamic_globals:  # addresses of this process
             return
         key = self._key(sig, data.codegen)
         content = dumps((key, data._reduce()))
         try:
-            write_atomically(self._path(key), hashlib.sha256(content).digest() + content)
+            write_atomically(self._path(folder, key), hashlib.sha256(content).digest() + content)
         except OSError as error:
-            warn_not_kept(self._folder, error)
+            warn_not_kept(folder, error)
 
     def _key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         return (sig, codegen.magic_tuple(), *self._about)
 
-    def _path(self, key: tuple[Any, ...]) -> Path:
-        return self._folder / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
-
-
-@cache
-def _file_hash(path: str) -> bytes:
-    return hashlib.sha256(Path(path).read_bytes()).digest()
+    def _path(self, folder: Path, key: tuple[Any, ...]) -> Path:
+        return folder / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
 
 
 def warn_not_kept(folder: Path | str, error: Exception) -> None:

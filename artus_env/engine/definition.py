@@ -2,45 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from artus_env.engine import verbs
 from artus_env.engine.numbers import is_whole, whole_number
+from artus_env.engine.pictures import text_picture
 from artus_env.engine.reading import shown
+
+
+def any_action(move: str, components: Any) -> None:
+    """What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean."""
 
 
 @dataclass(frozen=True)
 class Definition:
-    """One game: its data types, its compiled loops and its text forms.
+    """One game: its data types, its verbs and its text forms. To make one is to make its verbs known.
 
-    A state record has the fields `player`, `phase`, `num_players`, `advanced` (number of the rule set) and `scores`.
+    Attributes:
+        name: As in `game="..."`, file names and records: small letters, digits and hyphens.
+        title: As people call it.
+        rules: Names of the rule sets; the first is the default.
+        rules_version: Changes when a record would no longer replay to the same game.
+        min_players, max_players: How many can play.
+        score: What the points of the score are called, such as "prestige"; also the reward mode that pays them as they
+            come.
+        verbs: Modules or objects with the game's verbs (see `artus_env.engine.verbs`).
+        standard: The standard components. They are hashable, have `hash` (text), and are read by the functions below.
+        components_type: The class of all components.
+        state_dtype: The record of one game (see `artus_env.engine.verbs` for the fields that it must have).
+        build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype that no other
+            game has, read-only.
+        action_table: components -> one entry for each action id.
+        observation_bounds: components -> lowest and highest value of each feature: shapes (F,), int8.
+        observation_scale: components -> factors that bring each feature to about -1..1: shape (F,), float32.
+        to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
+        from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
+        move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
+        render: (states, components, player, names) -> the table as text.
+        picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its text.
+        action_meaning: (action, components) -> what an action means on any table.
+        actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
+        judge_weight: What `judge` is given as the weight of what a player holds.
+        words, sight, page: For the page in the browser, see docs/adding-a-game.md; None: moves are chosen from a list.
+        trained: Folder with the trained agents that come with the game; None: there are none.
+        presets: Folder with settings for trainings, a file for each variant; None: there are none.
+        documents: Tables for the documentation by name, each a function without arguments.
+        reconstructed: Facts about the box that no public text states.
     """
 
     name: str
-    rules: tuple[str, ...]  # names of the rule sets
+    title: str
+    rules: tuple[str, ...]
     rules_version: int
     min_players: int
     max_players: int
-    standard: Any  # the standard components; they have hash, to_dict() and from_dict()
+    score: str
+    verbs: tuple[Any, ...]
+    standard: Any
     components_type: type
     state_dtype: np.dtype
-    over: int  # the phase of finished games
-    mask_words: int
     build_tables: Callable[[Any], np.ndarray]
-    action_table: Callable[[Any], tuple[Any, ...]]
+    action_table: Callable[[Any], Sequence[Any]]
     observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
-    kernels: ModuleType
-    move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
-    action_meaning: Callable[[int, Any], str]
-    actions_like: Callable[[str, Any], tuple[int, ...]]  # the actions whose text can be this one, legal or not
-    render: Callable[..., str]
-    picture: Callable[..., str]  # a position as from `to_dict` as SVG
+    observation_scale: Callable[[Any], np.ndarray]
     to_dict: Callable[..., dict[str, Any]]
     from_dict: Callable[..., np.ndarray]
+    move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
+    render: Callable[..., str]
+    picture: Callable[..., str] = text_picture
+    action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
+    actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
+    judge_weight: float = 0.0
+    words: Any = None
+    sight: Any = None
+    page: Any = None
+    trained: Any = None
+    presets: Any = None
+    documents: Any = None
+    reconstructed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        tables = self.build_tables(self.standard)
+        module = getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__)
+        verbs.register(tables.dtype, module, self.verbs)
+        missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
+        if missing:
+            raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
+
+    @property
+    def mask_words(self) -> int:
+        """Words of 64 bits that a set of actions takes."""
+        return int(verbs.mask_words(self.build_tables(self.standard)[0]))
 
     def box(self, components: Any) -> Any:
         """The given components, the standard ones for None.
@@ -52,11 +108,18 @@ class Definition:
             raise TypeError(f"components must be {self.components_type.__name__}, got {components!r}")
         return self.standard if components is None else components
 
-    def check_variant(self, rules: str, num_players: int, start_player: int | None = None) -> None:
-        """Raise a ValueError that says what is wrong with a variant's name, number of players or start player."""
+    def check_variant(self, rules: str | None, num_players: int, start_player: int | None = None) -> str:
+        """The name of the rule set: the first one for None.
+
+        Raises:
+            ValueError: If there is no such rule set, number of players or start player; the message says what there is.
+        """
+        if rules is None:
+            rules = self.rules[0]
         if rules not in self.rules:
             raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {shown(rules)}")
         if not is_whole(num_players) or not self.min_players <= num_players <= self.max_players:
             raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {shown(num_players)}")
         if start_player is not None:
             whole_number("start_player", start_player, 0, num_players - 1)
+        return rules

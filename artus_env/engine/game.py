@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from artus_env.engine import records
+from artus_env.engine import kernels, verbs
 from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game
 from artus_env.engine.numbers import is_whole, whole_number
 from artus_env.engine.reading import printable, shown
+from artus_env.engine.records import RecordError, read
 from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, fresh_seed
 
@@ -30,7 +33,7 @@ class IllegalMoveError(ValueError):
 
 def illegal_move(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray, action: Any) -> str:
     """Why an action can't be played: names it, who is to move and what would be legal."""
-    if int(states[0]["phase"]) == definition.over:
+    if kernels.over_one(tables, states):
         return f"the game is over, {shown(action)} can't be played"
     table = definition.action_table(components)
     legal = legal_actions(definition, states, components, tables)
@@ -51,7 +54,7 @@ def illegal_move(definition: Definition, states: np.ndarray, components: Any, ta
 def legal_actions(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray) -> list[int]:
     """Legal actions of the player to move, in order of their ids."""
     mask = np.zeros(len(definition.action_table(components)), np.int8)
-    definition.kernels.mask_one(tables, states, np.zeros(definition.mask_words, np.uint64), mask)
+    kernels.mask_one(tables, states, np.zeros(definition.mask_words, np.uint64), mask)
     return np.flatnonzero(mask).tolist()
 
 
@@ -64,11 +67,15 @@ class Game:
     """One game: deal, look, move; copy, save and replay at any point.
 
     Args:
-        rules: "beginner" or "advanced".
-        num_players: 2..4.
+        rules: Name of the rule set, such as "beginner"; None: the game's first one.
+        num_players: How many play.
         seed: The deal; None: a random one.
-        start_player: Who starts; None: drawn from the seed.
+        start_player: The player who starts; None: drawn from the seed.
         components: A changed box.
+        game: Name of the game, or its definition; None: the default one.
+
+    Attributes:
+        definition: What the game is.
 
     Example:
         >>> from artus_env import Game
@@ -81,45 +88,50 @@ class Game:
         88
     """
 
-    definition: ClassVar[Definition]
+    default_game: ClassVar[str]
 
     def __init__(
         self,
-        rules: str = "beginner",
+        rules: str | None = None,
         num_players: int = 2,
         seed: int | None = None,
         start_player: int | None = None,
         components: Any = None,
+        *,
+        game: str | Definition | None = None,
     ) -> None:
-        definition = self.definition
-        definition.check_variant(rules, num_players, start_player)
+        definition = find_game(game or self.default_game)
+        rules = definition.check_variant(rules, num_players, start_player)
         seed = fresh_seed() if seed is None else check_seed(seed)
         states = np.zeros(1, definition.state_dtype)
         tables = definition.build_tables(definition.box(components))
-        definition.kernels.deal(
+        kernels.deal(
             tables, states, np.array([seed], np.uint64),
             np.array([-1 if start_player is None else start_player], np.int8),
             np.ones(1, np.bool_), num_players, definition.rules.index(rules), 0, 1,
         )  # fmt: skip
-        self._begin(states, components, seed)
+        self._begin(definition, states, components, seed)
 
-    def _begin(self, states: np.ndarray, components: Any, seed: int | None) -> None:
+    def _begin(self, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> None:
         """Make `states` the first position of this game."""
-        self.components = self.definition.box(components)
+        self.definition = definition
+        self.components = definition.box(components)
         self.seed = seed
         self._states = states
         self._num_players = int(states[0]["num_players"])
-        self._player, self._phase = states["player"], states["phase"]  # views of the record, ten times as fast to read
+        self._over: bool | None = None  # as of the last move; None: not known
+        self._exposed = False  # whether anybody else holds the record
+        self._player = states["player"]  # a view of the record, ten times as fast to read
         self._first = copied(states)
         self._actions: list[int] = []
         self._tables = self.definition.build_tables(self.components)
         self._turn_one, self._not_legal = (
-            self.definition.kernels.turn_one,
-            self.definition.kernels.ILLEGAL,
+            kernels.turn_one,
+            kernels.ILLEGAL,
         )  # for `turn`
-        self._legal = np.zeros(self.definition.mask_words, np.uint64)
-        self._num_actions = len(self.definition.action_table(self.components))
-        self._observation_size = len(self.definition.observation_bounds(self.components)[0])
+        self._legal = np.zeros(definition.mask_words, np.uint64)
+        self._num_actions = len(definition.action_table(self.components))
+        self._observation_size = len(definition.observation_bounds(self.components)[0])
         self._fitting_mask: Any = NOTHING_YET  # the arrays that `turn` has checked
         self._fitting_observation: Any = NOTHING_YET
 
@@ -128,38 +140,42 @@ class Game:
     @property
     def state(self) -> np.void:
         """The record of the game. Writing to it changes the game."""
+        self._over, self._exposed = None, True
         return self._states[0]
 
     @property
     def rules(self) -> str:
-        """ "beginner" or "advanced"."""
-        return self.definition.rules[int(self._states[0]["advanced"])]
+        """Name of the rule set."""
+        return self.definition.rules[int(self._states[0]["rule_set"])]
 
     @property
     def num_players(self) -> int:
-        """2..4."""
+        """How many play."""
         return self._num_players
 
     @property
     def player(self) -> int:
-        """Who is to move; the start player when the game is over."""
+        """The player to move; the start player when the game is over."""
         return int(self._player[0])
 
     @property
     def over(self) -> bool:
-        """Whether all hands are played."""
-        return int(self._phase[0]) == self.definition.over
+        """Whether the game has ended."""
+        if self._over is None or self._exposed:
+            self._over = bool(kernels.over_one(self._tables, self._states))
+        return self._over
 
     @property
     def scores(self) -> list[int]:
-        """Prestige of each player."""
+        """Points of each player."""
         return [int(score) for score in self._states[0]["scores"][: self.num_players]]
 
     @property
     def winners(self) -> list[int]:
-        """Who has most prestige; several share a tie."""
-        scores = self.scores
-        return [player for player, score in enumerate(scores) if score == max(scores)]
+        """The players who are ahead, at the end those who have won: several if they share it."""
+        t, g = self._tables[0], self._states[0]
+        outcomes = [int(verbs.outcome(t, g, player)) for player in range(self.num_players)]
+        return [player for player, outcome in enumerate(outcomes) if outcome == max(outcomes)]
 
     @property
     def actions_played(self) -> tuple[int, ...]:
@@ -169,14 +185,14 @@ class Game:
     def mask(self) -> np.ndarray:
         """Legal actions of the player to move: shape (A,), int8, a fresh array; all zeros when over."""
         mask = np.empty(self._num_actions, np.int8)
-        self.definition.kernels.mask_one(self._tables, self._states, self._legal, mask)
+        kernels.mask_one(self._tables, self._states, self._legal, mask)
         return mask
 
     def observation(self, player: int | None = None) -> np.ndarray:
         """What a player sees (default: the one to move): shape (F,), int8, a fresh array."""
         viewer = self.player if player is None else self._check_player(player)
         out = np.empty(self._observation_size, np.int8)
-        self.definition.kernels.observe_one(self._tables, self._states, viewer, out)
+        kernels.observe_one(self._tables, self._states, viewer, out)
         return out
 
     def legal_actions(self) -> list[int]:
@@ -203,15 +219,17 @@ class Game:
         Raises:
             IllegalMoveError: If it isn't legal now, or no move at all.
         """
-        for action in self.definition.actions_like(move, self.components) if isinstance(move, str) else ():
-            if self.mask()[action] and self.move(action) == move:
+        legal = self.legal_actions() if isinstance(move, str) else []
+        like = self.definition.actions_like(move, self.components) if legal else None
+        for action in legal:
+            if (like is None or action in like) and self.move(action) == move:
                 return action
         raise self._illegal(move)
 
     # --- moving ---
 
     def play(self, move: str | int) -> int:
-        """Play a move given as text, e.g. `k3-6:12>17`, or as an action id. Returns the prestige that it brought.
+        """Play a move given as text, e.g. `k3-6:12>17`, or as an action id. Returns the points that it brought.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
@@ -219,11 +237,11 @@ class Game:
         action = self.action(move) if isinstance(move, str) else move
         if not self._is_action(action):
             raise self._illegal(action)
-        points = self.definition.kernels.play_one(self._tables, self._states, self._legal, int(action))
-        if points == self.definition.kernels.ILLEGAL:
+        points, self._over = kernels.play_one(self._tables, self._states, self._legal, int(action))
+        if points == kernels.ILLEGAL:
             raise self._illegal(action)
         self._actions.append(int(action))
-        return int(points)
+        return points
 
     def turn(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
         """`play`, and what the next player may do and sees, in one compiled call instead of three: for loops.
@@ -235,7 +253,7 @@ class Game:
                 time: new ones are checked first.
 
         Returns:
-            The prestige that the action brought, who is to move next, whether the game is over.
+            The points that the action brought, who is to move next, whether the game is over.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
@@ -253,17 +271,18 @@ class Game:
         if observation is not self._fitting_observation:
             _check_buffer("observation", observation, self._observation_size)
             self._fitting_observation = observation
-        points, player, over = self._turn_one(self._tables, self._states, self._legal, action, mask, observation)
-        if points == self._not_legal:
+        points, player, over = kernels.turn_one(self._tables, self._states, self._legal, action, mask, observation)
+        if points == kernels.ILLEGAL:
             raise self._illegal(action)
         self._actions.append(action)
+        self._over = over
         return points, player, over
 
     # --- copies, positions, records ---
 
     def clone(self) -> Self:
         """An independent copy with the same past."""
-        copy = self._at(copied(self._states), self.components, self.seed)
+        copy = self._at(self.definition, copied(self._states), self.components, self.seed)
         copy._first = copied(self._first)
         copy._actions = self._actions.copy()
         return copy
@@ -274,13 +293,21 @@ class Game:
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self._states, self._first, self._actions, self.components, self.seed)
+        return _restore, (
+            type(self),
+            self.definition,
+            self._states,
+            self._first,
+            self._actions,
+            self.components,
+            self.seed,
+        )
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are at the same position, hidden cards included, with the same box."""
         if not isinstance(other, Game):
             return NotImplemented
-        if self.components != other.components:
+        if self.definition is not other.definition or self.components != other.components:
             return False
         # Records may tell apart what nobody can: which of two equal figures sits where.
         return self._states.tobytes() == other._states.tobytes() or self.to_dict() == other.to_dict()
@@ -290,10 +317,10 @@ class Game:
     def redeal(self, player: int, seed: int) -> Self:
         """A new game at this position, with all that `player` doesn't know drawn anew.
 
-        Uniform over the deals that fit what he knows, and the same for the same seed whatever the truth is.
+        Uniform over the deals that fit what they know, and the same for the same seed whatever the truth is.
         """
         states = copied(self._states)
-        self.definition.kernels.redeal(
+        kernels.redeal(
             self._tables,
             states,
             np.array([check_seed(seed)], np.uint64),
@@ -301,7 +328,7 @@ class Game:
             0,
             1,
         )
-        return self._at(states, self.components, None)
+        return self._at(self.definition, states, self.components, None)
 
     def to_dict(self, player: int | None = None) -> dict[str, Any]:
         """The position as plain data; with `player`, only what he may know."""
@@ -309,37 +336,94 @@ class Game:
         return self.definition.to_dict(self._states[0], self.components, viewer)
 
     @classmethod
-    def from_dict(cls, position: dict[str, Any], components: Any = None) -> Self:
+    def from_dict(
+        cls, position: dict[str, Any], components: Any = None, *, game: str | Definition | None = None
+    ) -> Self:
         """The game that begins at a position.
+
+        Args:
+            position: As from `to_dict`.
+            components: A changed box.
+            game: Name of the game; None: the one that the position names under the key `game`, else the default one.
 
         Raises:
             ValueError: If the position can't be; the message names the fault.
         """
-        components = cls.definition.box(components)
-        return cls._at(cls.definition.from_dict(position, components), components, None)
+        named = position.get("game") if isinstance(position, dict) else None
+        definition = find_game(game or (named if isinstance(named, str) else cls.default_game))
+        components = definition.box(components)
+        return cls._at(definition, definition.from_dict(position, components), components, None)
 
     @classmethod
-    def _at(cls, states: np.ndarray, components: Any, seed: int | None) -> Self:
+    def _at(cls, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> Self:
         game = cls.__new__(cls)
-        game._begin(states, components, seed)
+        game._begin(definition, states, components, seed)
         return game
 
     def record(self, players: list[str] | None = None) -> str:
-        """The whole game as one line of JSON: first position, who played, all moves, scores (see `records`)."""
-        return records.write(self, players)
+        """The whole game as one line of JSON: first position, who played, all moves, scores (see `records`).
+
+        Raises:
+            ValueError: If `players` doesn't name every player.
+        """
+        if players is not None and len(players) != self.num_players:
+            raise ValueError(f"players must name {self.num_players} players, got {players}")
+        replayed = self.first()
+        moves = []
+        for action in self.actions_played:
+            moves.append(replayed.move(action))
+            replayed.play(action)
+        return json.dumps(
+            {
+                "game": self.definition.name,
+                "rules_version": self.definition.rules_version,
+                "components": self.components.hash,
+                "seed": self.seed,
+                # Half a letter, as in a file name that is no text, has no place in a record: no reader takes it.
+                "players": players and [name.encode(errors="replace").decode() for name in players],
+                "position": self.first().to_dict(),
+                "moves": moves,
+                "scores": self.scores,
+            },
+            separators=(",", ":"),
+        )
 
     @classmethod
     def replay(cls, record: str | bytes, components: Any = None) -> Self:
         """The game that a record describes, played to its end.
 
         Raises:
-            ValueError: If the record is damaged, is of another box or rules version, or has an illegal move.
+            RecordError: If it can't be replayed: damaged, another box or rules version, an illegal move, other scores.
         """
-        return records.replay(cls, record, components)
+        data = read(record)
+        try:
+            definition = find_game(data.game)
+        except ValueError as error:
+            raise RecordError(f"game: {error}") from None
+        components = definition.box(components)
+        for key, found, expected in (
+            ("rules_version", data.rules_version, definition.rules_version),
+            ("components", data.components, components.hash),
+        ):
+            if found != expected:
+                raise RecordError(f"{key} is {shown(found)}, but this is {expected!r}")
+        try:
+            game = cls.from_dict(data.position, components, game=definition)
+        except ValueError as error:
+            raise RecordError(f"position: {error}") from None
+        game.seed = data.seed
+        for number, move in enumerate(data.moves):
+            try:
+                game.play(move)
+            except ValueError as error:
+                raise RecordError(f"move {number + 1} of {len(data.moves)}: {error}") from None
+        if game.scores != data.scores:
+            raise RecordError(f"the scores at the end are {game.scores}, but the record says {shown(data.scores)}")
+        return game
 
     def first(self) -> Self:
         """The game at its first position, as if nothing had been played."""
-        return self._at(copied(self._first), self.components, self.seed)
+        return self._at(self.definition, copied(self._first), self.components, self.seed)
 
     # --- showing ---
 
@@ -359,7 +443,7 @@ class Game:
     __str__ = render
 
     def svg(self, player: int | None = None, **options: Any) -> str:
-        """The table as a picture, with the last move; with `player`, only his hand is open.
+        """The table as a picture, with the last move; as `player` sees it.
 
         Args:
             options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (who plays), `note`.
@@ -402,10 +486,16 @@ def _check_buffer(name: str, array: Any, size: int) -> None:
 
 
 def _restore(
-    cls: type[Game], states: np.ndarray, first: np.ndarray, actions: list[int], components: Any, seed: Any
+    cls: type[Game],
+    definition: Definition,
+    states: np.ndarray,
+    first: np.ndarray,
+    actions: list[int],
+    components: Any,
+    seed: int | None,
 ) -> Game:
     """Unpickle a game."""
-    game = cls._at(states, components, seed)
+    game = cls._at(definition, states, components, seed)
     game._first = first
     game._actions = deepcopy(actions)
     return game

@@ -11,6 +11,7 @@ from gymnasium.error import ResetNeeded
 from gymnasium.spaces import Box, Discrete
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.definition import Definition
 from artus_env.engine.numbers import action_number
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, Window, require, rgb_array
 from artus_env.engine.seats import SeatedGames
@@ -34,13 +35,14 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     def __init__(
         self,
-        rules: str = "beginner",
+        rules: str | None = None,
         num_players: int = 2,
         seat: int | None = None,
         opponents: Any = "random",
         reward: str = "win",
         components: Any = None,
         render_mode: str | None = None,
+        game: str | Definition | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(
@@ -58,6 +60,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             autoreset=False,
             reward=reward,
             components=components,
+            game=game,
         )
         self._games = SeatedGames(batch, seat, opponents)
         if render_mode in PIXEL_MODES:

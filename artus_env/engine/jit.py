@@ -1,9 +1,8 @@
 """The one place where functions are compiled, and where compiled code is kept between processes.
 
-Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
-inlined into it, or a global, can change without the cache noticing. Here the cache folder carries a hash of every
-source file that can end up in compiled code, so that an edited rule always means a new folder. `compiled` reads and
-writes the files in it, and removes old folders.
+A folder of compiled code carries a hash of all code that can end up in it: the function's module with what it imports,
+and the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an edited picture,
+comment or docstring doesn't. `compiled` reads and writes the files, and removes old folders.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +24,10 @@ from numba.core import config as numba_config
 from numba.extending import intrinsic, overload
 
 from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
+from artus_env.engine.sources import code_hash
 
 config: Any = numba_config  # its attributes are made at run time
-PACKAGE = Path(__file__).resolve().parents[1]
 DISABLED = bool(config.DISABLE_JIT)
-
-
-def source_hash(*packages: Path) -> str:
-    """Hash of all sources of some packages and of the versions that compile them (16 hex digits)."""
-    digest = hashlib.sha256(f"{sys.version} {np.__version__} {numba.__version__}".encode())
-    for package in packages:
-        for path in sorted(package.rglob("*.py")):
-            digest.update(str(path.relative_to(package)).encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def cache_root() -> Path:
@@ -48,18 +37,43 @@ def cache_root() -> Path:
     return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 
 
-@cache
-def cache_folder(package: str) -> Path | None:
-    """Where the compiled code of a package lies, None (and a warning) if there can't be such a folder.
+_tables: dict[Any, str] = {}  # by the type of a game's tables in compiled code: the module with its verbs
 
-    Functions of other packages inline the rules, so their folder depends on this package's sources and their own.
+
+def register_tables(tables: np.dtype, module: str) -> None:
+    """Let compiled code know which module's verbs it calls where it is given tables of this type.
+
+    Raises:
+        ValueError: If another module's game has tables of this type: compiled code couldn't tell them apart.
     """
-    sources = [PACKAGE]
-    path = getattr(sys.modules.get(package), "__path__", None)
-    if path and Path(path[0]).resolve() != PACKAGE:
-        sources.append(Path(path[0]).resolve())
+    known = _tables.setdefault(numba.from_dtype(tables), module)
+    if known != module:
+        raise ValueError(f"{module} and {known} have tables of one type: add a field named after the game to them")
+
+
+def module_of_tables(kind: Any) -> str | None:
+    """The module whose verbs a function calls that is given this: a Numba type or a signature; None: no game's."""
+    if isinstance(kind, types.Array):
+        kind = kind.dtype
+    if isinstance(kind, types.Record):
+        return _tables.get(kind)
+    parts = getattr(kind, "args", kind)
+    found = map(module_of_tables, parts if isinstance(parts, (tuple, types.BaseTuple)) else ())
+    return next((module for module in found if module), None)
+
+
+@cache
+def cache_folder(module: str, game: str | None = None) -> Path | None:
+    """Where the compiled code of a module's functions lies, None (and a warning) if there can't be such a folder.
+
+    Args:
+        module: The module's name.
+        game: The module with the verbs that were compiled into them.
+    """
+    versions = f"{sys.version} {np.__version__} {numba.__version__}"
+    codes = code_hash(module), code_hash(game) if game else ""
     try:
-        folder = cache_root() / source_hash(*sources)
+        folder = cache_root() / hashlib.sha256(" ".join((versions, *codes)).encode()).hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
@@ -70,14 +84,17 @@ def cache_folder(package: str) -> Path | None:
     return folder
 
 
+def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
+    return cache_folder(function.__module__, module_of_tables(signature))
+
+
 def jit(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
     compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", parallel=parallel)(function)
-    folder = cache_folder(function.__module__.partition(".")[0])
-    if folder is not None and Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
-        compiled._cache = KeptCode(function, folder)  # type: ignore[attr-defined]
+    if Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
+        compiled._cache = KeptCode(function, partial(_folder_of, function))  # type: ignore[attr-defined]
     return compiled
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from artus_env.engine import kernels
 from artus_env.engine.definition import Definition
 
 
@@ -32,9 +33,9 @@ def read_position(position: Any, definition: Definition, components: Any, rules:
         ValueError: If the position can't be, is of another variant, or the game is over there.
     """
     states = definition.from_dict(position, components)
-    there = definition.rules[int(states[0]["advanced"])], int(states[0]["num_players"])
+    there = definition.rules[int(states[0]["rule_set"])], int(states[0]["num_players"])
     if there != (rules, num_players):
         raise ValueError(f"position: it is of {there[0]} with {there[1]} players, this is {rules} with {num_players}")
-    if int(states[0]["phase"]) == definition.over:
+    if kernels.over_one(definition.build_tables(components), states):
         raise ValueError("position: the game is over there")
     return states

@@ -1,64 +1,77 @@
 """Reward modes, defined once for every interface. All are zero-sum.
 
-win       at the end: w joint winners among n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1)
-margin    at the end: (own score - mean score of the others) / 100
-prestige  the same margin, paid move by move
+win     at the end: w joint winners among n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1)
+margin  at the end: (own score - mean score of the others) / scale of the game
+points  the same margin, paid move by move; it is also called by the name of the game's score, such as `prestige`
 """
 
 from __future__ import annotations
 
+from artus_env.engine import verbs
 from artus_env.engine.jit import jit
+from artus_env.engine.reading import shown
 
-MODES = ("win", "margin", "prestige")
-WIN, MARGIN, PRESTIGE = range(3)
-SCALE = 100.0
+WIN, MARGIN, POINTS = range(3)
 
 
-def mode_index(name: str) -> int:
+def reward_modes(score: str) -> tuple[str, str, str]:
+    """Names of the reward modes of a game whose score has this name."""
+    return "win", "margin", score
+
+
+def mode_index(name: str, score: str) -> int:
     """Number of a reward mode.
+
+    Args:
+        name: "win", "margin", "points" or the name of the score.
+        score: The name of the score.
 
     Raises:
         ValueError: If there is no such mode.
     """
-    if name not in MODES:
-        raise ValueError(f"reward must be one of {', '.join(MODES)}, got {name!r}")
-    return MODES.index(name)
+    modes = reward_modes(score)
+    if name == "points":
+        return POINTS
+    if name not in modes:
+        raise ValueError(f"reward must be one of {', '.join(modes)}, got {shown(name)}")
+    return modes.index(name)
 
 
 @jit
-def final_reward(mode, scores, players, reward):
+def final_reward(t, g, mode, reward):
     """Write the reward for a finished game over that for its last move: shape (players,), floats of any width.
 
-    In the mode PRESTIGE nothing changes: that mode pays for moves alone.
+    In the mode POINTS nothing changes: that mode pays for moves alone.
     """
+    players = int(g["num_players"])
     if mode == WIN:
-        best = int(scores[0])
+        best = verbs.outcome(t, g, 0)
         winners = 0
         for player in range(players):
-            score = int(scores[player])
-            if score > best:
-                best = score
+            outcome = verbs.outcome(t, g, player)
+            if outcome > best:
+                best = outcome
                 winners = 0
-            if score == best:
+            if outcome == best:
                 winners += 1
         for player in range(players):
-            won = int(scores[player]) == best
+            won = verbs.outcome(t, g, player) == best
             reward[player] = (players - winners) / (winners * (players - 1)) if won else -1 / (players - 1)
     elif mode == MARGIN:
         total = 0
         for player in range(players):
-            total += int(scores[player])
+            total += int(g["scores"][player])
         for player in range(players):
-            own = int(scores[player])
-            reward[player] = (own - (total - own) / (players - 1)) / SCALE
+            own = int(g["scores"][player])
+            reward[player] = (own - (total - own) / (players - 1)) / verbs.scale(t)
 
 
 @jit
-def move_reward(mode, points, player, players, reward):
+def move_reward(t, mode, points, player, players, reward):
     """Write the reward for a move that brought `player` some points: shape (players,), floats of any width."""
     for other in range(players):
         reward[other] = 0
-    if mode == PRESTIGE and points != 0:
+    if mode == POINTS and points != 0:
         for other in range(players):
-            reward[other] = -points / ((players - 1) * SCALE)
-        reward[player] = points / SCALE
+            reward[other] = -points / ((players - 1) * verbs.scale(t))
+        reward[player] = points / verbs.scale(t)

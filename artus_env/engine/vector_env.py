@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from artus_env.engine.batch import Batch
+from artus_env.engine.definition import Definition
 from artus_env.engine.numbers import action_numbers
 from artus_env.engine.reading import shown
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, require, rgb_array
@@ -42,7 +43,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def __init__(
         self,
         num_envs: int = 1,
-        rules: str = "beginner",
+        rules: str | None = None,
         num_players: int = 2,
         seat: int | None = None,
         opponents: Any = "random",
@@ -50,6 +51,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         components: Any = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
+        game: str | Definition | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(
@@ -63,7 +65,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         # too).
         batch = self.batch_class(
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
-            components=components,
+            components=components, game=game,
         )  # fmt: skip
         self._games = SeatedGames(batch, seat, opponents)
         if render_mode in PIXEL_MODES:

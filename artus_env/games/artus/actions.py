@@ -26,11 +26,9 @@ from artus_env.games.artus.components import (
 PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = range(11)
 EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
 SLOTS = ("silver 1", "silver 2", "bronze 1", "bronze 2")
-MAX_ACTIONS = 512
-MASK_WORDS = 8
-"""Masks are computed as bits: 64 actions a word."""
-TAIL_WORD = MASK_WORDS - 1
-"""The last word repeats the last 64 actions, so that the last bytes of a mask can be written as a whole word too."""
+MASK_WORDS = 7
+"""Sets of actions are computed as bits, 64 a word: room for any box."""
+MAX_ACTIONS = 64 * MASK_WORDS
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,7 @@ class Action:
 
 TABLES = np.dtype(
     [
+        ("artus", np.int8),  # whose tables these are
         ("actions", np.int8, (MAX_ACTIONS, 4)),  # effect, card, slot, steps
         (
             "rows",
@@ -89,8 +88,8 @@ def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
         elif card.pile == "scoring":
             actions.append(Action(EFFECTS.index(card.action), index))
     actions += [Action(DRAW, -1, pile) for pile in range(len(PILES))]
-    if len(actions) > MAX_ACTIONS - 64:
-        raise ValueError(f"cards: at most {MAX_ACTIONS - 64} actions are possible, these make {len(actions)}")
+    if len(actions) > MAX_ACTIONS:
+        raise ValueError(f"cards: at most {MAX_ACTIONS} actions are possible, these make {len(actions)}")
     return tuple(actions)
 
 
@@ -123,12 +122,12 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
         of_card = [
             i for i, a in enumerate(actions) if a.card == t["deck"][position] and _possible(a, four, king_colour)
         ]
-        t["rows"][four, king_colour, position] = _row(of_card, len(actions))
+        t["rows"][four, king_colour, position] = _row(of_card)
     for i, a in enumerate(actions):
         if a.effect == PLACE:
-            t["seat_rows"][a.slot] = _row([i], len(actions))
+            t["seat_rows"][a.slot] = _row([i])
         elif a.effect == DRAW:
-            t["draw_rows"][a.slot] = _row([i], len(actions))
+            t["draw_rows"][a.slot] = _row([i])
     tables.flags.writeable = False
     return tables
 
@@ -144,12 +143,9 @@ def _possible(action: Action, four: int, king_colour: int) -> bool:
     return not (action.effect == RING and action.slot == 2 * king_colour)
 
 
-def _row(ids: list[int], num_actions: int) -> list[int]:
-    """Actions as words of bits, the last 64 once more in the last word."""
+def _row(ids: list[int]) -> list[int]:
+    """Actions as words of bits."""
     words = [0] * MASK_WORDS
-    tail = num_actions - 64
     for index in ids:
         words[index // 64] |= 1 << index % 64
-        if index >= tail:
-            words[TAIL_WORD] |= 1 << index - tail
     return words

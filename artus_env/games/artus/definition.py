@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 from artus_env.engine.definition import Definition
-from artus_env.games.artus import kernels, picture, position, text
-from artus_env.games.artus.actions import MASK_WORDS, action_table, build_tables
-from artus_env.games.artus.components import MAX_PLAYERS, RULES, RULES_VERSION, STANDARD, Components
-from artus_env.games.artus.observation import observation_bounds
-from artus_env.games.artus.state import OVER, STATE
+from artus_env.games.artus import picture, position, text, verbs
+from artus_env.games.artus.actions import action_table, build_tables
+from artus_env.games.artus.components import (
+    MAX_PLAYERS,
+    RECONSTRUCTED,
+    RULES,
+    RULES_VERSION,
+    STANDARD,
+    Components,
+)
+from artus_env.games.artus.observation import observation_bounds, observation_scale
+from artus_env.games.artus.state import STATE
 
 ARTUS = Definition(
     name="artus",
+    title="Artus",
     rules=RULES,
     rules_version=RULES_VERSION,
     min_players=2,
     max_players=MAX_PLAYERS,
+    score="prestige",
+    verbs=(verbs,),
     standard=STANDARD,
     components_type=Components,
     state_dtype=STATE,
-    over=OVER,
-    mask_words=MASK_WORDS,
     build_tables=build_tables,
     action_table=action_table,
     observation_bounds=observation_bounds,
-    kernels=kernels,
-    move_text=text.move_text,
-    action_meaning=text.action_meaning,
-    actions_like=text.actions_like,
-    render=text.render,
-    picture=picture.picture,
+    observation_scale=observation_scale,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
+    move_text=text.move_text,
+    render=text.render,
+    picture=picture.picture,
+    action_meaning=text.action_meaning,
+    actions_like=text.actions_like,
+    judge_weight=0.17,
+    reconstructed=RECONSTRUCTED,
 )

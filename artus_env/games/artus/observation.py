@@ -232,7 +232,7 @@ def observe(t, g, viewer, out):
         backs += len(PILES)
     o = leads
 
-    if int(g["advanced"]):
+    if int(g["rule_set"]):
         total, best, colors, carpet, reds = scoring_cards(t, g, viewer)
         out[o] = clipped(total)
         out[o + 1] = clipped(best)
@@ -250,4 +250,4 @@ def observe(t, g, viewer, out):
     out[o + turns_after(viewer, int(g["start_player"]), players)] = 1
     o += MAX_PLAYERS
     out[o + players - 2] = 1
-    out[o + 3] = g["advanced"]
+    out[o + 3] = g["rule_set"]

@@ -43,7 +43,7 @@ def to_dict(state: np.void, components: Components, player: int | None = None) -
         seats[int(state["royals"][royal])] = {kind: COLOURS[royal // 2], "rings": int(state["rings"][royal])}
     hidden = player is not None
     return {
-        "rules": RULES[int(state["advanced"])],
+        "rules": RULES[int(state["rule_set"])],
         "num_players": n,
         "start_player": int(state["start_player"]),
         "phase": PHASES[int(state["phase"])],
@@ -98,7 +98,7 @@ def from_dict(data: Any, components: Components) -> np.ndarray:
     state = states[0]
     n = _whole(data["num_players"], "num_players", 2, MAX_PLAYERS)
     state["num_players"] = n
-    state["advanced"] = _one_of(data["rules"], "rules", RULES)
+    state["rule_set"] = _one_of(data["rules"], "rules", RULES)
     state["phase"] = _one_of(data["phase"], "phase", PHASES)
     state["start_player"] = _whole(data["start_player"], "start_player", 0, n - 1)
     state["player"] = _whole(data["turn"], "turn", 0, n - 1)
@@ -177,7 +177,7 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
     index = {card.name: number for number, card in enumerate(components.cards)}
     state["piles"] = state["history"] = -1
     hands, piles, played = (_list(data[key], key, n) for key in ("hands", "piles", "played"))
-    full = [card for card in components.deck if int(state["advanced"]) or card.pile != "scoring"]
+    full = [card for card in components.deck if int(state["rule_set"]) or card.pile != "scoring"]
     for player in range(n):
         if isinstance(hands[player], dict):
             raise PositionError(f"hands[{player}] are counts: this is what a player knows, not a whole position")
@@ -232,7 +232,7 @@ def _times(count: int) -> str:
 def _check_course(state: np.void, components: Components) -> None:
     """Whether figures, hands and piles fit phase, turn and `left`."""
     n, start, turn = (int(state[name]) for name in ("num_players", "start_player", "player"))
-    phase, left, a_turn = int(state["phase"]), int(state["left"]), 1 + int(state["advanced"])
+    phase, left, a_turn = int(state["phase"]), int(state["left"]), 1 + int(state["rule_set"])
     knights = [int(board).bit_count() for board in state["knights"][:n]]
     if phase == PLACE_PHASE:
         order = [(start - 1 - place) % n for place in range(n)]  # counter-clockwise, the start player last
@@ -252,8 +252,8 @@ def _check_course(state: np.void, components: Components) -> None:
                 f"player {player} must have {counted(expected[player], 'knight')} on the table, got {knights[player]}"
             )
 
-    hand_size = 2 * (2 + int(state["advanced"]))
-    total = sum(components.pile_sizes[: 2 + int(state["advanced"])])
+    hand_size = 2 * (2 + int(state["rule_set"]))
+    total = sum(components.pile_sizes[: 2 + int(state["rule_set"])])
     draws = total - hand_size
     played = [int(cards).bit_count() for cards in state["played"][:n]]
     if phase == OVER:

@@ -312,7 +312,7 @@ def begin_turn(g, player):
     else:
         g["phase"] = PLAY_PHASE
         g["player"] = player
-        g["left"] = 1 + int(g["advanced"])
+        g["left"] = 1 + int(g["rule_set"])
 
 
 @jit
@@ -376,12 +376,18 @@ def end_play(g, player):
     g["left"] = left
     if left > 0:
         return
-    due = min(1 + int(g["advanced"]), cards_in_piles(g, player))
+    due = min(1 + int(g["rule_set"]), cards_in_piles(g, player))
     if due > 0:
         g["phase"] = DRAW_PHASE
         g["left"] = due
     else:
         begin_turn(g, next_clockwise(g, player))
+
+
+@jit
+def is_over(t, g):
+    """Whether all hands are played."""
+    return int(g["phase"]) == OVER
 
 
 @jit
@@ -418,6 +424,21 @@ def legal(t, g, words):
                 words[word] |= t["seat_rows"][TOP - top, word]
 
 
+@jit
+def describe(t, g, action):
+    """Seats from which and to which an action of the player to move goes, -1 where it has none: (origin, target)."""
+    effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
+    if effect == PLACE:
+        return -1, landing(king_seat(g), -slot)
+    if effect == KNIGHT:
+        origin = knight_seat(g, int(g["player"]), slot)
+    elif effect in (ROYAL, RING):
+        origin = int(g["royals"][royal_in_slot(g, slot)])
+    else:
+        return -1, -1
+    return origin, landing(origin, int(t["actions"][action, 3]))
+
+
 # --- dealing -----------------------------------------------------------------------------------------------------
 
 
@@ -435,7 +456,7 @@ def shuffle(cards, start, size, seed, stream):
 
 
 @jit
-def deal(t, g, seed, start_player, num_players, advanced):
+def deal(t, g, seed, start_player, num_players, rule_set):
     """Set up a new game: royals, rings, shuffled piles, hands of 2 + 2 (beginner) or 3 + 3 cards (advanced).
 
     Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
@@ -451,7 +472,7 @@ def deal(t, g, seed, start_player, num_players, advanced):
             g["piles"][player, place] = -1
             g["history"][player, place] = -1
     g["num_players"] = num_players
-    g["advanced"] = advanced
+    g["rule_set"] = rule_set
     drawn = below(random_bits(seed, 0), num_players)
     start = drawn if start_player < 0 else start_player
     g["start_player"] = start
@@ -472,14 +493,14 @@ def deal(t, g, seed, start_player, num_players, advanced):
     stream = 1
     for player in range(num_players):
         place = 0
-        for pile in range(2 + advanced):
+        for pile in range(2 + rule_set):
             size = int(t["pile_sizes"][pile])
             for offset in range(size):
                 g["piles"][player, place + offset] = t["deck"][place + offset]
             stream = shuffle(g["piles"][player], place, size, seed, stream)
             g["pile_sizes"][player, pile] = size
             place += size
-        for _ in range(2 + advanced):
+        for _ in range(2 + rule_set):
             draw(t, g, player, 0)
             draw(t, g, player, 1)
 
@@ -509,7 +530,7 @@ def redeal(t, g, viewer, seed):
         played = int(g["played"][player])
         new_hand = hand if player == viewer else 0
         start = 0
-        for pile in range(2 + int(g["advanced"])):
+        for pile in range(2 + int(g["rule_set"])):
             size = int(t["pile_sizes"][pile])
             in_hand = 0 if player == viewer else popcount(hand & int(t["pile_bits"][pile]))
             hidden = int(g["pile_sizes"][player, pile]) + in_hand
@@ -530,7 +551,7 @@ def redeal(t, g, viewer, seed):
 
 
 @jit
-def conceal(g, viewer):
+def conceal(t, g, viewer):
     """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes
     stay."""
     for player in range(int(g["num_players"])):

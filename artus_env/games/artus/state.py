@@ -23,7 +23,7 @@ STATE = np.dtype(
         ("left", np.int8),  # cards still to play or to draw in this phase; 1 when placing, 0 when over
         ("start_player", np.int8),
         ("num_players", np.int8),
-        ("advanced", np.int8),
+        ("rule_set", np.int8),
         ("unused", np.int8),  # keeps the arrays below aligned
         ("pile_sizes", np.int8, (MAX_PLAYERS, len(PILES))),  # cards left in each pile
         ("piles", np.int8, (MAX_PLAYERS, MAX_CARDS)),  # card index; a pile's next card first; drawn ones are -1

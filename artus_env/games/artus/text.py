@@ -10,7 +10,7 @@ import numpy as np
 from artus_env.engine.reading import printable, shown
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
-from artus_env.games.artus.kernels import describe
+from artus_env.games.artus.rules import describe
 from artus_env.games.artus.state import OVER, PHASES
 
 
@@ -19,7 +19,7 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
     what = action_table(components)[action]
     if what.effect == DRAW:
         return f"draw:{PILES[what.slot]}"
-    origin, target = describe(tables, states, action)
+    origin, target = describe(tables[0], states[0], action)
     if what.effect == PLACE:
         return f"@{target}"
     card = components.cards[what.card]
@@ -135,7 +135,7 @@ def render(
 
 def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     g = states[0]
-    n, phase, advanced = int(g["num_players"]), int(g["phase"]), int(g["advanced"])
+    n, phase, advanced = int(g["num_players"]), int(g["phase"]), int(g["rule_set"])
     if names is not None and len(names) != n:
         raise ValueError(f"names must name {n} players, got {shown(list(names))}")
     fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]

@@ -1,7 +1,6 @@
-"""Compiled loops over the rules: everything that the batch, the single game and the agents' view run.
+"""Compiled loops over the verbs of a game: everything that the batch, the single game and the agents' view run.
 
-All loops go over games `low..high-1`, so that threads can share a batch. They are thin: what a game is stands in
-`rules`, what is seen in `observation`.
+All loops go over games `low..high-1`, so that threads can share a batch. Sets of actions have 64 actions a word.
 """
 
 from __future__ import annotations
@@ -9,36 +8,31 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from artus_env.engine.bits import lowest_bit, popcount, unpack64
+from artus_env.engine import verbs
+from artus_env.engine.bits import is_in, lowest_bit, next_action, popcount, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rewards import final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
-from artus_env.games.artus import observation as seen
-from artus_env.games.artus import rules
-from artus_env.games.artus.actions import KNIGHT, MASK_WORDS, PLACE, RING, ROYAL, TAIL_WORD
-from artus_env.games.artus.state import OVER
 
 ILLEGAL = -1_000_000
 """What `play_one` returns instead of points."""
 
 
 @jit
-def is_legal(legal, action):
-    """Whether an action is in a set of legal actions: shape (MASK_WORDS,), uint64."""
-    return (legal[action >> 6] >> np.uint64(action & 63)) & np.uint64(1) != 0
-
-
-@jit
-def write_mask(t, legal, mask):
+def write_mask(legal, mask):
     """Legal actions from bits to bytes: shape (A,), int8."""
-    actions = int(t["num_actions"])
-    if actions < 64:  # a tiny box
+    actions = len(mask)
+    if actions < 64:
         for action in range(actions):
-            mask[action] = is_legal(legal, action)
+            mask[action] = is_in(legal, action)
         return
     for word in range(actions >> 6):
         unpack64(legal[word], mask, word << 6)
-    unpack64(legal[TAIL_WORD], mask, actions - 64)
+    start = actions - 64  # the last ones once more, so that they can be written as a whole word, too
+    tail = legal[start >> 6] >> np.uint64(start & 63)
+    if start & 63:
+        tail |= legal[(start >> 6) + 1] << np.uint64(64 - (start & 63))
+    unpack64(tail, mask, start)
 
 
 @jit
@@ -51,9 +45,9 @@ def look(tables, states, player, observation, mask, legal, low, high):
     for i in range(low, high):
         g = states[i]
         player[i] = g["player"]
-        rules.legal(t, g, legal[i])
-        write_mask(t, legal[i], mask[i])
-        seen.observe(t, g, int(g["player"]), observation[i])
+        verbs.legal(t, g, legal[i])
+        write_mask(legal[i], mask[i])
+        verbs.observe(t, g, int(g["player"]), observation[i])
 
 
 @jit
@@ -68,26 +62,27 @@ def observe_chosen(tables, states, which, viewers, out):
     """What `viewers` see in the games `which`: shapes (n,), int64, and (n, F), int8."""
     tables, states, out = borrow(tables), borrow(states), borrow(out)
     for k in range(len(which)):
-        seen.observe(tables[0], states[which[k]], int(viewers[k]), out[k])
+        verbs.observe(tables[0], states[which[k]], int(viewers[k]), out[k])
 
 
 @jit
-def deal(tables, states, seeds, start_players, chosen, num_players, advanced, low, high):
+def deal(tables, states, seeds, start_players, chosen, num_players, rule_set, low, high):
     """Deal the chosen games anew. A start player of -1 is drawn."""
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
         if chosen[i]:
-            rules.deal(t, states[i], seeds[i], int(start_players[i]), num_players, advanced)
+            verbs.deal(t, states[i], seeds[i], int(start_players[i]), num_players, rule_set)
 
 
 @jit
-def first_illegal(states, legal, actions, num_actions):
+def first_illegal(tables, states, legal, actions, num_actions):
     """Index of the first game whose action is illegal, -1 if there is none. Finished games take any action."""
-    states, legal = borrow(states), borrow(legal)
+    tables, states, legal = borrow(tables), borrow(states), borrow(legal)
+    t = tables[0]
     for i in range(len(actions)):
         action = int(actions[i])
-        if (action < 0 or action >= num_actions or not is_legal(legal[i], action)) and int(states[i]["phase"]) != OVER:
+        if (action < 0 or action >= num_actions or not is_in(legal[i], action)) and not verbs.is_over(t, states[i]):
             return i
     return -1
 
@@ -110,24 +105,24 @@ def step(
         g = states[i]
         players = int(g["num_players"])
         mover = int(g["player"])
-        if int(g["phase"]) == OVER:
-            move_reward(mode, 0, mover, players, reward[i])
+        if verbs.is_over(t, g):
+            move_reward(t, mode, 0, mover, players, reward[i])
             continue
-        points = rules.play(t, g, int(actions[i]))
-        move_reward(mode, points, mover, players, reward[i])
-        over = int(g["phase"]) == OVER
+        points = verbs.play(t, g, int(actions[i]))
+        move_reward(t, mode, points, mover, players, reward[i])
+        over = verbs.is_over(t, g)
         done[i] = over
         if over:
-            final_reward(mode, g["scores"], players, reward[i])
+            final_reward(t, g, mode, reward[i])
             for p in range(players):
                 final_scores[i, p] = g["scores"][p]
             if autoreset:
                 seeds[i] = next_seed(seeds[i])
-                rules.deal(t, g, seeds[i], -1, players, int(g["advanced"]))
+                verbs.deal(t, g, seeds[i], -1, players, int(g["rule_set"]))
         player[i] = g["player"]
-        rules.legal(t, g, legal[i])
-        write_mask(t, legal[i], mask[i])
-        seen.observe(t, g, int(g["player"]), observation[i])
+        verbs.legal(t, g, legal[i])
+        write_mask(legal[i], mask[i])
+        verbs.observe(t, g, int(g["player"]), observation[i])
 
 
 @jit
@@ -162,10 +157,10 @@ def sample(legal, keys, actions, low, high):
 def choose(legal, bits):
     """One of the legal actions, from 64 random bits; -1 if there is none."""
     total = 0
-    for word in range(MASK_WORDS - 1):
+    for word in range(len(legal)):
         total += popcount(legal[word])
     nth = below(bits, total)
-    for word in range(MASK_WORDS - 1):
+    for word in range(len(legal)):
         count = popcount(legal[word])
         if nth < count:
             left = legal[word]
@@ -184,12 +179,10 @@ def points(tables, states, legal, out, low, high):
     for i in range(low, high):
         g = states[i]
         out[i] = 0
-        for word in range(MASK_WORDS - 1):
-            left = legal[i, word]
-            while left:
-                action = 64 * word + lowest_bit(left)
-                left &= left - np.uint64(1)
-                out[i, action] = rules.points_of(t, g, action)
+        action = next_action(legal[i], -1)
+        while action >= 0:
+            out[i, action] = verbs.points_of(t, g, action)
+            action = next_action(legal[i], action)
 
 
 @jit
@@ -198,15 +191,23 @@ def redeal(tables, states, seeds, viewers, low, high):
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
-        rules.redeal(t, states[i], int(viewers[i]), seeds[i])
+        verbs.redeal(t, states[i], int(viewers[i]), seeds[i])
 
 
 @jit
-def conceal(states, viewers, low, high):
+def conceal(tables, states, viewers, low, high):
     """Remove what the viewers don't know, in place."""
-    states = borrow(states)
+    tables, states = borrow(tables), borrow(states)
     for i in range(low, high):
-        rules.conceal(states[i], int(viewers[i]))
+        verbs.conceal(tables[0], states[i], int(viewers[i]))
+
+
+@jit
+def over(tables, states, out, low, high):
+    """Which games have ended: shape (N,), bool."""
+    tables, states = borrow(tables), borrow(states)
+    for i in range(low, high):
+        out[i] = verbs.is_over(tables[0], states[i])
 
 
 # --- shares of a batch in parallel; `bounds[k]..bounds[k + 1]` are the games of share k -----------------------------
@@ -234,26 +235,44 @@ def sample_shares(legal, keys, actions, bounds):
 
 
 @jit
+def over_one(tables, states):
+    """Whether the game has ended."""
+    return verbs.is_over(tables[0], states[0])
+
+
+@jit
 def play_one(tables, states, legal, action):
-    """Play an action if it is legal: the points that it brought, or `ILLEGAL` and nothing has changed."""
+    """Play one of the actions there are if it is legal.
+
+    Returns: the points that it brought, `ILLEGAL` if nothing has changed; whether the game is over.
+    """
     t, g = tables[0], states[0]
-    rules.legal(t, g, legal)
-    if action < 0 or action >= int(t["num_actions"]) or not is_legal(legal, action):
-        return ILLEGAL
-    return rules.play(t, g, action)
+    verbs.legal(t, g, legal)
+    points = int(verbs.play(t, g, action)) if is_in(legal, action) else ILLEGAL
+    return points, verbs.is_over(t, g)
 
 
 @jit
 def mask_one(tables, states, legal, mask):
     """Legal actions of the player to move: shape (A,), int8."""
-    rules.legal(tables[0], states[0], legal)
-    write_mask(tables[0], legal, mask)
+    verbs.legal(tables[0], states[0], legal)
+    write_mask(legal, mask)
 
 
 @jit
 def observe_one(tables, states, viewer, out):
     """What `viewer` sees: shape (F,), int8."""
-    seen.observe(tables[0], states[0], viewer, out)
+    verbs.observe(tables[0], states[0], viewer, out)
+
+
+@jit
+def pay_one(tables, states, mode, points, player, over, reward):
+    """Write what a move that brought `player` some points is paid, and the end of the game if that has come: shape
+    (players,)."""
+    t, g = tables[0], states[0]
+    move_reward(t, mode, points, player, int(g["num_players"]), reward)
+    if over:
+        final_reward(t, g, mode, reward)
 
 
 @jit
@@ -262,25 +281,9 @@ def turn_one(tables, states, legal, action, mask, observation):
 
     Returns: the points that it brought (`ILLEGAL`: nothing has changed), who is to move next, whether the game is over.
     """
-    points = play_one(tables, states, legal, action)
+    points, over = play_one(tables, states, legal, action)
     mask_one(tables, states, legal, mask)
     g = states[0]
     player = int(g["player"])
     observe_one(tables, states, player, observation)
-    return points, player, int(g["phase"]) == OVER
-
-
-@jit
-def describe(tables, states, action):
-    """Seats from which and to which an action of the player to move goes, -1 where it has none: (origin, target)."""
-    t, g = tables[0], states[0]
-    effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
-    if effect == PLACE:
-        return -1, rules.landing(rules.king_seat(g), -slot)
-    if effect == KNIGHT:
-        origin = rules.knight_seat(g, int(g["player"]), slot)
-    elif effect in (ROYAL, RING):
-        origin = int(g["royals"][rules.royal_in_slot(g, slot)])
-    else:
-        return -1, -1
-    return origin, rules.landing(origin, int(t["actions"][action, 3]))
+    return points, player, over

@@ -1,0 +1,48 @@
+"""Games by name: any installed package can bring one, as an entry point of the group `artus.games`."""
+
+from __future__ import annotations
+
+import copyreg
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import entry_points
+
+from artus_env.engine.definition import Definition
+from artus_env.engine.reading import shown
+
+GROUP = "artus.games"
+
+
+def game_names() -> list[str]:
+    """Names of all games that are installed."""
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
+def find_game(game: str | Definition) -> Definition:
+    """A game's definition from its name, or from itself.
+
+    Raises:
+        ValueError: If there is no such game; the message lists those there are, the nearest first.
+        TypeError: If what the name stands for is no definition, or one of another name.
+    """
+    return game if isinstance(game, Definition) else _load(game)
+
+
+@cache
+def _load(name: str) -> Definition:
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            definition = entry.load()
+            if not isinstance(definition, Definition):
+                raise TypeError(f"game {name!r}: {entry.value} is no Definition, got {shown(definition)}")
+            if definition.name != name:
+                raise TypeError(f"game {name!r}: {entry.value} calls itself {definition.name!r}")
+            return definition
+    names = game_names()
+    near = get_close_matches(name.lower(), names) if isinstance(name, str) else []
+    guess = f"; did you mean {' or '.join(near)}?" if near else ";"
+    raise ValueError(f"there is no game {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
+
+
+# A game is the same in every process: what is pickled is its name.
+copyreg.pickle(Definition, lambda definition: (find_game, (definition.name,)))

@@ -1,0 +1,101 @@
+"""A hash of the code that can end up in a compiled function: comments, docstrings and places in a file don't change it.
+
+Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
+inlined into it, or a global, can change without the cache noticing. Here it is the code of the function's module and of
+all modules that this one imports, directly or not, as far as they belong to this project or to the function's package.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from types import CodeType
+from typing import Any
+
+OWN = "artus_env"
+_HAS_DOCSTRING = (
+    0x4000000  # a flag of functions since Python 3.13; before, their first constant is the docstring or None
+)
+
+
+@cache
+def code_hash(module: str) -> str:
+    """Hash of the code of a module and of all that it imports from its own package and from this one (16 hex digits).
+
+    Modules that are only imported within functions don't count: no compiled code gets at them.
+    """
+    packages = {OWN, module.partition(".")[0]}
+    digests: dict[str, bytes] = {}
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in digests:
+            code = _code(name)
+            digests[name] = b"" if code is None else digest(code)
+            waiting += (
+                [] if code is None else [found for found in _imported(code) if found.partition(".")[0] in packages]
+            )
+    return hashlib.sha256(repr(sorted(digests.items())).encode()).hexdigest()[:16]
+
+
+def _code(module: str) -> CodeType | None:
+    """The code of a module as it stands in its file now; None if there is no such module or it has none."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError, AttributeError):  # what was imported from a module need not be one; `__main__`
+        return None
+    get_code: Any = getattr(spec and spec.loader, "get_code", None)
+    return get_code(module) if get_code else None
+
+
+def _imported(code: CodeType) -> Iterator[str]:
+    """What the code of a module imports, and each name that it takes from there, which may be a module as well."""
+    source = ""
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            source = step.argval
+            yield source
+        elif step.opname == "IMPORT_FROM":
+            yield f"{source}.{step.argval}"
+
+
+def _parts(code: CodeType) -> Iterator[CodeType]:
+    """A module's code and that of everything defined in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _parts(constant)
+
+
+def digest(code: CodeType) -> bytes:
+    """Hash of instructions, names and constants."""
+    hashed = hashlib.sha256()
+    for part in _parts(code):
+        docstring = _docstring(part)
+        plain = [None if c is docstring else _ordered(c) for c in part.co_consts if not isinstance(c, CodeType)]
+        hashed.update(repr((part.co_qualname, part.co_code, part.co_names, part.co_varnames, plain)).encode())
+    return hashed.digest()
+
+
+def _ordered(constant: Any) -> Any:
+    """A set of constants in an order that is the same in every process."""
+    return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
+
+
+def _docstring(code: CodeType) -> Any:
+    """The constant that is the docstring of a module, a class or a function, None if it has none."""
+    if code.co_flags & inspect.CO_OPTIMIZED:  # a function
+        first = code.co_consts[0] if code.co_consts else None
+        named = not code.co_name.startswith("<")
+        return first if named and (sys.version_info < (3, 13) or code.co_flags & _HAS_DOCSTRING) else None
+    before: Any = None
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_NAME" and step.argval == "__doc__":
+            return before
+        before = step.argval if step.opname == "LOAD_CONST" else None
+    return None
