@@ -10,7 +10,6 @@ from artus_agents import loops
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
 from artus_env.engine.workers import run_shares, scratch, shares, threads_for
-from artus_env.games.artus.actions import MASK_WORDS
 
 GAMES_PER_THREAD = 16
 
@@ -46,7 +45,7 @@ class LookaheadAgent:
         actions = np.empty(count, np.int64)
         arguments = (
             view.tables, states, view.legal_bits, scratch(len(bounds) - 1, 3, states.dtype),
-            scratch(len(bounds) - 1, MASK_WORDS, np.uint64), self.weight, view.keys, actions,
+            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), self.weight, view.keys, actions,
         )  # fmt: skip
         run_shares(loops.lookahead, loops.lookahead_shares, arguments, bounds)
         return actions

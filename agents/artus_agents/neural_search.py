@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from artus_agents import saved, search_loops
-from artus_agents.loops import NODE
+from artus_agents.loops import node_dtype
 from artus_agents.network import Network, fast_bfloat16
 from artus_agents.neural import check_network, infer, trained, write_outlook
 from artus_agents.outlook import OUTLOOKS
@@ -19,7 +19,6 @@ from artus_agents.search_loops import EDGE, EDGES_PER_NODE, MAX_DEPTH, Leaves, S
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
-from artus_env.games.artus.actions import MASK_WORDS
 
 EVALUATIONS = 64
 """Of `ppo-search` without a number."""
@@ -82,7 +81,7 @@ class NeuralSearchAgent:
             copy.deepcopy(network).bfloat16() if bfloat16 else network
         )  # so that no call has to convert weights
         self.evaluations = evaluations
-        self.mode = mode_index(reward)
+        self.mode = mode_index(reward, "prestige")
         self.card = card
         self.bfloat16 = bfloat16
         self.candidates = candidates
@@ -114,7 +113,7 @@ class NeuralSearchAgent:
         n, actions = len(roots), self.network.shape.num_actions
         keys, legal = view.keys[part], view.legal_bits[part]
         trees = Trees(
-            np.empty((n, self.evaluations + 1), NODE),
+            np.empty((n, self.evaluations + 1), node_dtype(legal.shape[1])),
             np.empty((n, self._edges), EDGE),
             np.empty((n, 2), np.int64),
             np.empty((n, self.candidates), np.int64),
@@ -126,7 +125,7 @@ class NeuralSearchAgent:
         most = int(widths.sum(axis=1).max())
         leaves = Leaves(
             np.empty(most, roots.dtype),
-            np.empty((most, MASK_WORDS), np.uint64),
+            np.empty((most, legal.shape[1]), np.uint64),
             np.empty((most, view.observation.shape[1]), np.int8),
             np.empty((most, 2, MAX_DEPTH), np.int32),
             np.empty((most, 2), np.int64),
@@ -141,7 +140,7 @@ class NeuralSearchAgent:
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
-            search_loops.back_up(offsets, widths[number + 1], trees, leaves, said, self.mode)
+            search_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, self.mode)
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
 
     def _ask(

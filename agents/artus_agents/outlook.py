@@ -12,66 +12,24 @@ import math
 import numba
 import numpy as np
 
-from artus_agents.loops import worth
-from artus_env.engine.bits import lowest_bit
+from artus_env.engine import verbs
+from artus_env.engine.bits import next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.games.artus.actions import MASK_WORDS
-from artus_env.games.artus.rules import play
-from artus_env.games.artus.state import DRAW_PHASE
 
-POINTS, OWN_SEATS, OTHER_SEATS = range(3)
 OUTLOOKS = 3
-"""Points for the player; change of the worth of his seats; change of the worth of all others' seats."""
 SCALE = np.float32(0.1)
 """Gates are per ten units: so they are about as large as what else a network says."""
 
 
 @jit
-def clipped(number):
-    """Into int8, which only a changed box can exceed."""
-    return max(-127, min(127, number))
-
-
-@jit
-def others_worth(t, g, player):
-    """Sum of the values of the seats that the knights of all but one player hold."""
-    total = 0
-    for other in range(int(g["num_players"])):
-        if other != player:
-            total += worth(t, g, other)
-    return total
-
-
-@jit
 def outlook(tables, states, legal, scratch, out, low, high, share=0):
-    """Write the outlook of every legal action: shape (n, A, OUTLOOKS), int8. Other actions' entries stay as they were.
+    """Write the outlook of every legal action: shape (n, A, K), int8. Other actions' entries stay as they were.
 
     `scratch` (shares, 1) is overwritten. States may be concealed: nothing hidden is looked at.
     """
     tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
-    t = tables[0]
-    after = scratch[share, 0]
     for i in range(low, high):
-        g = states[i]
-        player = int(g["player"])
-        drawing = int(g["phase"]) == DRAW_PHASE
-        score = int(g["scores"][player])
-        own = worth(t, g, player)
-        others = others_worth(t, g, player)
-        for word in range(MASK_WORDS - 1):
-            left = legal[i, word]
-            while left:
-                action = 64 * word + lowest_bit(left)
-                left &= left - np.uint64(1)
-                if drawing:
-                    for k in range(OUTLOOKS):
-                        out[i, action, k] = 0
-                    continue
-                scratch[share, 0] = g
-                play(t, after, action)
-                out[i, action, POINTS] = clipped(int(after["scores"][player]) - score)
-                out[i, action, OWN_SEATS] = clipped(worth(t, after, player) - own)
-                out[i, action, OTHER_SEATS] = clipped(others_worth(t, after, player) - others)
+        verbs.outlook(tables[0], states[i], legal[i], scratch[share], out[i])
 
 
 @jit_parallel
@@ -84,17 +42,15 @@ def outlook_shares(tables, states, legal, scratch, out, bounds):
 def legal_logits(logits, gates, legal, out, ids, values):
     """Logits of the legal actions of one game, outlook included. Writes ids and logits; returns how many there are."""
     count = 0
-    for word in range(MASK_WORDS - 1):
-        left = legal[word]
-        while left:
-            action = 64 * word + lowest_bit(left)
-            left &= left - np.uint64(1)
-            value = logits[action]
-            for k in range(len(gates)):
-                value += SCALE * gates[k] * out[action, k]
-            ids[count] = action
-            values[count] = value
-            count += 1
+    action = next_action(legal, -1)
+    while action >= 0:
+        value = logits[action]
+        for k in range(len(gates)):
+            value += SCALE * gates[k] * out[action, k]
+        ids[count] = action
+        values[count] = value
+        count += 1
+        action = next_action(legal, action)
     return count
 
 
@@ -122,7 +78,7 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, hig
     Args:
         logits: shape (n, A), float32.
         gates: What ten units of each outlook add to a logit: shape (n, K), float32; K = 0: no outlook.
-        legal: shape (n, MASK_WORDS), uint64.
+        legal: shape (n, W), uint64.
         out: Outlook, shape (n, A, K), int8, or anything of that rank where K = 0.
         bits: 64 random bits for each game, shape (n,), uint64.
         sample: Whether to draw.

@@ -10,9 +10,8 @@ import numpy as np
 from artus_agents import loops
 from artus_env.engine.agents import View
 from artus_env.engine.reading import shown
+from artus_env.engine.verbs import routine
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
-from artus_env.games.artus.actions import MASK_WORDS
-from artus_env.games.artus.state import DRAW_PHASE
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
@@ -77,7 +76,7 @@ class IsmctsAgent:
                 [self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64
             )
         bounds = shares(count, min(available_cores(), count, MOST_TOGETHER // self.simulations))
-        memory = self._memory(len(bounds) - 1, self.simulations, states.dtype)
+        memory = self._memory(len(bounds) - 1, self.simulations, view)
         actions = np.empty(count, np.int64)
         arguments = (
             view.tables,
@@ -124,15 +123,14 @@ class IsmctsAgent:
     def _without_search(view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
         """The action where none needs to be searched for, else -1."""
         only = int(loops.single(legal))
-        if only < 0 and state["phase"] == DRAW_PHASE:
-            return int(loops.fullest_pile(view.tables[0], state, key))
-        return only
+        return only if only >= 0 else int(routine(view.tables[0], state, key))
 
     def _tree(self, view: View, state: np.void, key: np.uint64) -> tuple[np.ndarray, np.ndarray]:
         """Nodes and edges of the tree that is grown for one game, by simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
         most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
-        memory = [part[0] for part in self._memory(1, most, state.dtype)]
+        games, words, *trees = (part[0] for part in self._memory(1, most, view))
+        memory = [games, words[: view.legal_bits.shape[1]], *trees]
         for first in range(0, most, CHUNK):
             loops.simulate(view.tables[0], state, *memory, key, first, min(CHUNK, most - first), *self._settings)
             if self.seconds and time.perf_counter() >= end:
@@ -140,12 +138,13 @@ class IsmctsAgent:
         return memory[2], memory[3]
 
     @staticmethod
-    def _memory(count: int, simulations: int, state: np.dtype) -> tuple[np.ndarray, ...]:
+    def _memory(count: int, simulations: int, view: View) -> tuple[np.ndarray, ...]:
         """What the search writes to, a row for each thread: games, legal actions, nodes, edges, path, used."""
+        words = view.legal_bits.shape[1]
         return (
-            scratch(count, 2, state),
-            scratch(count, MASK_WORDS, np.uint64),
-            np.empty((count, simulations + 1), loops.NODE),
+            scratch(count, 2, view.definition.state_dtype),
+            scratch(count, words, np.uint64),
+            np.empty((count, simulations + 1), loops.node_dtype(words)),
             np.empty((count, (simulations + 10) * EDGES_PER_SIMULATION), loops.EDGE),
             np.empty((count, 3, MAX_DEPTH)),
             scratch(count, 2, np.int64),

@@ -130,6 +130,15 @@ def add(words, action):
 
 
 @jit
+def is_subset(words, others):
+    """Whether all actions of a set are in another set as well."""
+    for word in range(len(words)):
+        if words[word] & ~others[word]:
+            return False
+    return True
+
+
+@jit
 def next_action(words, action):
     """The action of a set that follows `action`, -1 if there is none; the first one follows -1.
 

@@ -14,13 +14,27 @@ import inspect
 import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from types import CodeType
 from typing import Any
+
+import numba
+import numpy as np
 
 OWN = "artus_env"
 _HAS_DOCSTRING = (
     0x4000000  # a flag of functions since Python 3.13; before, their first constant is the docstring or None
 )
+
+
+def source_hash(*packages: Path) -> str:
+    """Hash of all source files of some packages and of the versions that run them (16 hex digits)."""
+    hashed = hashlib.sha256(f"{sys.version} {np.__version__} {numba.__version__}".encode())
+    for package in packages:
+        for path in sorted(package.rglob("*.py")):
+            hashed.update(str(path.relative_to(package)).encode())
+            hashed.update(path.read_bytes())
+    return hashed.hexdigest()[:16]
 
 
 @cache

@@ -12,7 +12,8 @@ code here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import cache, wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -76,12 +77,19 @@ def _verb(required: bool) -> Callable[[Verb], Verb]:
 
             @overload(verb, strict=False)  # the names of arguments are the game's own
             def typed(t, *rest):
-                chosen = _of(t.dtype, name)
-                return getattr(chosen, "py_func", chosen)
+                return _forwarding(_of(t.dtype, name))
 
         return verb
 
     return make
+
+
+@cache
+def _forwarding(function: Verb) -> Verb:
+    """A plain function that calls a compiled one: so that one keeps the way in which it was compiled."""
+    arguments = ", ".join(signature(function).parameters)
+    made: Verb = eval(f"lambda {arguments}: function({arguments})", {"function": function})
+    return made
 
 
 # --- what every game has ------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-from artus_env import Batch
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
 from artus_training.evaluate import Evaluation
 from artus_training.settings import WHERE
 
@@ -49,7 +50,7 @@ def card(
     """
     return {
         "variants": [list(variant) for variant in variants],
-        "components": Batch.definition.standard.hash,
+        "components": find_game(DEFAULT_GAME).standard.hash,
         "command": command,
         "strength": [
             {"rules": e.rules, "num_players": e.num_players, "against": e.agents[1], "games": e.games, "seed": e.seed,

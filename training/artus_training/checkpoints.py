@@ -26,6 +26,7 @@ from safetensors.torch import load, save
 
 from artus_env import Batch
 from artus_env.engine.files import write_atomically
+from artus_env.engine.kernels import over_one
 from artus_env.engine.reading import decode
 
 FIRST_LINE = b"artus checkpoint 2\n"
@@ -237,12 +238,12 @@ def checked_games(batch: Batch, states: np.ndarray) -> np.ndarray:
     checked = np.empty_like(states)
     for game, state in enumerate(states):
         try:
-            if int(state["num_players"]) != players or int(state["advanced"]) != rules:
+            if int(state["num_players"]) != players or int(state["rule_set"]) != rules:
                 raise ValueError("it is of another variant")
             position = batch.definition.to_dict(state, batch.components)
             checked[game] = batch.definition.from_dict(position, batch.components)[0]
         except (ValueError, IndexError, KeyError, TypeError, OverflowError) as error:
             raise ValueError(f"game {game} is no possible position: {error}") from error
-        if checked[game]["phase"] == batch.definition.over:
+        if over_one(batch.tables, checked[game : game + 1]):
             raise ValueError(f"game {game} is over")
     return checked

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from artus_env import Batch
+from artus_env import DEFAULT_GAME, Batch
 from artus_env.engine.agents import Agent, View, agent_names, find_agent
+from artus_env.engine.games import find_game
 from artus_env.engine.match import play_games, seat_orders, seatings
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
@@ -114,7 +115,7 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
     """
     if num_players is None:
         num_players = max(2, len(agents))
-    Batch.definition.check_variant(rules, num_players)
+    find_game(DEFAULT_GAME).check_variant(rules, num_players)
     found = [find_player(agent) for agent in agents]
     if len(agents) not in (2, num_players):
         needed = f"{num_players} players need {num_players} agents"
@@ -128,7 +129,7 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
     for agent, player in named.values():
         if hasattr(player, "check_variant"):
             try:
-                player.check_variant(rules, num_players, Batch.definition.box(components))
+                player.check_variant(rules, num_players, find_game(DEFAULT_GAME).box(components))
             except ValueError as error:
                 raise ValueError(f"agent {shown(_name(agent))}: {error}") from error
     return found + found[1:2] * (num_players - len(found))

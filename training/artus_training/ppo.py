@@ -37,14 +37,15 @@ from artus_agents.network import Network, Shape, fast_bfloat16
 from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
 from artus_agents.outlook import OUTLOOKS, SCALE, legal_logits, softmax
 from artus_agents.saved import Count, Point, read_card, save_agent
-from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.engine.agents import Agent, choose_actions
+from artus_env.engine.games import find_game
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
-from artus_env.games.artus.actions import MASK_WORDS, TAIL_WORD
+from artus_env.games.artus.actions import MASK_WORDS
 from artus_env.games.artus.components import MAX_PLAYERS
 from artus_env.games.artus.observation import observation_scale, turns_after
 from artus_training.cards import card, command, point
@@ -200,7 +201,7 @@ class Settings(PpoSettings):
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
         for rules, num_players in self.variants:
-            Batch.definition.check_variant(rules, num_players)
+            find_game(DEFAULT_GAME).check_variant(rules, num_players)
         if len(set(self.variants)) < len(self.variants):
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants):
@@ -222,7 +223,7 @@ class Settings(PpoSettings):
                 raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
         self.check_hidden()
         for mode in (self.reward, self.final_reward or self.reward):
-            mode_index(mode)
+            mode_index(mode, "prestige")
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise ValueError(f"precision must be auto, float32 or bfloat16, got {shown(self.precision)}")
         if self.device not in ("cpu", "cuda"):
@@ -843,7 +844,7 @@ class Trainer:
     def _check_buffers(self) -> None:
         """Raise a ValueError if compiled loops can't take what a checkpoint has put into the buffers."""
         legal, action = self.legal[:MAX_PLAYERS], self.action[:MAX_PLAYERS]
-        bits = np.unpackbits(legal[..., :TAIL_WORD].copy().view(np.uint8), axis=-1, bitorder="little")
+        bits = np.unpackbits(legal.copy().view(np.uint8), axis=-1, bitorder="little")
         if bits[..., NUM_ACTIONS:].any() or ((action < 0) | (action >= NUM_ACTIONS)).any():
             raise ValueError("it has actions that there are not")
         if not np.take_along_axis(bits, action[..., None], axis=-1)[self.carried].all():
@@ -889,7 +890,7 @@ def preset(rules: str, num_players: int, path: Path | None = None, told: Setting
     Raises:
         ValueError: If the file is missing or no such thing.
     """
-    Batch.definition.check_variant(rules, num_players)
+    find_game(DEFAULT_GAME).check_variant(rules, num_players)
     source = Path(str(path or files("artus_training") / "presets" / f"{rules}-{num_players}.toml"))
     try:
         given = tomllib.loads(source.read_text())

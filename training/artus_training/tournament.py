@@ -29,14 +29,16 @@ import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 import artus_agents
+import artus_env
 from artus_agents import WEIGHTS
-from artus_env import Batch, Game
+from artus_env import DEFAULT_GAME, Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, agent_factory, find_agent
 from artus_env.engine.files import alone_in, write_atomically
-from artus_env.engine.jit import PACKAGE, source_hash
+from artus_env.engine.games import find_game
 from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, seed_stream
+from artus_env.engine.sources import source_hash
 from artus_env.games.artus.components import RULES, RULES_VERSION, STANDARD
 from artus_training.cli import UsageError
 from artus_training.evaluate import MOST_GAMES
@@ -70,7 +72,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Game.definition.check_variant(self.rules, self.num_players)
+        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
             raise ValueError(f"a tournament needs two or more different agents, got {' '.join(self.agents) or 'none'}")
         if self.games < 1:
@@ -352,7 +354,7 @@ def made_of(settings: Settings, agents: Given) -> str:
     `agents`.
     """
     ours = Path(artus_agents.__path__[0])
-    digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, ours)}".encode())
+    digest = hashlib.sha256(f"{settings.hash} {source_hash(Path(artus_env.__path__[0]), ours)}".encode())
     for path in sorted(ours.rglob("*.safetensors")):
         digest.update(path.read_bytes())
     for name in settings.agents:

@@ -26,7 +26,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import save_agent
-from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
+from artus_env.engine.games import find_game
 from artus_env.games.artus.observation import observation_scale
 from artus_training.cards import PACKAGES, card, command, point
 from artus_training.checkpoints import CheckpointError, read_archive
@@ -115,7 +116,7 @@ class Settings(PpoSettings):
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
-        Batch.definition.check_variant(self.rules, self.num_players)
+        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs")
         self.check_at_least(1, "threads", most=MOST_THREADS)
         self.check_at_least(1, "evaluation_games", most=MOST_GAMES)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from artus_env.engine.rewards import MODES
+from artus_env.engine.rewards import reward_modes
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
 from artus_env.games.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, RECONSTRUCTED, STANDARD, Card, Components
 from artus_env.games.artus.observation import observation_bounds, observation_layout
@@ -152,7 +152,9 @@ def observation(components: Components = STANDARD) -> str:
 
 def rewards() -> str:
     """Reward modes."""
-    return markdown(["`reward=`", "paid", "amount"], [[f"`{mode}`", *REWARDS[mode]] for mode in MODES])
+    return markdown(
+        ["`reward=`", "paid", "amount"], [[f"`{mode}`", *REWARDS[mode]] for mode in reward_modes("prestige")]
+    )
 
 
 def reconstructed() -> str:
