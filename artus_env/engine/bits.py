@@ -132,10 +132,10 @@ def add(words, action):
 @jit
 def is_subset(words, others):
     """Whether all actions of a set are in another set as well."""
+    missing = np.uint64(0)
     for word in range(len(words)):
-        if words[word] & ~others[word]:
-            return False
-    return True
+        missing |= words[word] & ~others[word]
+    return missing == 0
 
 
 @jit

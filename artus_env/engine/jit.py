@@ -57,8 +57,8 @@ def module_of_tables(kind: Any) -> str | None:
         kind = kind.dtype
     if isinstance(kind, types.Record):
         return _tables.get(kind)
-    parts: Any = getattr(kind, "args", kind)
-    found = (module_of_tables(part) for part in parts) if isinstance(parts, (tuple, types.BaseTuple)) else ()
+    parts: Any = getattr(kind, "args", getattr(kind, "types", kind))
+    found = (module_of_tables(part) for part in parts) if isinstance(parts, tuple) else ()
     return next((module for module in found if module), None)
 
 
