@@ -20,7 +20,7 @@ from artus_env.games.artus.actions import PLACE, action_table
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import PLAY_PHASE
-from artus_training.evaluate import evaluate
+from artus_training.arena.evaluate import evaluate
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 

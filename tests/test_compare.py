@@ -8,10 +8,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from artus_env.engine.files import write_atomically
-from artus_training import compare, curves
 from artus_training.cli import main
-from artus_training.ppo import Settings, train
-from artus_training.runs import RunError, alone_in_run
+from artus_training.learn import compare
+from artus_training.learn.ppo.trainer import Settings, train
+from artus_training.learn.runs import RunError, alone_in_run
+from artus_training.watch import curves
 
 
 def tiny(runs):

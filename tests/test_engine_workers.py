@@ -19,7 +19,7 @@ from artus_env.engine.workers import (
     cpu_quotas,
     threads_for,
 )
-from artus_training import bench, neighbours
+from artus_training.bench import interfaces, neighbours
 from artus_training.cli import main
 
 
@@ -235,7 +235,7 @@ def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypa
 
 def test_the_benchmark_compares_one_thread_with_the_default_beside_neighbours(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(neighbours, "measure", lambda seconds: iter([neighbours.Compared("Batch", 10.0, 18.0, 1.8)]))
-    monkeypatch.setattr(bench, "warmup", lambda: None)
+    monkeypatch.setattr(interfaces, "warmup", lambda: None)
     assert main(["bench", "--neighbours", "1", "--json", str(tmp_path / "figures.json")]) == 0
     assert "Batch" in capsys.readouterr().out
     assert (tmp_path / "figures.json").read_text() == '{\n  "Batch": 1.8\n}\n'

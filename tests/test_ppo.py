@@ -21,12 +21,13 @@ from artus_env.engine.agents import FORFEIT
 from artus_env.engine.files import UNFINISHED
 from artus_env.games.artus.components import MAX_PLAYERS as P
 from artus_env.games.artus.state import OVER, STATE
-from artus_training import checkpoints, ppo
-from artus_training.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
-from artus_training.cli import UsageError, main
-from artus_training.evaluate import evaluate
-from artus_training.opponents import Opponent
-from artus_training.ppo import (
+from artus_training.arena.evaluate import evaluate
+from artus_training.cli import main
+from artus_training.learn import checkpoints
+from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
+from artus_training.learn.opponents import Opponent
+from artus_training.learn.ppo import trainer as ppo
+from artus_training.learn.ppo.trainer import (
     LEARNER,
     Progress,
     Settings,
@@ -39,8 +40,9 @@ from artus_training.ppo import (
     preset,
     train,
 )
-from artus_training.runs import alone_in_run
-from artus_training.settings import settings_to_dict
+from artus_training.learn.runs import alone_in_run
+from artus_training.learn.settings import settings_to_dict
+from artus_training.usage import UsageError
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
@@ -607,7 +609,7 @@ def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
     settings = tiny(tmp_path, steps=2048)
     script = """
 import os, signal, sys
-from artus_training import ppo
+from artus_training.learn.ppo import trainer as ppo
 writes = iter(range(9))
 os.fsync = lambda _: next(writes) and os.kill(os.getpid(), signal.SIGKILL)
 ppo.main(sys.argv[1:])

@@ -22,8 +22,8 @@ from artus_env.engine.reading import printable
 from artus_env.engine.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
 from artus_env.games.artus import shapes
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
-from artus_training import film
 from artus_training.cli import main
+from artus_training.watch import film
 from engine_play import random_game
 from positions import around, position
 
@@ -254,7 +254,7 @@ def run_python(code):
 
 
 def test_importing_loads_no_pictures():
-    code = "import sys, artus_env.artus_v0, artus_env.gymnasium_v0, artus_training.show; "
+    code = "import sys, artus_env.artus_v0, artus_env.gymnasium_v0, artus_training.watch.show; "
     code += "assert not {'PIL', 'pygame', 'pillow_lunasvg'} & set(sys.modules)"
     assert run_python(code).returncode == 0
 

@@ -20,8 +20,7 @@ from artus_env import Game
 from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
 from artus_env.engine.match import seat_orders, seatings
-from artus_training.cli import main
-from artus_training.standings import (
+from artus_training.arena.standings import (
     duel_table,
     interval_of,
     markdown_table,
@@ -30,7 +29,7 @@ from artus_training.standings import (
     standings,
     write_report,
 )
-from artus_training.tournament import (
+from artus_training.arena.tournament import (
     Block,
     Line,
     Results,
@@ -45,6 +44,7 @@ from artus_training.tournament import (
     run,
     short_names,
 )
+from artus_training.cli import main
 
 
 def test_every_lineup_of_different_agents_while_there_are_enough():
@@ -649,7 +649,7 @@ def test_wrong_usage_is_one_line(arguments, fault, tmp_path, capsys):
 def test_where_nothing_can_be_written_is_said_before_the_first_game(out, records, fault, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("something else")
-    monkeypatch.setattr("artus_training.tournament.play_block", lambda *_: pytest.fail("a game was played"))
+    monkeypatch.setattr("artus_training.arena.tournament.play_block", lambda *_: pytest.fail("a game was played"))
     keep = ["--records", records] if records else []
     assert main(["tournament", "greedy", "random", "--games", "2", "--out", out, *keep]) == 2
     error = capsys.readouterr().err

@@ -19,16 +19,17 @@ from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View, find_agent
-from artus_training import train_sb3
-from artus_training.checkpoints import SEAL, CheckpointError, read_archive, seal
-from artus_training.cli import UsageError, main
-from artus_training.evaluate import evaluate, line_up, wilson_interval
-from artus_training.opponents import Opponent, end_round
-from artus_training.policy import Progress, draw, load_checkpoint, save_checkpoint, to_network
-from artus_training.runs import RunError, alone_in_run
-from artus_training.settings import settings_to_dict
-from artus_training.train_sb3 import LinearDecay, Settings, parse, train
-from artus_training.vec_env import SelfPlayVecEnv
+from artus_training.arena.evaluate import evaluate, line_up, wilson_interval
+from artus_training.cli import main
+from artus_training.learn.checkpoints import SEAL, CheckpointError, read_archive, seal
+from artus_training.learn.opponents import Opponent, end_round
+from artus_training.learn.runs import RunError, alone_in_run
+from artus_training.learn.sb3 import trainer as train_sb3
+from artus_training.learn.sb3.policy import Progress, draw, load_checkpoint, save_checkpoint, to_network
+from artus_training.learn.sb3.trainer import LinearDecay, Settings, parse, train
+from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
+from artus_training.learn.settings import settings_to_dict
+from artus_training.usage import UsageError
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 

@@ -29,8 +29,9 @@ from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
 from artus_env.engine.agents import FORFEIT, View
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
-from artus_training import ppo, tournament
-from artus_training.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
+from artus_training.arena import tournament
+from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
+from artus_training.learn.ppo import trainer as ppo
 from artus_training.play import sight
 from artus_training.play.command import seats
 from artus_training.play.server import Lobby

@@ -11,50 +11,44 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple, TextIO
 
+from artus_training.usage import UsageError
+
 
 class Command(NamedTuple):
-    module: str  # has `function(arguments: list[str]) -> exit code`
+    module: str  # below this package; has `function(arguments: list[str]) -> exit code`
     function: str
     summary: str
     extra: str = ""  # all that it needs is in this extra
 
 
 COMMANDS = {
-    "train": Command("artus_training.ppo", "main", "train an agent by self-play", "train"),
+    "train": Command("learn.ppo.trainer", "main", "train an agent by self-play", "train"),
     "train-all": Command(
-        "artus_training.ppo", "main_all", "train beginner and advanced agents and show how strong they are", "train"
+        "learn.ppo.trainer", "main_all", "train beginner and advanced agents and show how strong they are", "train"
     ),
-    "train-sb3": Command("artus_training.train_sb3", "main", "train with Stable-Baselines3, for comparison", "train"),
-    "compare": Command(
-        "artus_training.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"
-    ),
-    "curves": Command("artus_training.curves", "main", "learning curves of trained agents as a picture", "train"),
-    "play": Command("artus_training.play.command", "main", "play in the browser, with people and agents", "play"),
-    "evaluate": Command("artus_training.evaluate", "main", "let agents play each other"),
+    "train-sb3": Command("learn.sb3.trainer", "main", "train with Stable-Baselines3, for comparison", "train"),
+    "compare": Command("learn.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
+    "curves": Command("watch.curves", "main", "learning curves of trained agents as a picture", "train"),
+    "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),
+    "evaluate": Command("arena.evaluate", "main", "let agents play each other"),
     "tournament": Command(
-        "artus_training.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
+        "arena.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
     "baseline": Command(
-        "artus_training.tournament", "baseline", "tournaments of the agents here in every variant", "tournament"
+        "arena.tournament", "baseline", "tournaments of the agents here in every variant", "tournament"
     ),
-    "replay": Command(
-        "artus_training.show", "replay", "list recorded games, step through one, make a page or a GIF of it"
-    ),
-    "bench": Command("artus_training.bench", "main", "decisions per second, every interface"),
+    "replay": Command("watch.show", "replay", "list recorded games, step through one, make a page or a GIF of it"),
+    "bench": Command("bench.interfaces", "main", "decisions per second, every interface"),
     "bench-train": Command(
-        "artus_training.bench_train", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
+        "bench.training", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
     ),
-    "show": Command("artus_training.show", "show", "a position, or the middle of a random game, as text"),
-    "rules": Command("artus_training.show", "rules", "cards, wheel and action table"),
+    "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
+    "rules": Command("watch.show", "rules", "cards, wheel and action table"),
 }
 
 
 TOO_LARGE = re.compile(r"tried to allocate|maximum allowed|array is too big|int too large to convert", re.IGNORECASE)
 """How torch and NumPy say that there is not enough memory, or never could be."""
-
-
-class UsageError(Exception):
-    """Something that the user can mend: shown in one line, without a traceback; exit code 2."""
 
 
 def usage() -> str:
@@ -113,7 +107,7 @@ def _run(name: str, arguments: list[str]) -> int:
     command = COMMANDS[name]
     import_module("artus_env")  # before torch: see `artus_agents`
     try:
-        return getattr(import_module(command.module), command.function)(arguments)
+        return getattr(import_module(f"artus_training.{command.module}"), command.function)(arguments)
     except SystemExit:  # after --help
         _flush(sys.stdout)
         raise

@@ -21,8 +21,8 @@ from rich.table import Table
 from artus_env.engine.files import write_atomically
 from artus_env.engine.match import seat_orders, win_shares
 from artus_env.engine.wording import counted
-from artus_training.evaluate import wilson_interval
-from artus_training.tournament import Results, short_names
+from artus_training.arena.evaluate import wilson_interval
+from artus_training.arena.tournament import Results, short_names
 
 BOOTSTRAP_SAMPLES = 2000
 SAMPLES_AT_ONCE = 20

@@ -29,12 +29,12 @@ from artus_agents.saved import save_agent
 from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
 from artus_env.engine.games import find_game
 from artus_env.games.artus.observation import observation_scale
-from artus_training.cards import PACKAGES, card, command, point
-from artus_training.checkpoints import CheckpointError, read_archive
-from artus_training.cli import UsageError
-from artus_training.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
-from artus_training.opponents import OpponentError, end_round
-from artus_training.policy import (
+from artus_training.arena.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
+from artus_training.learn.cards import PACKAGES, card, command, point
+from artus_training.learn.checkpoints import CheckpointError, read_archive
+from artus_training.learn.opponents import OpponentError, end_round
+from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
+from artus_training.learn.sb3.policy import (
     MaskedPolicy,
     Progress,
     ScaledMlp,
@@ -43,9 +43,8 @@ from artus_training.policy import (
     snapshot,
     to_network,
 )
-from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
-from artus_training.settings import (
+from artus_training.learn.sb3.vec_env import SELF, SelfPlayVecEnv
+from artus_training.learn.settings import (
     MOST_THREADS,
     UNTOLD,
     PpoSettings,
@@ -55,7 +54,8 @@ from artus_training.settings import (
     settings_to_dict,
     without_programs,
 )
-from artus_training.vec_env import SELF, SelfPlayVecEnv
+from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.usage import UsageError
 
 PROGRAM = "artus train-sb3"
 BYTES_A_DECISION = 4 * (OBSERVATION_SIZE + NUM_ACTIONS) + 80

@@ -40,9 +40,9 @@ from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.sources import source_hash
 from artus_env.games.artus.components import RULES, RULES_VERSION, STANDARD
-from artus_training.cli import UsageError
-from artus_training.evaluate import MOST_GAMES
+from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.progress import progress, terminal
+from artus_training.usage import UsageError
 
 BLOCK_SECONDS = 2.0
 """How much work lies between two saves."""
@@ -524,7 +524,7 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
 
 def main(arguments: list[str]) -> int:
     """`artus tournament`."""
-    from artus_training.standings import print_table, standings, write_report
+    from artus_training.arena.standings import print_table, standings, write_report
 
     parser = argparse.ArgumentParser(
         prog="artus tournament",
@@ -579,7 +579,7 @@ def one_line() -> Iterator[None]:
 
 def baseline(arguments: list[str]) -> int:
     """`artus baseline`: the table of the README, one tournament for each variant."""
-    from artus_training.standings import markdown_table, standings
+    from artus_training.arena.standings import markdown_table, standings
 
     parser = argparse.ArgumentParser(
         prog="artus baseline",

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from artus_env import Batch
-from artus_training.evaluate import evaluate
+from artus_training.arena.evaluate import evaluate
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 ROUNDS = 9
@@ -125,7 +125,7 @@ def evaluation_work(agent: str, games: int) -> Callable[[], int]:
 def training_work() -> Callable[[], int]:
     import dataclasses
 
-    from artus_training import ppo
+    from artus_training.learn.ppo import trainer as ppo
 
     trainer = ppo.Trainer(dataclasses.replace(ppo.preset("beginner", 2), num_games=512, num_steps=16))
 

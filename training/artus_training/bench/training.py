@@ -27,8 +27,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from artus_agents.neural import draw_actions, infer
 from artus_env.engine.wording import counted
 from artus_env.games.artus.components import MAX_PLAYERS
-from artus_training import ppo, train_sb3
-from artus_training.cli import UsageError
+from artus_training.learn.ppo import trainer as ppo
+from artus_training.learn.sb3 import trainer as train_sb3
+from artus_training.usage import UsageError
 
 
 @dataclass

@@ -19,7 +19,7 @@ from artus_env.engine.match import play_games, seat_orders, seatings
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
-from artus_training.cli import UsageError
+from artus_training.usage import UsageError
 
 Z_95 = 1.959964
 """Half width of a 95 % interval in standard deviations."""

@@ -28,8 +28,8 @@ from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.render import require, rgb_array
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
-from artus_training import neighbours
-from artus_training.cli import UsageError
+from artus_training.bench import neighbours
+from artus_training.usage import UsageError
 
 MOST_NEIGHBOURS = 64
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]

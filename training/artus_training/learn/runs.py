@@ -14,9 +14,9 @@ from pathlib import Path
 
 from artus_agents.saved import CARD, WEIGHTS, read_card
 from artus_env.engine.files import alone_in, write_atomically
-from artus_training.checkpoints import CheckpointError
-from artus_training.cli import UsageError
-from artus_training.opponents import OpponentError
+from artus_training.learn.checkpoints import CheckpointError
+from artus_training.learn.opponents import OpponentError
+from artus_training.usage import UsageError
 
 
 class RunError(ValueError):

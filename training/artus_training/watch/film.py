@@ -111,7 +111,7 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
         "title": escape(f"Artus, {record.position['rules']}: {result}"),
         "data": embedded({**packed(svgs), "moves": _moves(line)}),
     }
-    page = files("artus_training").joinpath("replay.html").read_text(encoding="utf-8")
+    page = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
     page = re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)  # at once: a name may look like a place, too
     write_atomically(path, page.encode())
     return len(svgs)

@@ -18,7 +18,7 @@ from matplotlib.ticker import PercentFormatter
 
 from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
-from artus_training.cli import UsageError
+from artus_training.usage import UsageError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Told apart by colour-blind people, too (Okabe and Ito)."""

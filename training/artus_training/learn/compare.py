@@ -21,11 +21,13 @@ import tyro
 from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
-from artus_training import curves, ppo, train_sb3
-from artus_training.cli import UsageError
-from artus_training.evaluate import MOST_GAMES, evaluate
-from artus_training.runs import alone_in_run, begin_run, stopped_in_one_line
-from artus_training.settings import changes, settings_to_dict
+from artus_training.arena.evaluate import MOST_GAMES, evaluate
+from artus_training.learn.ppo import trainer as ppo
+from artus_training.learn.runs import alone_in_run, begin_run, stopped_in_one_line
+from artus_training.learn.sb3 import trainer as train_sb3
+from artus_training.learn.settings import changes, settings_to_dict
+from artus_training.usage import UsageError
+from artus_training.watch import curves
 
 
 @dataclass

@@ -24,9 +24,9 @@ from artus_env.engine.wording import counted
 from artus_env.games.artus import tables
 from artus_env.games.artus.components import RULES
 from artus_env.games.artus.shapes import THEMES
-from artus_training import film
-from artus_training.cli import UsageError
-from artus_training.evaluate import game_length
+from artus_training.arena.evaluate import game_length
+from artus_training.usage import UsageError
+from artus_training.watch import film
 
 
 def show(arguments: list[str]) -> int:

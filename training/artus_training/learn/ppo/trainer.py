@@ -48,8 +48,9 @@ from artus_env.engine.workers import available_cores, run_shares, scratch, share
 from artus_env.games.artus.actions import MASK_WORDS
 from artus_env.games.artus.components import MAX_PLAYERS
 from artus_env.games.artus.observation import observation_scale, turns_after
-from artus_training.cards import card, command, point
-from artus_training.checkpoints import (
+from artus_training.arena.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
+from artus_training.learn.cards import card, command, point
+from artus_training.learn.checkpoints import (
     CheckpointError,
     Tensors,
     as_tensor,
@@ -62,12 +63,9 @@ from artus_training.checkpoints import (
     save_checkpoint,
     take,
 )
-from artus_training.cli import UsageError
-from artus_training.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
-from artus_training.opponents import Opponent, end_round
-from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
-from artus_training.settings import (
+from artus_training.learn.opponents import Opponent, end_round
+from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
+from artus_training.learn.settings import (
     MOST_THREADS,
     UNTOLD,
     PpoSettings,
@@ -77,6 +75,8 @@ from artus_training.settings import (
     settings_to_dict,
     without_programs,
 )
+from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.usage import UsageError
 
 PROGRAM = "artus train"
 PAST = "past"
@@ -890,8 +890,8 @@ def preset(rules: str, num_players: int, path: Path | None = None, told: Setting
     Raises:
         ValueError: If the file is missing or no such thing.
     """
-    find_game(DEFAULT_GAME).check_variant(rules, num_players)
-    source = Path(str(path or files("artus_training") / "presets" / f"{rules}-{num_players}.toml"))
+    Batch.definition.check_variant(rules, num_players)
+    source = Path(str(path or files("artus_training.learn.ppo") / "presets" / f"{rules}-{num_players}.toml"))
     try:
         given = tomllib.loads(source.read_text())
     except OSError as error:

@@ -21,7 +21,7 @@ from torch.nn import functional
 from artus_agents.network import Network, Shape, hidden_sizes
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import Count, Point
-from artus_training.checkpoints import (
+from artus_training.learn.checkpoints import (
     CheckpointError,
     add_to_archive,
     load_optimizer,

@@ -1,0 +1,1 @@
+"""Agents play each other: evaluations, tournaments, ratings."""

@@ -1,0 +1,1 @@
+"""Speed: of every interface, of the trainers, and beside busy neighbours."""

@@ -1,0 +1,1 @@
+"""Self-play PPO: all seats of all games learn at once."""

@@ -1,0 +1,1 @@
+"""Positions, recorded games and learning curves to look at."""
