@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from artus_env.engine.files import write_atomically
 from artus_training.cli import main
 from artus_training.learn import compare
-from artus_training.learn.ppo.trainer import Settings, train
+from artus_training.learn.ppo.settings import Settings
+from artus_training.learn.ppo.train import train
 from artus_training.learn.runs import RunError, alone_in_run
 from artus_training.watch import curves
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import torch
 
+from artus_agents.network import fast_bfloat16
 from artus_agents.neural import infer
 from artus_agents.outlook import OUTLOOKS
 from artus_agents.saved import load_agent, read_card
@@ -26,20 +27,16 @@ from artus_training.cli import main
 from artus_training.learn import checkpoints
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
 from artus_training.learn.opponents import Opponent
-from artus_training.learn.ppo import trainer as ppo
-from artus_training.learn.ppo.trainer import (
-    LEARNER,
-    Progress,
-    Settings,
-    Trainer,
-    estimate,
-    fast_bfloat16,
-    parse,
-    policy_gradient,
-    policy_gradient_torch,
-    preset,
-    train,
-)
+from artus_training.learn.ppo import command
+from artus_training.learn.ppo import train as training
+from artus_training.learn.ppo.checkpoint import Progress, load, save
+from artus_training.learn.ppo.command import parse
+from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
+from artus_training.learn.ppo.gradient import Choices, Policy, policy_gradient, policy_gradient_torch
+from artus_training.learn.ppo.seating import LEARNER
+from artus_training.learn.ppo.settings import Settings, preset
+from artus_training.learn.ppo.train import train
+from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
@@ -83,10 +80,9 @@ class Rollout:
         self.pending = np.zeros((P, 1), np.int64)
 
     def estimate(self, carried_reward, carried, gamma, gae_lambda):
-        estimate(
-            np.array([3]), self.mover, self.learns, self.reward, self.done, self.value, carried_reward, carried, gamma,
-            gae_lambda, self.advantage, self.target, self.ready, self.pending,
-        )  # fmt: skip
+        steps = Steps(np.array([3]), self.mover, self.learns, self.reward, self.done, self.value)
+        results = Estimates(self.advantage, self.target, self.ready, self.pending)
+        estimate(steps, Carried(carried, carried_reward), gamma, gae_lambda, results)
 
 
 def test_a_game_of_three_by_hand():
@@ -155,7 +151,7 @@ def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_
         theirs = trainer.seats[:, :num_players] != LEARNER
         assert (theirs.sum(axis=1) == counts).all()
         held += theirs
-        trainer._seat_opponents(trainer.tables[0], np.arange(48))
+        trainer.seat_opponents(trainer.variants[0], np.arange(48))
     assert (held == counts[:, None]).all()
 
 
@@ -165,9 +161,9 @@ def test_every_decision_is_learnt_from_once(tmp_path, num_players):
     learnt, made = 0, 0
     for _ in range(6):
         trainer.collect()
-        learnt += int(trainer.ready.sum())
-        made += trainer.learns.size
-        assert learnt + int((trainer.pending >= 0).sum()) == made
+        learnt += int(trainer.rollout.ready.sum())
+        made += trainer.rollout.learns.size
+        assert learnt + int((trainer.rollout.pending >= 0).sum()) == made
         trainer.update()
 
 
@@ -203,8 +199,9 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
 
     by_logits, by_gates, sums = np.empty_like(logits), np.empty_like(gates), np.zeros((1, 3))
     order = np.random.default_rng(2).permutation(len(chosen))  # decisions lie anywhere among those collected
-    rows, collected = np.argsort(order), [part[order] for part in (bits, out, chosen, old, advantages)]
-    policy_gradient(logits, gates, rows, *collected, 0.2, 0.01, by_logits, by_gates, sums, 0, len(rows))
+    rows, collected = np.argsort(order), Choices(*(part[order] for part in (bits, out, chosen, old, advantages)))
+    gradient = Policy(by_logits, by_gates)
+    policy_gradient(Policy(logits, gates), rows, collected, 0.2, 0.01, gradient, sums, 0, len(rows))
     sums = sums[0]
     np.testing.assert_allclose(by_logits, given[0].grad, atol=1e-7)
     assert sums[0] == pytest.approx(float(entropy.sum().detach()), rel=1e-4)
@@ -212,11 +209,12 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
     if outlook:
         np.testing.assert_allclose(by_gates, given[1].grad, atol=1e-6)
 
-    parts = [torch.tensor(part) for part in (bits.view(np.int64), out, chosen, old, advantages)]
-    other = policy_gradient_torch(torch.tensor(logits), torch.tensor(gates), parts, 0.2, 0.01)
-    np.testing.assert_allclose(other[0], by_logits, atol=1e-7)
-    np.testing.assert_allclose(other[1], by_gates, atol=1e-6)
-    np.testing.assert_allclose(other[2], sums, rtol=1e-3)
+    choices = Choices(*(torch.tensor(part) for part in (bits.view(np.int64), out, chosen, old, advantages)))
+    policy = Policy(torch.tensor(logits), torch.tensor(gates))
+    other, other_sums = policy_gradient_torch(policy, choices, 0.2, 0.01)
+    np.testing.assert_allclose(other.logits, by_logits, atol=1e-7)
+    np.testing.assert_allclose(other.gates, by_gates, atol=1e-6)
+    np.testing.assert_allclose(other_sums, sums, rtol=1e-3)
 
 
 # --- training ---
@@ -243,7 +241,7 @@ def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
     for _ in range(3):
         trainer.collect()
         trainer.update()
-    trainer.save()
+    save(trainer)
     trainer.collect()  # and what came after the checkpoint is lost
     assert train(dataclasses.replace(parted, resume=True))
     assert whole.agent.read_bytes() == parted.agent.read_bytes()
@@ -320,7 +318,7 @@ def test_interrupted_it_saves_says_so_and_goes_on(tmp_path, undisturbed):
 def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
     trainers = [Trainer(tiny(tmp_path, precision=precision, hidden=(64,))) for precision in ("float32", "bfloat16")]
     exact, short = (
-        infer(trainer.network, trainer.tables[0].batch.observation, trainer.bfloat16) for trainer in trainers
+        infer(trainer.network, trainer.variants[0].batch.observation, trainer.bfloat16) for trainer in trainers
     )
     for one, other in zip(exact, short, strict=True):
         assert one.dtype == other.dtype == torch.float32
@@ -338,7 +336,7 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't exist"):
         saved(settings)
     trainer = Trainer(settings)
-    trainer.save()
+    save(trainer)
     content = settings.checkpoint.read_bytes()
     for damaged in (content[: len(content) // 2], b"", b"something else"):
         settings.checkpoint.write_bytes(damaged)
@@ -350,12 +348,12 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
         with pytest.raises(
             CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"
         ):
-            other.load(*saved(settings))
+            load(other, *saved(settings))
 
 
 def test_no_flipped_bit_goes_unnoticed(tmp_path):
     settings = tiny(tmp_path, num_games=4)
-    Trainer(settings).save()
+    save(Trainer(settings))
     content = settings.checkpoint.read_bytes()
     random = np.random.default_rng(0)
     for place in [*range(120), *random.integers(0, len(content), 280), *range(-70, 0)]:
@@ -417,7 +415,7 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_p
     trainer = Trainer(settings)
     trainer.collect()
     trainer.update()
-    trainer.save()
+    save(trainer)
     about, tensors = saved(settings)
     assert name in tensors
     part = tensors.pop(name)
@@ -431,7 +429,7 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_p
         CheckpointError,
         match=rf"checkpoint\.pt.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)",
     ):
-        Trainer(settings).load(*saved(settings))
+        load(Trainer(settings), *saved(settings))
 
 
 @pytest.mark.parametrize("opponents", [(), ("greedy=0.5",), ("greedy=0.25", "past=0.25")])
@@ -440,9 +438,9 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
     trainer = Trainer(settings)
     trainer.collect()
     trainer.update()
-    trainer.save()
+    save(trainer)
     trainer = Trainer(dataclasses.replace(settings, opponents=opponents))
-    trainer.load(*saved(settings))
+    load(trainer, *saved(settings))
     seated = (trainer.seats[:, :2] >= 0).any(axis=1)
     assert seated.sum() == (4 if opponents else 0)
     assert set(trainer.seats[seated].max(axis=1)) == set(range(len(opponents)))
@@ -474,7 +472,7 @@ def test_resume_goes_on_with_the_newest_run_also_when_it_was_killed_in_its_first
     assert train(first)
     assert train(alone)
     with monkeypatch.context() as patch:
-        patch.setattr(ppo, "learn_to_the_end", killed)
+        patch.setattr(training, "learn_to_the_end", killed)
         with pytest.raises(KeyboardInterrupt):
             train(second)
     resumed = parse(["--resume", "--seed", "2", "--runs", str(tmp_path)])
@@ -609,10 +607,10 @@ def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
     settings = tiny(tmp_path, steps=2048)
     script = """
 import os, signal, sys
-from artus_training.learn.ppo import trainer as ppo
+from artus_training.learn.ppo import command
 writes = iter(range(9))
 os.fsync = lambda _: next(writes) and os.kill(os.getpid(), signal.SIGKILL)
-ppo.main(sys.argv[1:])
+command.main(sys.argv[1:])
 """
     words = [
         "--runs",
@@ -639,12 +637,12 @@ ppo.main(sys.argv[1:])
 def test_a_training_that_diverges_keeps_the_checkpoint_before(tmp_path):
     settings = tiny(tmp_path)
     trainer = Trainer(settings)
-    trainer.save()
+    save(trainer)
     before = settings.checkpoint.read_bytes()
     with torch.no_grad():
         trainer.network.head.bias[3] = torch.nan
     with pytest.raises(FloatingPointError, match=r"network\.head\.bias has numbers that are not finite: .* diverged"):
-        trainer.save()
+        save(trainer)
     assert settings.checkpoint.read_bytes() == before
 
 
@@ -662,7 +660,7 @@ def test_a_training_that_diverges_keeps_the_checkpoint_before(tmp_path):
 )
 def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_path, words, message):
     with pytest.raises(UsageError, match=message):
-        ppo.main([*words, "--runs", str(tmp_path)])
+        command.main([*words, "--runs", str(tmp_path)])
     assert not list(tmp_path.iterdir())
 
 

@@ -24,9 +24,13 @@ from artus_training.cli import main
 from artus_training.learn.checkpoints import SEAL, CheckpointError, read_archive, seal
 from artus_training.learn.opponents import Opponent, end_round
 from artus_training.learn.runs import RunError, alone_in_run
-from artus_training.learn.sb3 import trainer as train_sb3
-from artus_training.learn.sb3.policy import Progress, draw, load_checkpoint, save_checkpoint, to_network
-from artus_training.learn.sb3.trainer import LinearDecay, Settings, parse, train
+from artus_training.learn.sb3 import command
+from artus_training.learn.sb3 import train as training
+from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
+from artus_training.learn.sb3.command import parse
+from artus_training.learn.sb3.policy import draw, to_network
+from artus_training.learn.sb3.settings import Settings
+from artus_training.learn.sb3.train import LinearDecay, train
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
@@ -356,7 +360,7 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
         spent.append(time.monotonic() - start)
         return result
 
-    monkeypatch.setattr(train_sb3, "evaluate", timed)
+    monkeypatch.setattr(training, "evaluate", timed)
     limits = {"steps": 10**9, "minutes": 1 / 1200, "evaluate_every": 1 / 60_000}  # an evaluation after every update
     start = time.monotonic()
     settings = Settings(
@@ -382,7 +386,7 @@ def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypat
         torch.set_num_threads(2)
         return evaluate(*arguments, **others)
 
-    monkeypatch.setattr(train_sb3, "evaluate", evaluate_with_threads)
+    monkeypatch.setattr(training, "evaluate", evaluate_with_threads)
     monkeypatch.setattr(MaskablePPO, "train", lambda model: threads.append(torch.get_num_threads()))
     limits = {"steps": 192, "evaluate_every": 1 / 60_000, "evaluation_games": 2, "judges": ("random",)}
     try:
@@ -615,7 +619,7 @@ def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_che
 )
 def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_path, words, message):
     with pytest.raises(UsageError, match=message):
-        train_sb3.main([*words, "--runs", str(tmp_path)])
+        command.main([*words, "--runs", str(tmp_path)])
     assert not list(tmp_path.iterdir())
 
 

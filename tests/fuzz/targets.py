@@ -31,7 +31,12 @@ from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_training.arena import tournament
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
-from artus_training.learn.ppo import trainer as ppo
+from artus_training.learn.ppo.checkpoint import Progress
+from artus_training.learn.ppo.checkpoint import load as load_checkpoint
+from artus_training.learn.ppo.checkpoint import save as save_checkpoint
+from artus_training.learn.ppo.settings import Settings, preset
+from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.settings import settings_to_dict
 from artus_training.play import sight
 from artus_training.play.command import seats
 from artus_training.play.server import Lobby
@@ -160,14 +165,14 @@ def agents(folder: Path) -> Iterator[Try]:
 @contextmanager
 def presets(folder: Path) -> Iterator[Try]:
     path = folder / "preset.toml"
-    settings = ppo.settings_to_dict(ppo.Settings())
+    settings = settings_to_dict(Settings())
     settings = {name: value for name, value in settings.items() if name not in ("runs", "preset", "resume")}
 
     def attempt(rng: Random) -> bool:
         text = toml(mutated(settings, rng) if rng.random() < 0.7 else settings).encode()
         path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
         try:
-            ppo.preset("beginner", 2, path).check()
+            preset("beginner", 2, path).check()
         except ValueError as error:
             return checked(error)
         return True
@@ -185,15 +190,15 @@ def toml(value: Any) -> str:
 @contextmanager
 def checkpoints(folder: Path) -> Iterator[Try]:
     torch.set_num_threads(1)
-    settings = ppo.Settings(
+    settings = Settings(
         runs=folder, hidden=(4,), num_games=4, num_steps=8, batch_size=16, threads=1,
         opponents=("past=0.5", "random=0.25"),
         evaluate_every=0, final_games=0, pool_size=1, snapshot_every=1, precision="float32",
     )  # fmt: skip
-    trainer = ppo.Trainer(settings)
+    trainer = Trainer(settings)
     trainer.collect()
     trainer.update()
-    trainer.save()
+    save_checkpoint(trainer)
     path = settings.checkpoint
     content = path.read_bytes()
     about, _, packed = content[len(FIRST_LINE) : -SEAL].partition(b"\n")
@@ -216,9 +221,9 @@ def checkpoints(folder: Path) -> Iterator[Try]:
         forged = rng.random() < 0.7
         path.write_bytes(forgery(rng) if forged else mutated_bytes(content, rng))
         try:
-            resumed = ppo.Trainer(settings)
+            resumed = Trainer(settings)
             with redirect_stdout(StringIO()):  # it says which settings have changed
-                resumed.load(*read_checkpoint(path, ppo.Progress))
+                load_checkpoint(resumed, *read_checkpoint(path, Progress))
         except CheckpointError as error:
             return checked(error)
         assert forged or path.read_bytes() == content, "damaged content was believed"

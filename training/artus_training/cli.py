@@ -22,11 +22,11 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "train": Command("learn.ppo.trainer", "main", "train an agent by self-play", "train"),
+    "train": Command("learn.ppo.command", "main", "train an agent by self-play", "train"),
     "train-all": Command(
-        "learn.ppo.trainer", "main_all", "train beginner and advanced agents and show how strong they are", "train"
+        "learn.ppo.command", "main_all", "train beginner and advanced agents and show how strong they are", "train"
     ),
-    "train-sb3": Command("learn.sb3.trainer", "main", "train with Stable-Baselines3, for comparison", "train"),
+    "train-sb3": Command("learn.sb3.command", "main", "train with Stable-Baselines3, for comparison", "train"),
     "compare": Command("learn.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
     "curves": Command("watch.curves", "main", "learning curves of trained agents as a picture", "train"),
     "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),

@@ -125,9 +125,10 @@ def evaluation_work(agent: str, games: int) -> Callable[[], int]:
 def training_work() -> Callable[[], int]:
     import dataclasses
 
-    from artus_training.learn.ppo import trainer as ppo
+    from artus_training.learn.ppo.settings import preset
+    from artus_training.learn.ppo.trainer import Trainer
 
-    trainer = ppo.Trainer(dataclasses.replace(ppo.preset("beginner", 2), num_games=512, num_steps=16))
+    trainer = Trainer(dataclasses.replace(preset("beginner", 2), num_games=512, num_steps=16))
 
     def work() -> int:
         trainer.collect()

@@ -26,9 +26,12 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
 from artus_env.engine.wording import counted
+from artus_env.engine.workers import available_cores
 from artus_env.games.artus.components import MAX_PLAYERS
-from artus_training.learn.ppo import trainer as ppo
-from artus_training.learn.sb3 import trainer as train_sb3
+from artus_training.learn.ppo.settings import preset
+from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.sb3.settings import Settings as Sb3Settings
+from artus_training.learn.sb3.train import make_model
 from artus_training.usage import UsageError
 
 
@@ -54,20 +57,20 @@ class Settings:
     """Torch threads, for both; 0: one a core."""
 
 
-def ceiling(trainer: ppo.Trainer) -> float:
+def ceiling(trainer: Trainer) -> float:
     """Decisions a second that the network alone allows, with data that lie ready."""
-    s = trainer.settings
+    s, rollout = trainer.settings, trainer.rollout
     row = MAX_PLAYERS
     bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
     start = time.perf_counter()
     with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.bfloat16):  # as the trainer does
         for _ in range(s.num_steps):
-            output = infer(trainer.network, trainer.observation[row], trainer.bfloat16)
-            draw_actions(output, trainer.legal[row], trainer.outlook[row], bits, True, trainer.threads)
+            output = infer(trainer.network, rollout.observation[row], trainer.bfloat16)
+            draw_actions(output, rollout.legal[row], rollout.outlook[row], bits, True, trainer.threads)
     forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
-    rows = torch.from_numpy(np.flatnonzero(trainer.ready.reshape(-1))[: s.batch_size])
-    data = trainer.decisions()
+    rows = torch.from_numpy(np.flatnonzero(rollout.ready.reshape(-1))[: s.batch_size])
+    data = rollout.decisions(trainer.device)
     steps = max(1, s.num_steps * s.num_games // s.batch_size)
     start = time.perf_counter()
     for _ in range(steps):
@@ -81,11 +84,11 @@ def ours(
 ) -> Callable[[], tuple[float, float]]:
     """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
-        ppo.preset(settings.rules, settings.num_players), hidden=settings.hidden, batch_size=settings.batch_size,
+        preset(settings.rules, settings.num_players), hidden=settings.hidden, batch_size=settings.batch_size,
         epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(),
         evaluate_every=0,
     )  # fmt: skip
-    trainer = ppo.Trainer(s)
+    trainer = Trainer(s)
 
     def run() -> tuple[float, float]:
         torch.set_num_threads(trainer.threads)
@@ -101,16 +104,16 @@ def ours(
 def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[float, float]]:
     """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
     s = dataclasses.replace(
-        train_sb3.Settings(), rules=settings.rules, num_players=settings.num_players, hidden=settings.hidden,
+        Sb3Settings(), rules=settings.rules, num_players=settings.num_players, hidden=settings.hidden,
         batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",), runs=folder, steps=10**9,
     )  # fmt: skip
     s.check()
-    model: MaskablePPO = train_sb3.make_model(s)
+    model: MaskablePPO = make_model(s)
     started = False
 
     def run() -> tuple[float, float]:
         nonlocal started
-        torch.set_num_threads(settings.threads or ppo.available_cores())
+        torch.set_num_threads(settings.threads or available_cores())
         steps = 4 * s.num_envs * s.num_steps
         clock = _Clock()
         model.learn(steps, reset_num_timesteps=not started, callback=clock)
@@ -175,7 +178,7 @@ def main(arguments: list[str]) -> int:
         results = measure(settings)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    threads = counted(settings.threads or ppo.available_cores(), "thread")
+    threads = counted(settings.threads or available_cores(), "thread")
     print(
         f"{settings.rules}, {settings.num_players} players, hidden {settings.hidden}, minibatch {settings.batch_size}, "
         f"{counted(settings.epochs, 'epoch')}, {threads}; decisions a second, medians\n"

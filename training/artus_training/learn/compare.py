@@ -22,9 +22,12 @@ from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
 from artus_training.arena.evaluate import MOST_GAMES, evaluate
-from artus_training.learn.ppo import trainer as ppo
+from artus_training.learn.ppo.settings import Settings as PpoSettings
+from artus_training.learn.ppo.settings import preset
+from artus_training.learn.ppo.train import train as train_ppo
 from artus_training.learn.runs import alone_in_run, begin_run, stopped_in_one_line
-from artus_training.learn.sb3 import trainer as train_sb3
+from artus_training.learn.sb3.settings import Settings as Sb3Settings
+from artus_training.learn.sb3.train import train as train_sb3
 from artus_training.learn.settings import changes, settings_to_dict
 from artus_training.usage import UsageError
 from artus_training.watch import curves
@@ -68,7 +71,7 @@ class Settings:
             trainer.check()
 
 
-def trainings(settings: Settings) -> tuple[ppo.Settings, train_sb3.Settings]:
+def trainings(settings: Settings) -> tuple[PpoSettings, Sb3Settings]:
     """What both trainers are told."""
     s = settings
     common: dict[str, Any] = {
@@ -81,10 +84,10 @@ def trainings(settings: Settings) -> tuple[ppo.Settings, train_sb3.Settings]:
     }
     never = 10**12  # minutes alone count
     ours = dataclasses.replace(
-        ppo.preset(s.rules, s.num_players), **common, steps=never, final_games=0,
+        preset(s.rules, s.num_players), **common, steps=never, final_games=0,
         evaluate_every=max(1, round(60 * s.minutes / s.points)),  # in updates, which take about a second
     )  # fmt: skip
-    return ours, train_sb3.Settings(**common, steps=never, games=0, evaluate_every=s.minutes / s.points)
+    return ours, Sb3Settings(**common, steps=never, games=0, evaluate_every=s.minutes / s.points)
 
 
 def compare(settings: Settings) -> dict[str, Any] | None:
@@ -108,9 +111,9 @@ def compare(settings: Settings) -> dict[str, Any] | None:
 def _compare(settings: Settings) -> dict[str, Any] | None:
     s = settings
     ours, theirs = trainings(s)
-    if not _finished(theirs, s.resume) and not train_sb3.train(_resumed(theirs, s.resume)):
+    if not _finished(theirs, s.resume) and not train_sb3(_resumed(theirs, s.resume)):
         return None
-    if not _finished(ours, s.resume) and not ppo.train(_resumed(ours, s.resume)):
+    if not _finished(ours, s.resume) and not train_ppo(_resumed(ours, s.resume)):
         return None
     result = evaluate(
         [f"ppo:{ours.agent}", f"ppo:{theirs.agent}"],
@@ -132,7 +135,7 @@ def _compare(settings: Settings) -> dict[str, Any] | None:
     return summary
 
 
-Run = TypeVar("Run", ppo.Settings, train_sb3.Settings)
+Run = TypeVar("Run", PpoSettings, Sb3Settings)
 
 
 def _finished(run: Run, resume: bool) -> bool:

@@ -1,17 +1,12 @@
-"""The network that MaskablePPO trains, its checkpoints, and how it becomes one of this project's networks."""
+"""The network that MaskablePPO trains, and how it becomes one of this project's networks."""
 
 from __future__ import annotations
 
-import copy
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
-from msgspec import Meta
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -20,16 +15,6 @@ from torch.nn import functional
 
 from artus_agents.network import Network, Shape, hidden_sizes
 from artus_agents.neural import NeuralAgent
-from artus_agents.saved import Count, Point
-from artus_training.learn.checkpoints import (
-    CheckpointError,
-    add_to_archive,
-    load_optimizer,
-    named,
-    optimizer_tensors,
-    read_archive,
-    take,
-)
 
 
 class ScaledMlp(BaseFeaturesExtractor):
@@ -138,74 +123,3 @@ def to_network(model: MaskablePPO, num_players: int) -> Network:
 def snapshot(model: MaskablePPO, num_players: int) -> NeuralAgent:
     """The policy as it is now, as a player who draws with its probabilities."""
     return NeuralAgent(to_network(model, num_players), sample=True)
-
-
-# --- checkpoints ---
-
-
-@dataclass
-class Progress:
-    """How far a training has come, as its checkpoint says it."""
-
-    settings: dict[str, Any]
-    steps: Count
-    seconds: Annotated[float, Meta(ge=0)]
-    snapshots: Count
-    """Number of earlier versions in the pool."""
-    curve: list[Point] = field(default_factory=list)
-    changes: list[dict[str, Any]] = field(default_factory=list)
-
-
-def save_checkpoint(
-    path: Path, model: MaskablePPO, about: Mapping[str, Any], snapshots: Sequence[NeuralAgent] = ()
-) -> None:
-    """Save a model and its pool of snapshots. The file is replaced at once or not at all.
-
-    Args:
-        path: An SB3 zip that `MaskablePPO.load` can read, too; `--resume` reads nothing but our own parts of it.
-        model: Weights, optimizer and settings of SB3's.
-        about: All of `Progress` except `snapshots`.
-        snapshots: The pool, oldest first.
-
-    Raises:
-        FloatingPointError: If the network has diverged. The checkpoint before stands, as after an OSError.
-    """
-    archive = io.BytesIO()
-    model.save(archive, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
-    weights = {name: value.clone() for name, value in model.policy.state_dict().items()}  # some have several names
-    tensors = named("policy", weights) | named("optimizer", optimizer_tensors(_adam(model.policy)))
-    for index, agent in enumerate(snapshots):
-        tensors |= named(f"snapshots.{index}", agent.network.state_dict())
-    add_to_archive(path, archive, {**about, "snapshots": len(snapshots)}, tensors)
-
-
-def load_checkpoint(path: Path, model: MaskablePPO, num_players: int) -> tuple[Progress, list[NeuralAgent]]:
-    """Put a checkpoint's weights, optimizer and steps into a model. All is read and tried out before anything changes.
-
-    Returns:
-        How far it had come, and the pool of snapshots, oldest first.
-
-    Raises:
-        CheckpointError: If the file is missing, damaged or with another network.
-    """
-    about, tensors = read_archive(path, Progress)
-    policy = copy.deepcopy(model.policy)
-    try:
-        weights = take(tensors, "policy", policy.state_dict())
-        load_optimizer(_adam(policy), tensors, "optimizer")
-        like = to_network(model, num_players).state_dict()
-        parts = [take(tensors, f"snapshots.{index}", like) for index in range(about.snapshots)]
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise CheckpointError(f"{path} doesn't fit: {' '.join(str(error).split())}") from error
-    snapshots = [snapshot(model, num_players) for _ in parts]
-    for agent, part in zip(snapshots, parts, strict=True):
-        agent.network.load_state_dict(part)
-    model.policy.load_state_dict(weights)
-    load_optimizer(_adam(model.policy), tensors, "optimizer")
-    model.num_timesteps = about.steps
-    return about, snapshots
-
-
-def _adam(policy: Any) -> torch.optim.Adam:
-    assert isinstance(policy.optimizer, torch.optim.Adam)
-    return policy.optimizer

@@ -19,9 +19,8 @@ from artus_env.engine.match import win_shares
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.arena.evaluate import find_player, game_length
 from artus_training.learn.opponents import Opponent
+from artus_training.learn.sb3.settings import SELF
 
-SELF = "self"
-"""Name of the opponents that are earlier versions of the learner."""
 LEARNER = -1
 RESULTS_KEPT = 500
 _DEALS, _OPPONENTS, _KEYS = range(10, 13)  # purposes of the seed streams

@@ -1,12 +1,4 @@
-"""Train an agent with MaskablePPO of sb3-contrib, by self-play and against simple opponents.
-
-    artus train-sb3 --rules advanced --num-players 4
-    artus train-sb3 --rules advanced --num-players 4 --resume
-
-The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a
-new run begins, and an earlier one of the same name is moved aside, to a name with a number.
-`tensorboard --logdir runs` shows the curves.
-"""
+"""A training with MaskablePPO, from its beginning, or from its checkpoint, to its end."""
 
 from __future__ import annotations
 
@@ -14,120 +6,30 @@ import dataclasses
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-import tyro
 from rich.progress import Progress as Bar
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import save_agent
-from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
-from artus_env.engine.games import find_game
 from artus_env.games.artus.observation import observation_scale
-from artus_training.arena.evaluate import MOST_GAMES, Evaluation, evaluate, line_up
+from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.learn.cards import PACKAGES, card, command, point
 from artus_training.learn.checkpoints import CheckpointError, read_archive
 from artus_training.learn.opponents import OpponentError, end_round
-from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps, stopped_in_one_line
-from artus_training.learn.sb3.policy import (
-    MaskedPolicy,
-    Progress,
-    ScaledMlp,
-    load_checkpoint,
-    save_checkpoint,
-    snapshot,
-    to_network,
-)
-from artus_training.learn.sb3.vec_env import SELF, SelfPlayVecEnv
-from artus_training.learn.settings import (
-    MOST_THREADS,
-    UNTOLD,
-    PpoSettings,
-    check_memory,
-    check_resumed,
-    settings_from_dict,
-    settings_to_dict,
-    without_programs,
-)
+from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps
+from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
+from artus_training.learn.sb3.policy import MaskedPolicy, ScaledMlp, snapshot, to_network
+from artus_training.learn.sb3.settings import FIXED, Settings
+from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
+from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
 from artus_training.progress import interrupt_as_flag, progress_bar
-from artus_training.usage import UsageError
 
 PROGRAM = "artus train-sb3"
-BYTES_A_DECISION = 4 * (OBSERVATION_SIZE + NUM_ACTIONS) + 80
-"""In SB3's buffer of a rollout."""
-FIXED = ("rules", "num_players", "seed", "hidden")
-"""Settings that a resumed run can't change."""
-
-
-@dataclass
-class Settings(PpoSettings):
-    """What to train, and how."""
-
-    steps: int = 2_500_000
-    """Decisions of the learner in all."""
-    minutes: float = 0.0
-    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls
-    with whichever of the two is nearer to its end."""
-    seed: int = 0
-    """Of weights, deals, opponents and exploration."""
-
-    opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
-    """Agents and their share of the games; `self` is the pool of earlier versions."""
-
-    num_envs: int = 512
-    """Games at a time."""
-    num_steps: int = 16
-    """Decisions in each game between two updates."""
-    batch_size: int = 512
-    """Decisions in one gradient step."""
-
-    threads: int = 1
-    """Torch threads. Two pay a little where nobody else wants the cores; where somebody does, they wait for each other
-    and training takes up to eight times as long."""
-    checkpoint_minutes: float = 1.0
-    """Time between checkpoints."""
-    evaluate_every: float = 0.0
-    """Minutes of training from one evaluation to the next; 0: none."""
-    judges: tuple[str, ...] = ("greedy", "lookahead")
-    """Whom to play in evaluations, and at the end."""
-    evaluation_games: int = 400
-    """Games against each judge in an evaluation."""
-    games: int = 1000
-    """Games against each judge at the end; 0: none."""
-
-    @property
-    def folder(self) -> Path:
-        return self.runs / f"sb3-{self.rules}-{self.num_players}"
-
-    @property
-    def agent(self) -> Path:
-        """The trained agent; its card lies beside it."""
-        return self.folder / "agent.safetensors"
-
-    @property
-    def checkpoint(self) -> Path:
-        """Where `resume` goes on."""
-        return self.folder / "checkpoint.zip"
-
-    def check(self) -> None:
-        """Raise a ValueError naming the first setting that can't be."""
-        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
-        self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs")
-        self.check_at_least(1, "threads", most=MOST_THREADS)
-        self.check_at_least(1, "evaluation_games", most=MOST_GAMES)
-        self.check_at_least(0, "games", most=MOST_GAMES)
-        self.check_at_least(0, "seed", most=2**32 - 1)  # of NumPy's global generator, which SB3 seeds
-        self.check_at_least(0, "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
-        check_memory("num_envs", self.num_envs, self.num_steps, BYTES_A_DECISION)
-        self.check_hidden()
-        for agent in (*self.shares(), *self.judges):
-            if agent != SELF:
-                line_up([agent, agent], self.rules, self.num_players)
 
 
 @dataclass
@@ -389,30 +291,3 @@ class TrainingCallback(BaseCallback):
         if time.monotonic() - self.saved > 60 * s.checkpoint_minutes:
             run.save()
             self.saved = time.monotonic()
-
-
-def parse(arguments: list[str]) -> Settings:
-    """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
-    settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
-    if settings.resume:
-        told = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=Settings(opponents=UNTOLD, judges=UNTOLD))
-        about, _ = read_archive(settings.checkpoint, Progress)
-        saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
-        default = dataclasses.replace(
-            without_programs(saved, settings.checkpoint, told), resume=True, runs=settings.runs
-        )
-        if default.folder != settings.folder:
-            raise CheckpointError(f"{settings.checkpoint} belongs in {default.folder}")
-        settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
-    return settings
-
-
-def main(arguments: list[str]) -> int:
-    """The command `artus train-sb3`."""
-    try:
-        settings = parse(arguments)
-        settings.check()
-    except (ValueError, TypeError) as error:
-        raise UsageError(str(error)) from error
-    with stopped_in_one_line():
-        return 0 if train(settings) else 130

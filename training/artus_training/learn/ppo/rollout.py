@@ -1,0 +1,95 @@
+"""What is collected between two updates, and which decisions are carried over to the next rollout."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from artus_agents.outlook import OUTLOOKS
+from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.games.artus.components import MAX_PLAYERS
+from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
+from artus_training.learn.ppo.gradient import Choices
+
+
+class Decisions(NamedTuple):
+    """What was collected as tensors, a row for each of R decisions."""
+
+    observation: torch.Tensor
+    """shape (R, F), int8."""
+    choices: Choices
+    """The advantages are normalised over the decisions that can be learnt from."""
+    target: torch.Tensor
+    """Of the values, shape (R, MAX_PLAYERS), float32; NaN where it isn't known."""
+
+
+class Rollout:
+    """The buffers for T steps of N games, and for the decisions carried over from earlier ones. P is `MAX_PLAYERS`.
+
+    Args:
+        num_players: Of each game, shape (N,), int64.
+        num_steps: T.
+        observation_size, num_actions: F and A.
+        outlook: Whether there is room for what legal actions lead to.
+
+    Attributes:
+        observation, legal, outlook, action, log_prob, value, advantage, target, ready: Arrays of decisions. Rows 0..P-1
+            are those carried over, row p that of seat p; row P + t is step t. Shapes (P + T, N, ...).
+        mover, learns, reward, done: Arrays of steps, shapes (T, N, ...); see `Steps`.
+        carried, carried_reward: See `Carried`.
+        pending: See `Estimates`.
+    """
+
+    def __init__(
+        self, num_players: np.ndarray, num_steps: int, observation_size: int, num_actions: int, outlook: bool
+    ) -> None:
+        games, rows = len(num_players), MAX_PLAYERS + num_steps
+        self.num_players = num_players
+        self.observation = np.zeros((rows, games, observation_size), np.int8)
+        self.legal = np.zeros((rows, games, MASK_WORDS), np.uint64)
+        self.outlook = np.zeros((rows, games, *((num_actions, OUTLOOKS) if outlook else (1, 0))), np.int8)
+        self.action = np.zeros((rows, games), np.int64)
+        self.log_prob = np.zeros((rows, games), np.float32)
+        self.value = np.zeros((rows, games, MAX_PLAYERS), np.float32)
+        self.mover = np.zeros((num_steps, games), np.int8)
+        self.learns = np.zeros((num_steps, games), np.bool_)
+        self.reward = np.zeros((num_steps, games, MAX_PLAYERS), np.float32)
+        self.done = np.zeros((num_steps, games), np.bool_)
+        self.advantage = np.zeros((rows, games), np.float32)
+        self.target = np.zeros((rows, games, MAX_PLAYERS), np.float32)
+        self.ready = np.zeros((rows, games), np.bool_)
+        self.pending = np.full((MAX_PLAYERS, games), -1)
+        self.carried = np.zeros((MAX_PLAYERS, games), np.bool_)
+        self.carried_reward = np.zeros((MAX_PLAYERS, games))
+
+    def estimate(self, gamma: float, gae_lambda: float) -> None:
+        """Estimate how good the decisions were, once all steps have been played."""
+        steps = Steps(self.num_players, self.mover, self.learns, self.reward, self.done, self.value)
+        carried = Carried(self.carried, self.carried_reward)
+        estimate(steps, carried, gamma, gae_lambda, Estimates(self.advantage, self.target, self.ready, self.pending))
+
+    def decisions(self, device: torch.device) -> Decisions:
+        """All rows, in the order of `ready.reshape(-1)`. On the CPU they share the memory of the buffers."""
+        ready = self.advantage[self.ready]
+        advantage = (self.advantage - ready.mean()) / (ready.std() + 1e-8)
+
+        def rows(part: np.ndarray) -> torch.Tensor:
+            return torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(device)
+
+        choices = (self.legal.view(np.int64), self.outlook, self.action, self.log_prob, advantage)
+        return Decisions(rows(self.observation), Choices(*map(rows, choices)), rows(self.target))
+
+    def carry_over(self) -> None:
+        """Move the decisions whose outcome isn't known yet to the first rows."""
+        seats, games = np.nonzero(self.pending >= 0)
+        rows = self.pending[seats, games]
+        for part in (self.observation, self.legal, self.outlook, self.action, self.log_prob, self.value):
+            part[seats, games] = part[rows, games]
+        self.carried = self.pending >= 0
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that live on from one rollout to the next, by name."""
+        names = ("observation", "legal", "outlook", "action", "log_prob", "value", "carried", "carried_reward")
+        return {name: getattr(self, name)[:MAX_PLAYERS] for name in names}

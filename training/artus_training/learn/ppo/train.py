@@ -1,0 +1,138 @@
+"""A training from its beginning, or from its checkpoint, to its end."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from torch.utils.tensorboard import SummaryWriter
+
+from artus_agents.saved import read_card
+from artus_training.learn.cards import point
+from artus_training.learn.checkpoints import read_checkpoint
+from artus_training.learn.ppo.checkpoint import Progress, load, save
+from artus_training.learn.ppo.settings import Settings
+from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
+from artus_training.progress import interrupt_as_flag, progress_bar
+
+GOALS = {"random": 0.99, "greedy": 0.90, "lookahead": 0.60}
+"""What part of its games an agent of `train_all` should win."""
+SHORT = 4_000_000
+"""Steps of each training of `train_all`."""
+
+
+def warm_up(settings: Settings) -> None:
+    """Play and learn for a moment, so that loops are compiled and threads started before the clock runs."""
+    trainer = Trainer(dataclasses.replace(settings, num_steps=8))
+    trainer.collect()
+    trainer.update()
+
+
+def train(settings: Settings) -> bool:
+    """Train an agent and save it.
+
+    Returns:
+        Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
+
+    Raises:
+        ValueError: If a setting can't be, or another process is training in the run's folder.
+        CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
+        OpponentError: If an opponent gives all its games up.
+        FloatingPointError: If the network has diverged.
+        OSError: If a file can't be written. Like after the two before, `resume` goes on from the last checkpoint.
+    """
+    settings.check()
+    with alone_in_run(settings.folder):
+        warm_up(settings)
+        trainer = Trainer(settings)
+        with interrupt_as_flag() as interrupted:
+            if settings.resume:
+                load(trainer, *read_checkpoint(settings.checkpoint, Progress))
+            else:
+                begin_run(settings.folder)
+                save(trainer)  # from now on `resume` means this run
+            if not learn_to_the_end(trainer, interrupted):
+                return False
+        if saved_steps(settings.agent) != trainer.steps:  # else it is there, with what was measured of it
+            trainer.save_agent()
+        minutes, rate = trainer.seconds / 60, trainer.steps / trainer.seconds
+        print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {rate:,.0f} a second")
+        if settings.final_games:
+            strength = []
+            for judge in settings.final_judges:
+                for result in trainer.evaluate([judge], settings.final_games):
+                    print(result)
+                    strength.append(result)
+            trainer.save_agent(strength)
+    return True
+
+
+def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
+    """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped
+    it."""
+    settings = trainer.settings
+    description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
+    log = SummaryWriter(str(settings.folder / "tensorboard"), purge_step=trainer.steps if settings.resume else None)
+    with closing(log), progress_bar() as bar:
+        task = bar.add_task(description, total=1.0, wins="")
+        saving = 0.0
+        while trainer.part < 1 and not interrupted.is_set():
+            start = time.monotonic()
+            trainer.collect()
+            rolled = time.monotonic()
+            figures = trainer.update()
+            end = time.monotonic()
+            trainer.seconds += end - start + saving
+            figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
+            figures |= {"rollout_part": (rolled - start) / (end - start)}
+            for name, value in figures.items():
+                log.add_scalar(f"train/{name}", value, trainer.steps)
+            due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
+            if due or trainer.part >= 1:
+                results = trainer.evaluate(settings.judges, settings.games) if settings.evaluate_every else []
+                trainer.curve.append(point(trainer.steps, trainer.seconds, results))
+                for name, value in trainer.curve[-1]["wins"].items():
+                    log.add_scalar(f"wins/{name}", value, trainer.steps)
+                shown = [f"{e.agents[1]} {e.win_rate:.0%}" for e in results]
+                bar.update(task, wins=", ".join(shown))
+            start = time.monotonic()
+            save(trainer)
+            saving = time.monotonic() - start
+            bar.update(task, completed=trainer.part)
+    if trainer.part < 1:
+        print(
+            f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
+        )
+    return trainer.part >= 1
+
+
+def train_all(settings: Sequence[Settings]) -> bool | None:
+    """Train one agent after the other and print a table of how strong they are.
+
+    Returns:
+        Whether all have reached their goals; None if Ctrl-C stopped it.
+    """
+    table = Table("agent", "against", "wins", "95 %", "margin", "goal", title="trained agents", box=box.SIMPLE)
+    good = True
+    for each in settings:
+        if not train(each):
+            return None
+        for result in read_card(each.agent)["strength"]:
+            low, high = result["wins_95"]
+            goal = GOALS[result["against"]]
+            reached = result["wins"] >= goal
+            good &= reached
+            table.add_row(
+                f"{each.rules}, {each.num_players} players", result["against"], f"{result['wins']:.1%}",
+                f"{100 * low:.1f}..{100 * high:.1f}", f"{result['margin']:+.1f}",
+                f"{goal:.0%} {'ok' if reached else 'missed'}",
+            )  # fmt: skip
+    Console().print(table)
+    return good

@@ -1,0 +1,50 @@
+"""Train an agent with MaskablePPO of sb3-contrib, by self-play and against simple opponents.
+
+    artus train-sb3 --rules advanced --num-players 4
+    artus train-sb3 --rules advanced --num-players 4 --resume
+
+The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a
+new run begins, and an earlier one of the same name is moved aside, to a name with a number.
+`tensorboard --logdir runs` shows the curves.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import tyro
+
+from artus_training.learn.checkpoints import CheckpointError, read_archive
+from artus_training.learn.runs import stopped_in_one_line
+from artus_training.learn.sb3.checkpoint import Progress
+from artus_training.learn.sb3.settings import Settings
+from artus_training.learn.sb3.train import PROGRAM, train
+from artus_training.learn.settings import UNTOLD, settings_from_dict, without_programs
+from artus_training.usage import UsageError
+
+
+def parse(arguments: list[str]) -> Settings:
+    """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
+    settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
+    if settings.resume:
+        told = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=Settings(opponents=UNTOLD, judges=UNTOLD))
+        about, _ = read_archive(settings.checkpoint, Progress)
+        saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
+        default = dataclasses.replace(
+            without_programs(saved, settings.checkpoint, told), resume=True, runs=settings.runs
+        )
+        if default.folder != settings.folder:
+            raise CheckpointError(f"{settings.checkpoint} belongs in {default.folder}")
+        settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
+    return settings
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus train-sb3`."""
+    try:
+        settings = parse(arguments)
+        settings.check()
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    with stopped_in_one_line():
+        return 0 if train(settings) else 130

@@ -1,0 +1,83 @@
+"""What `artus train-sb3` is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_training.arena.evaluate import MOST_GAMES, line_up
+from artus_training.learn.settings import MOST_THREADS, PpoSettings, check_memory
+
+SELF = "self"
+"""The opponent that stands for the pool of earlier versions of the learner."""
+FIXED = ("rules", "num_players", "seed", "hidden")
+"""Settings that a resumed run can't change."""
+BYTES_A_DECISION = 4 * (OBSERVATION_SIZE + NUM_ACTIONS) + 80
+"""In SB3's buffer of a rollout."""
+
+
+@dataclass
+class Settings(PpoSettings):
+    """What to train, and how."""
+
+    steps: int = 2_500_000
+    """Decisions of the learner in all."""
+    minutes: float = 0.0
+    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls
+    with whichever of the two is nearer to its end."""
+    seed: int = 0
+    """Of weights, deals, opponents and exploration."""
+
+    opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
+    """Agents and their share of the games; `self` is the pool of earlier versions."""
+
+    num_envs: int = 512
+    """Games at a time."""
+    num_steps: int = 16
+    """Decisions in each game between two updates."""
+    batch_size: int = 512
+    """Decisions in one gradient step."""
+
+    threads: int = 1
+    """Torch threads. Two pay a little where nobody else wants the cores; where somebody does, they wait for each other
+    and training takes up to eight times as long."""
+    checkpoint_minutes: float = 1.0
+    """Time between checkpoints."""
+    evaluate_every: float = 0.0
+    """Minutes of training from one evaluation to the next; 0: none."""
+    judges: tuple[str, ...] = ("greedy", "lookahead")
+    """Whom to play in evaluations, and at the end."""
+    evaluation_games: int = 400
+    """Games against each judge in an evaluation."""
+    games: int = 1000
+    """Games against each judge at the end; 0: none."""
+
+    @property
+    def folder(self) -> Path:
+        return self.runs / f"sb3-{self.rules}-{self.num_players}"
+
+    @property
+    def agent(self) -> Path:
+        """The trained agent; its card lies beside it."""
+        return self.folder / "agent.safetensors"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where `resume` goes on."""
+        return self.folder / "checkpoint.zip"
+
+    def check(self) -> None:
+        """Raise a ValueError naming the first setting that can't be."""
+        Batch.definition.check_variant(self.rules, self.num_players)
+        self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs")
+        self.check_at_least(1, "threads", most=MOST_THREADS)
+        self.check_at_least(1, "evaluation_games", most=MOST_GAMES)
+        self.check_at_least(0, "games", most=MOST_GAMES)
+        self.check_at_least(0, "seed", most=2**32 - 1)  # of NumPy's global generator, which SB3 seeds
+        self.check_at_least(0, "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
+        check_memory("num_envs", self.num_envs, self.num_steps, BYTES_A_DECISION)
+        self.check_hidden()
+        for agent in (*self.shares(), *self.judges):
+            if agent != SELF:
+                line_up([agent, agent], self.rules, self.num_players)
