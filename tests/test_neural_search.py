@@ -19,7 +19,8 @@ from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
 from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
-from artus_training.arena.evaluate import evaluate, line_up
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.lineup import line_up
 from positions import position
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait

@@ -33,9 +33,12 @@ from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import FORFEIT, Played, play_games
 from artus_env.engine.rng import seed_stream
 from artus_training import cli
-from artus_training.arena.evaluate import evaluate, line_up
-from artus_training.arena.standings import standings, write_report
-from artus_training.arena.tournament import Settings, run
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.lineup import line_up
+from artus_training.arena.report import write_report
+from artus_training.arena.results import Settings
+from artus_training.arena.standings import standings
+from artus_training.arena.tournament import run
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "agents" / "examples"

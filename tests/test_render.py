@@ -254,13 +254,14 @@ def run_python(code):
 
 
 def test_importing_loads_no_pictures():
-    code = "import sys, artus_env.artus_v0, artus_env.gymnasium_v0, artus_training.watch.show; "
+    code = "import sys, artus_env.artus_v0, artus_env.gymnasium_v0, artus_training.watch.replay; "
     code += "assert not {'PIL', 'pygame', 'pillow_lunasvg'} & set(sys.modules)"
     assert run_python(code).returncode == 0
 
 
 @pytest.mark.parametrize("missing", ["PIL", "pillow_lunasvg", "pygame"])
 def test_without_the_extra_it_says_what_to_install(missing, records, tmp_path):
+    page, gif = str(tmp_path / "a.html"), str(tmp_path / "a.gif")
     code = f"""
 import sys
 sys.modules[{missing!r}] = None
@@ -278,9 +279,7 @@ for make in (artus_v0.env, lambda render_mode: gymnasium.make("artus_env:Artus-v
         assert {missing!r} in str(error), error
     else:
         sys.exit("no error")
-sys.exit(main(["replay", {str(records)!r}, "--html", {str(tmp_path / "a.html")!r}, "--gif", {
-        str(tmp_path / "a.gif")!r
-    }]))
+sys.exit(main(["replay", {str(records)!r}, "--html", {page!r}, "--gif", {gif!r}]))
 """
     done = run_python(code)
     if missing == "pygame":  # films need no window

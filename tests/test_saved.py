@@ -21,7 +21,8 @@ from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD, Components
-from artus_training.arena.evaluate import evaluate, line_up
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.lineup import line_up
 from artus_training.cli import main
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait

@@ -20,30 +20,13 @@ from artus_env import Game
 from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
 from artus_env.engine.match import seat_orders, seatings
-from artus_training.arena.standings import (
-    duel_table,
-    interval_of,
-    markdown_table,
-    print_table,
-    resample,
-    standings,
-    write_report,
-)
-from artus_training.arena.tournament import (
-    Block,
-    Line,
-    Results,
-    Settings,
-    Store,
-    baseline,
-    block_text,
-    files_in,
-    made_of,
-    places_of,
-    play_block,
-    run,
-    short_names,
-)
+from artus_training.arena.command import baseline
+from artus_training.arena.names import short_names
+from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
+from artus_training.arena.results import Block, Results, Settings
+from artus_training.arena.standings import interval_of, resample, standings
+from artus_training.arena.store import Line, Store, files_in, made_of
+from artus_training.arena.tournament import block_text, places_of, play_block, run
 from artus_training.cli import main
 
 

@@ -19,7 +19,8 @@ from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View, find_agent
-from artus_training.arena.evaluate import evaluate, line_up, wilson_interval
+from artus_training.arena.evaluate import evaluate, wilson_interval
+from artus_training.arena.lineup import line_up
 from artus_training.cli import main
 from artus_training.learn.checkpoints import SEAL, CheckpointError, read_archive, seal
 from artus_training.learn.opponents import Opponent, end_round

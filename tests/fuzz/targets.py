@@ -29,7 +29,9 @@ from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
 from artus_env.engine.agents import FORFEIT, View
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
-from artus_training.arena import tournament
+from artus_training.arena.results import Settings as Tournament
+from artus_training.arena.store import Store as Results
+from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.checkpoint import load as load_checkpoint
@@ -240,8 +242,8 @@ def checkpoints(folder: Path) -> Iterator[Try]:
 
 @contextmanager
 def tournaments(folder: Path) -> Iterator[Try]:
-    settings = tournament.Settings(("greedy", "lookahead", "random"), num_players=2, games=12)
-    whole = tournament.run(settings, folder / "whole")
+    settings = Tournament(("greedy", "lookahead", "random"), num_players=2, games=12)
+    whole = run(settings, folder / "whole")
     fresh = folder / "fresh"
 
     def attempt(rng: Random) -> bool:
@@ -256,7 +258,7 @@ def tournaments(folder: Path) -> Iterator[Try]:
         else:
             path.write_bytes(mutated_bytes(b"".join(lines), rng))
         try:
-            found = tournament.Store(fresh, settings, None).results()
+            found = Results(fresh, settings, None).results()
         except ValueError as error:
             return checked(error)
         for scores, original in zip(found.scores, whole.scores, strict=True):

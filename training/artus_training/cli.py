@@ -32,12 +32,10 @@ COMMANDS = {
     "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("arena.evaluate", "main", "let agents play each other"),
     "tournament": Command(
-        "arena.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
+        "arena.command", "tournament", "ratings and win rates of many agents, with a report", "tournament"
     ),
-    "baseline": Command(
-        "arena.tournament", "baseline", "tournaments of the agents here in every variant", "tournament"
-    ),
-    "replay": Command("watch.show", "replay", "list recorded games, step through one, make a page or a GIF of it"),
+    "baseline": Command("arena.command", "baseline", "tournaments of the agents here in every variant", "tournament"),
+    "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or a GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface"),
     "bench-train": Command(
         "bench.training", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"

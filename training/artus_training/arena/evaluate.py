@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.agents import Agent, View, agent_names, find_agent
-from artus_env.engine.games import find_game
+from artus_env import Batch
+from artus_env.engine.agents import Agent, View
 from artus_env.engine.match import play_games, seat_orders, seatings
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
+from artus_training.arena.lineup import line_up, name_of
 from artus_training.usage import UsageError
 
 Z_95 = 1.959964
@@ -94,47 +94,6 @@ def wilson_interval(rate: float, games: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def find_player(agent: Any) -> Agent:
-    """Like `find_agent`; the path of a saved agent (`*.safetensors`) will do, too.
-
-    Raises:
-        ValueError: If there is no such agent, or its file is damaged.
-        TypeError: If it is no agent at all.
-    """
-    if isinstance(agent, str) and agent.endswith(".safetensors") and agent.partition(":")[0] not in agent_names():
-        return find_agent(f"ppo:{agent}")
-    return find_agent(agent)
-
-
-def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, components: Any = None) -> list[Agent]:
-    """One agent for each player: those given, or the first one against copies of the second. Programs are started.
-
-    Raises:
-        ValueError: If an agent is unknown, can't play this variant or doesn't start, or their number doesn't fit.
-        TypeError: If one is no agent at all.
-    """
-    if num_players is None:
-        num_players = max(2, len(agents))
-    find_game(DEFAULT_GAME).check_variant(rules, num_players)
-    found = [find_player(agent) for agent in agents]
-    if len(agents) not in (2, num_players):
-        needed = f"{num_players} players need {num_players} agents"
-        if num_players > 2:
-            needed += ", or 2 (one against copies of the other)"
-        raise ValueError(f"{needed}: {'name one more' if len(agents) == 1 else f'{len(agents)} are named'}")
-    named = {
-        agent if isinstance(agent, str) else id(agent): (agent, player)
-        for agent, player in zip(agents, found, strict=True)
-    }
-    for agent, player in named.values():
-        if hasattr(player, "check_variant"):
-            try:
-                player.check_variant(rules, num_players, find_game(DEFAULT_GAME).box(components))
-            except ValueError as error:
-                raise ValueError(f"agent {shown(_name(agent))}: {error}") from error
-    return found + found[1:2] * (num_players - len(found))
-
-
 def check_size(games: int, batch_size: int) -> None:
     """Raise a ValueError if so many games can't be played, or not so many at a time: they wouldn't fit into memory."""
     for name, number, most in (("games", games, MOST_GAMES), ("batch_size", batch_size, MOST_AT_A_TIME)):
@@ -188,7 +147,7 @@ def evaluate(
     sits = seatings(np.arange(deals), orders).reshape(games, n)  # the seat of each member of the line-up
     members = np.argsort(sits, axis=1)  # the same seat by seat
     different = list({id(player): player for player in players}.values())
-    called = list({id(player): _name(agent) for player, agent in zip(players, agents, strict=False)}.values())
+    called = list({id(player): name_of(agent) for player, agent in zip(players, agents, strict=False)}.values())
     which_agent = np.array([different.index(player) for player in players])
 
     if progress:
@@ -222,7 +181,7 @@ def evaluate(
     by_deal = margins.reshape(deals, n).mean(axis=1)
     error = Z_95 * by_deal.std(ddof=1) / math.sqrt(deals) if deals > 1 else math.inf
     wins = rates.mean(axis=0)
-    names = [*map(_name, agents), *[_name(agents[1])] * (n - len(agents))]
+    names = [*map(name_of, agents), *[name_of(agents[1])] * (n - len(agents))]
     return Evaluation(
         agents=tuple(names),
         rules=rules,
@@ -313,9 +272,3 @@ def main(arguments: list[str]) -> int:
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
     print(replace(result, agents=tuple(names)))
     return 0
-
-
-def _name(agent: Any) -> str:
-    if isinstance(agent, str):
-        return agent
-    return getattr(agent, "__name__", type(agent).__name__)

@@ -42,8 +42,7 @@ class CheckpointError(ValueError):
     """A checkpoint that can't be used. The message names the file and what is wrong with it."""
 
 
-# --- files
-# ---------------------------------------------------------------------------------------------------------------
+# --- files ---
 
 
 def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> None:
@@ -155,8 +154,7 @@ def not_finite(tensors: Tensors) -> str:
     return next((name for name in floats if not np.isfinite(tensors[name].detach().cpu().numpy()).all()), "")
 
 
-# --- what is in them
-# -----------------------------------------------------------------------------------------------------
+# --- what is in them ---
 
 
 def named(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:

@@ -16,7 +16,7 @@ from artus_env.engine.files import alone_in
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_env.games.artus.components import MAX_PLAYERS, RULES
-from artus_training.arena.evaluate import find_player, line_up
+from artus_training.arena.lineup import find_player, line_up
 from artus_training.play.connections import Server
 from artus_training.play.server import Lobby, loopback
 from artus_training.play.store import Store, default_folder, new_secret

@@ -16,7 +16,8 @@ from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 from artus_env.games.artus.actions import MASK_WORDS
-from artus_training.arena.evaluate import MOST_GAMES, line_up
+from artus_training.arena.evaluate import MOST_GAMES
+from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import (
     MOST_THREADS,
     PpoSettings,

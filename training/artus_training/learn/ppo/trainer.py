@@ -19,7 +19,8 @@ from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 from artus_env.games.artus.components import MAX_PLAYERS
 from artus_env.games.artus.observation import observation_scale
-from artus_training.arena.evaluate import Evaluation, evaluate, line_up
+from artus_training.arena.evaluate import Evaluation, evaluate
+from artus_training.arena.lineup import line_up
 from artus_training.learn.cards import card, command
 from artus_training.learn.opponents import Opponent, end_round
 from artus_training.learn.ppo.gradient import (

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
-from artus_training.arena.evaluate import MOST_GAMES, line_up
+from artus_training.arena.evaluate import MOST_GAMES
+from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import MOST_THREADS, PpoSettings, check_memory
 
 SELF = "self"

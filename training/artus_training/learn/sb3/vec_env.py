@@ -17,7 +17,8 @@ from artus_env import Batch
 from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.match import win_shares
 from artus_env.engine.rng import check_seed, seed_stream
-from artus_training.arena.evaluate import find_player, game_length
+from artus_training.arena.evaluate import game_length
+from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
 from artus_training.learn.sb3.settings import SELF
 

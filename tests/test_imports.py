@@ -1,0 +1,130 @@
+"""Which module imports which, read from the sources: imports never go round in a circle, and never upwards.
+
+Every import counts, wherever it is: in a function and for type checkers alone, too, because readers have to follow it
+all the same. A package that is imported for the sake of one of its modules counts as that module alone.
+"""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = {
+    "artus_env": ROOT / "artus_env",
+    "artus_agents": ROOT / "agents/artus_agents",
+    "artus_training": ROOT / "training/artus_training",
+}
+ROOMS = ("learn", "arena", "watch", "play", "bench")
+
+
+def name_of(package, folder, path):
+    parts = path.relative_to(folder).with_suffix("").parts
+    return ".".join((package, *(parts[:-1] if parts[-1] == "__init__" else parts)))
+
+
+SOURCES = {name_of(package, folder, path): path for package, folder in FOLDERS.items() for path in folder.rglob("*.py")}
+
+
+def imports_of(module, path, modules):
+    """The modules among `modules` that this one imports."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            names = {f"{source}.{alias.name}" for alias in node.names}
+            found |= {name if name in modules else source for name in names}
+    return found & set(modules) - {module}
+
+
+IMPORTS = {module: imports_of(module, path, SOURCES) for module, path in SOURCES.items()}
+
+
+def circle_in(graph):
+    """The modules of a circle, first and last the same; None if there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return None
+
+
+def arrows(graph, source, target):
+    """The imports from modules below `source` of modules below `target`."""
+
+    def below(module, package):
+        return module == package or module.startswith(f"{package}.")
+
+    return {
+        f"{module} -> {imported}"
+        for module, all_imported in graph.items()
+        for imported in all_imported
+        if below(module, source) and below(imported, target)
+    }
+
+
+def test_there_is_no_circle():
+    assert circle_in(IMPORTS) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("artus_env", "artus_agents"),
+        ("artus_env", "artus_training"),
+        ("artus_agents", "artus_training"),
+        ("artus_env.engine", "artus_env.games"),
+        *((f"artus_training.{room}", "artus_training.cli") for room in ROOMS),
+        *(("artus_training.arena", f"artus_training.{room}") for room in ROOMS if room != "arena"),
+        *(("artus_training.watch", f"artus_training.{room}") for room in ("learn", "play", "bench")),
+        *(("artus_training.learn", f"artus_training.{room}") for room in ("play", "bench")),
+        *(("artus_training.play", f"artus_training.{room}") for room in ("learn", "watch", "bench")),
+        ("artus_training.bench", "artus_training.play"),
+        ("artus_training.learn.ppo", "artus_training.learn.sb3"),
+        ("artus_training.learn.sb3", "artus_training.learn.ppo"),
+    ],
+)
+def test_no_arrow_goes_from_below_to_above(source, target):
+    assert not arrows(IMPORTS, source, target)
+
+
+def test_every_module_of_training_is_in_a_room_or_shared_by_rooms():
+    shared = {"__main__", "cli", "extras", "progress", "usage"}
+    beside = {module.split(".")[1] for module in SOURCES if module.startswith("artus_training.")}
+    assert beside == {*ROOMS, *shared}
+    for module in shared - {"__main__", "cli"}:
+        assert not any(arrows(IMPORTS, f"artus_training.{module}", f"artus_training.{room}") for room in ROOMS)
+
+
+SAMPLE = {
+    "a/__init__.py": "",
+    "a/one.py": "from a import two\n",
+    "a/two.py": "def later():\n    import a.deep.three\n",
+    "a/deep/__init__.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .three import name\n",
+    "a/deep/three.py": "from .. import one\nfrom os import path\nimport numpy\n",
+}
+
+
+def test_imports_are_found_wherever_they_stand(tmp_path):
+    modules = {}
+    for file, text in SAMPLE.items():
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        modules[name_of("a", tmp_path / "a", path)] = path
+    graph = {module: imports_of(module, path, modules) for module, path in modules.items()}
+    assert graph == {
+        "a": set(),
+        "a.one": {"a.two"},
+        "a.two": {"a.deep.three"},
+        "a.deep": {"a.deep.three"},
+        "a.deep.three": {"a.one"},
+    }
+    assert set(circle_in(graph)) == {"a.one", "a.two", "a.deep.three"}
+    assert arrows(graph, "a.deep", "a.one") == {"a.deep.three -> a.one"}
+    assert circle_in({"a": {"b"}, "b": {"c"}, "c": set()}) is None

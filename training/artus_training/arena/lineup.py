@@ -1,0 +1,58 @@
+"""Agents by their names, and one for each seat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from artus_env import Batch
+from artus_env.engine.agents import Agent, agent_names, find_agent
+from artus_env.engine.reading import shown
+
+
+def find_player(agent: Any) -> Agent:
+    """Like `find_agent`; the path of a saved agent (`*.safetensors`) will do, too.
+
+    Raises:
+        ValueError: If there is no such agent, or its file is damaged.
+        TypeError: If it is no agent at all.
+    """
+    if isinstance(agent, str) and agent.endswith(".safetensors") and agent.partition(":")[0] not in agent_names():
+        return find_agent(f"ppo:{agent}")
+    return find_agent(agent)
+
+
+def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, components: Any = None) -> list[Agent]:
+    """One agent for each player: those given, or the first one against copies of the second. Programs are started.
+
+    Raises:
+        ValueError: If an agent is unknown, can't play this variant or doesn't start, or their number doesn't fit.
+        TypeError: If one is no agent at all.
+    """
+    if num_players is None:
+        num_players = max(2, len(agents))
+    Batch.definition.check_variant(rules, num_players)
+    found = [find_player(agent) for agent in agents]
+    if len(agents) not in (2, num_players):
+        needed = f"{num_players} players need {num_players} agents"
+        if num_players > 2:
+            needed += ", or 2 (one against copies of the other)"
+        raise ValueError(f"{needed}: {'name one more' if len(agents) == 1 else f'{len(agents)} are named'}")
+    named = {
+        agent if isinstance(agent, str) else id(agent): (agent, player)
+        for agent, player in zip(agents, found, strict=True)
+    }
+    for agent, player in named.values():
+        if hasattr(player, "check_variant"):
+            try:
+                player.check_variant(rules, num_players, Batch.definition.box(components))
+            except ValueError as error:
+                raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
+    return found + found[1:2] * (num_players - len(found))
+
+
+def name_of(agent: Any) -> str:
+    """What an agent is called: its name, or that of its class or function."""
+    if isinstance(agent, str):
+        return agent
+    return getattr(agent, "__name__", type(agent).__name__)

@@ -1,0 +1,109 @@
+"""What a tournament is, and how its games went."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, combinations_with_replacement
+
+import numpy as np
+
+from artus_env import Game
+from artus_env.engine.match import standing_scores
+from artus_env.engine.reading import shown
+from artus_env.engine.rng import check_seed
+from artus_env.games.artus.components import RULES_VERSION, STANDARD
+from artus_training.arena.evaluate import MOST_GAMES
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is played. Together with the agents themselves it determines the result."""
+
+    agents: tuple[str, ...]
+    """Names, `name` or `name:argument`; each once."""
+    rules: str = "beginner"
+    num_players: int = 2
+    games: int = 2000
+    """Games of each line-up, rounded up so that every way to sit comes equally often: with P players to a multiple of
+    P!"""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        Game.definition.check_variant(self.rules, self.num_players)
+        if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
+            raise ValueError(f"a tournament needs two or more different agents, got {' '.join(self.agents) or 'none'}")
+        if self.games < 1:
+            raise ValueError(f"games must be at least 1, got {shown(self.games)}")
+        check_seed(self.seed)
+        agents, seats = len(self.agents), self.num_players
+        lineups = math.comb(agents, seats) if agents >= seats else math.comb(agents + seats - 1, seats) - agents
+        if lineups * self.deals * seats > MOST_GAMES:
+            raise ValueError(
+                f"{lineups:,} line-ups of {shown(self.games)} games are too many: a tournament has at most "
+                f"{MOST_GAMES:,} games"
+            )
+
+    @property
+    def deals(self) -> int:
+        """Deals of each line-up; each is played once for each rotation of the seats."""
+        ways = math.factorial(self.num_players)
+        return -(-self.games // ways) * ways // self.num_players
+
+    def lineups(self) -> list[tuple[int, ...]]:
+        """Who sits together, as indices into `agents`: different ones while there are enough, else at least two."""
+        numbers = range(len(self.agents))
+        if len(self.agents) >= self.num_players:
+            return list(combinations(numbers, self.num_players))
+        return [who for who in combinations_with_replacement(numbers, self.num_players) if len(set(who)) > 1]
+
+    @property
+    def hash(self) -> str:
+        """Tells tournaments apart."""
+        whole = {**asdict(self), "rules_version": RULES_VERSION, "components": STANDARD.hash}
+        return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+
+@dataclass
+class Results:
+    """All games that were played: for each line-up, deals x rotations x seats.
+
+    Where the agents sit is written in `artus_env.engine.match.seatings`; arrays are in the order of the line-up, not of
+    the seats.
+    """
+
+    settings: Settings
+    scores: list[np.ndarray]
+    """Prestige, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
+    given_up: list[np.ndarray]
+    """Place in the line-up of the agent that gave the game up, -1: none; for each line-up shape (deals, P), int64."""
+    notes: list[str] = field(default_factory=list)
+    """A line for each game that an agent gave up: which, and why."""
+
+    def standing_scores(self, lineup: int) -> np.ndarray:
+        """Scores to rank by: who gave up stands behind everybody. Shape (deals, P, P), float64."""
+        return standing_scores(self.scores[lineup], self.given_up[lineup])
+
+    @property
+    def games(self) -> int:
+        """Number of games."""
+        return sum(scores.shape[0] * scores.shape[1] for scores in self.scores)
+
+
+@dataclass(frozen=True)
+class Block:
+    """How D deals of one line-up went."""
+
+    lineup: int
+    first: int
+    """Number of the first deal."""
+    scores: np.ndarray
+    """As in `Results`: shape (D, P, P), int32."""
+    given_up: np.ndarray
+    """As in `Results`: shape (D, P), int64."""
+    notes: list[str]
+
+    def __len__(self) -> int:
+        return len(self.scores)

@@ -1,0 +1,262 @@
+"""A tournament on disk: nothing that was played is lost, and no other tournament is taken for it."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+import artus_agents
+from artus_agents import WEIGHTS
+from artus_env.engine.agents import Agent, agent_factory
+from artus_env.engine.files import write_atomically
+from artus_env.engine.jit import PACKAGE, source_hash
+from artus_env.engine.reading import decode, shown
+from artus_training.arena.results import Block, Results, Settings
+
+FORMAT = 2
+"""Of the files that a tournament is kept in; raised whenever they change."""
+Given = Mapping[str, Agent | Callable[..., Any]]
+"""Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
+NO_AGENTS: Given = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Settled:
+    """`settings.json`: the tournament that a folder holds."""
+
+    agents: list[str]
+    rules: str
+    num_players: int
+    games: int
+    seed: int
+    made_of: str
+    records: str | None
+    format: int = 1  # the first one didn't say
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of `blocks.jsonl`: a block, how long the file of records was then, and a checksum of all lines so far."""
+
+    lineup: int
+    first: int
+    scores: list[list[list[int]]]
+    given_up: list[list[int]]
+    notes: list[str]
+    records_end: int
+    checksum: str = ""
+
+    def summed(self, before: str) -> str:
+        """The checksum that belongs to this line.
+
+        Args:
+            before: That of the line before.
+        """
+        content = {name: value for name, value in vars(self).items() if name != "checksum"}
+        return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:16]
+
+
+class Store:
+    """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
+
+    A block is there when its whole line is; what a killed process, or a full disk, left of another is cut off. Every
+    line has a checksum that continues the one before, so that none is changed, taken out or moved unnoticed.
+
+    Raises:
+        ValueError: If the folder holds another tournament, or a damaged one; the message says what to do.
+        OSError: If the files can't be read or written.
+    """
+
+    def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: Given = NO_AGENTS) -> None:
+        self.folder, self.settings, self.records = folder, settings, records
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "blocks.jsonl"
+        about = folder / "settings.json"
+        of = asdict(settings) | {"agents": list(settings.agents), "records": None if records is None else str(records)}
+        settled = Settled(**of, made_of=made_of(settings, agents), format=FORMAT)
+        fresh = not about.exists()
+        if fresh:
+            if self.path.exists():
+                raise ValueError(f"{folder} lacks settings.json; put it back, or delete the folder to play anew")
+            if records is not None and records.is_file() and records.stat().st_size:
+                raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
+        else:
+            self._compare(about, settled)
+        if records is not None:
+            self._check_records(records)
+        if fresh:
+            write_atomically(about, (json.dumps(asdict(settled), indent=2) + "\n").encode())
+        self.counts = [0] * len(settings.lineups())
+        self.checksum = json.dumps(asdict(settled))  # the first line continues the settings
+        self.blocks: list[Block] = []
+        self._read()
+
+    def _compare(self, about: Path, settled: Settled) -> None:
+        """Refuse the folder of another tournament."""
+        try:
+            there = decode(about.read_bytes(), Settled)
+        except ValueError as error:
+            raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
+        if there.format != settled.format:
+            raise ValueError(
+                f"{self.folder} was written by another version of artus (format {there.format}, here {FORMAT}); "
+                "give another --out, or delete it"
+            )
+        changed = ", ".join(
+            f"{key} {shown(old)} -> {shown(new)}"
+            for (key, old), new in zip(asdict(there).items(), asdict(settled).values(), strict=True)
+            if old != new
+        )
+        if changed:
+            raise ValueError(f"{self.folder} holds another tournament ({changed}); give another --out, or delete it")
+
+    def _check_records(self, records: Path) -> None:
+        """See before the first game whether records can be kept there."""
+        if records.exists() and not records.is_file():
+            raise ValueError(f"--records needs a file, but {records} is none")
+        if records.resolve().parent == self.folder.resolve():
+            raise ValueError(f"--records {records} would lie among the tournament's own files; give another folder")
+        records.parent.mkdir(parents=True, exist_ok=True)
+        records.open("ab").close()
+
+    def _read(self) -> None:
+        """Take up all whole blocks; cut the file and the records behind the last of them."""
+        end = records_end = 0
+        if self.path.exists():
+            with self.path.open("rb") as file:
+                for number, text in enumerate(file, 1):
+                    if not text.endswith(b"\n"):
+                        break
+                    try:
+                        line = decode(text, Line)
+                        block = self._checked(line, records_end)
+                    except ValueError as error:
+                        raise ValueError(
+                            f"{self.path}, line {number} is damaged: {error}; put the file back as it was, or "
+                            "delete this line "
+                            "and all behind it, whose games are then played again"
+                        ) from None
+                    self._take(block, line.checksum)
+                    end += len(text)
+                    records_end = line.records_end
+            cut_file(self.path, end)
+        if self.records is not None:
+            if self.records.stat().st_size < records_end:
+                raise ValueError(f"{self.records} lacks games of this tournament; delete {self.folder} to play again")
+            cut_file(self.records, records_end)
+
+    def _checked(self, line: Line, records_end: int) -> Block:
+        """The block of a line that follows those that were read.
+
+        Raises:
+            ValueError: If it can't be the next one.
+        """
+        players = self.settings.num_players
+        if line.checksum != line.summed(self.checksum):
+            raise ValueError("its checksum doesn't fit")
+        if not 0 <= line.lineup < len(self.counts) or line.first != self.counts[line.lineup]:
+            raise ValueError(f"deal {line.first} of line-up {line.lineup} doesn't follow")
+        try:
+            scores, given_up = np.array(line.scores, np.int32), np.array(line.given_up, np.int64)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(str(error)) from None
+        deals = len(scores)
+        if not 0 < deals <= self.settings.deals - line.first:
+            raise ValueError(f"{deals} deals are none or too many")
+        if scores.shape != (deals, players, players) or given_up.shape != (deals, players):
+            raise ValueError(f"scores of shape {scores.shape} and forfeits of shape {given_up.shape}")
+        if given_up.min() < -1 or given_up.max() >= players or line.records_end < records_end:
+            raise ValueError("a number is out of range")
+        return Block(line.lineup, line.first, scores, given_up, line.notes)
+
+    def _take(self, block: Block, checksum: str) -> None:
+        self.blocks.append(block)
+        self.counts[block.lineup] += len(block)
+        self.checksum = checksum
+
+    def append(self, block: Block, records: list[str]) -> None:
+        """Save a block: first its records, then the line that makes it count."""
+        records_end = 0
+        if self.records is not None:
+            with self.records.open("ab") as file:
+                file.write("".join(record + "\n" for record in records).encode())
+                file.flush()
+                os.fsync(file.fileno())
+                records_end = file.tell()
+        line = Line(block.lineup, block.first, block.scores.tolist(), block.given_up.tolist(), block.notes, records_end)
+        checksum = line.summed(self.checksum)
+        with self.path.open("ab") as file:
+            file.write(json.dumps({**vars(line), "checksum": checksum}, separators=(",", ":")).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        self._take(block, checksum)
+
+    def done(self) -> list[int]:
+        """How many deals of each line-up are played."""
+        return list(self.counts)
+
+    def results(self) -> Results:
+        """All that is saved."""
+        players = self.settings.num_players
+        scores: list[list[np.ndarray]] = [[np.zeros((0, players, players), np.int32)] for _ in self.counts]
+        given_up: list[list[np.ndarray]] = [[np.zeros((0, players), np.int64)] for _ in self.counts]
+        for block in self.blocks:
+            scores[block.lineup].append(block.scores)
+            given_up[block.lineup].append(block.given_up)
+        return Results(
+            self.settings,
+            [np.concatenate(part) for part in scores],
+            [np.concatenate(part) for part in given_up],
+            [note for block in self.blocks for note in block.notes],
+        )
+
+
+def cut_file(path: Path, end: int) -> None:
+    """Cut a file behind so many bytes."""
+    if path.stat().st_size > end:
+        with path.open("r+b") as file:
+            file.truncate(end)
+
+
+def made_of(settings: Settings, agents: Given) -> str:
+    """Hash of what the agents are made of: 16 hex digits.
+
+    Our sources and trained weights, the files that names mention, the modules of other packages' agents, the code of
+    `agents`.
+    """
+    ours = Path(artus_agents.__path__[0])
+    digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, ours)}".encode())
+    for path in sorted(ours.rglob("*.safetensors")):
+        digest.update(path.read_bytes())
+    for name in settings.agents:
+        if name in agents:
+            agent = agents[name]
+            code: Any = agent if inspect.isroutine(agent) else type(agent)
+        else:
+            kind, _, argument = name.partition(":")
+            code = inspect.getmodule(agent_factory(kind))
+            for path in files_in(argument):
+                digest.update(path.read_bytes())
+        with suppress(OSError, TypeError):  # compiled, or typed at a prompt
+            digest.update(f"{name} {inspect.getsource(code)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def files_in(argument: str) -> Iterator[Path]:
+    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not;
+    words of a command."""
+    for text in dict.fromkeys((argument, argument.partition(":")[2], *argument.split())):
+        for path in (Path(text), Path(f"{text}{WEIGHTS}")):
+            with suppress(OSError, ValueError):  # a command may be no path at all
+                if path.is_file():
+                    yield path

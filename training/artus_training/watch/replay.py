@@ -1,0 +1,143 @@
+"""`artus replay`: recorded games as text, as a page, or as a film. Films as GIF need the extra `render`."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from gymnasium.error import DependencyNotInstalled
+
+from artus_env import Game
+from artus_env.engine import records
+from artus_env.engine.reading import printable, shown
+from artus_env.engine.wording import counted
+from artus_env.games.artus.components import RULES
+from artus_env.games.artus.shapes import THEMES
+from artus_training.usage import UsageError
+from artus_training.watch import film
+
+
+def replay(arguments: list[str]) -> int:
+    """List the games of a file of records, or step through one."""
+    parser = argparse.ArgumentParser(
+        prog="artus replay",
+        description="List the games of a file of records, or step through one of them: Enter for the next move, "
+        "b back, a number to jump there, q to leave. Or make a page or a film of it.",
+    )
+    parser.add_argument("file", type=Path, help="records, one line of JSON a game")
+    parser.add_argument("game", type=int, nargs="?", help="which game, counted from 1")
+    parser.add_argument(
+        "--at", type=int, default=None, help="only print the position after so many moves (-1: at the end)"
+    )
+    parser.add_argument("--check", action="store_true", help="replay every game and compare the scores")
+    parser.add_argument(
+        "--html", type=Path, default=None, help="write the game (default: the first) as a page to step through"
+    )
+    parser.add_argument("--gif", type=Path, default=None, help="write the game (default: the first) as a film")
+    parser.add_argument("--player", type=int, default=None, help="of page and film: show only what this player saw")
+    parser.add_argument("--theme", choices=THEMES, default=None, help="of page and film (default: the reader's, light)")
+    parser.add_argument(
+        "--width", type=int, default=film.GIF_WIDTH, help="of the film, in pixels (default %(default)s)"
+    )
+    parser.add_argument("--fps", type=float, default=1.0, help="of the film: moves a second (default %(default)s)")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.check:
+            count = len([Game.replay(line) for line in lines_of(chosen.file)])
+            print(f"{counted(count, 'game')} replayed to the recorded scores")
+        elif chosen.html or chosen.gif:
+            make_films(pick(chosen.file, 1 if chosen.game is None else chosen.game), chosen)
+        elif chosen.game is None:
+            for number, line in enumerate(lines_of(chosen.file), 1):
+                print(f"{number:>6}  {summary(line)}")
+        else:
+            step_through(pick(chosen.file, chosen.game), chosen.at)
+    except ValueError as error:
+        raise UsageError(f"{chosen.file}: {error}") from None
+    except DependencyNotInstalled as error:
+        raise UsageError(str(error)) from None
+    return 0
+
+
+def make_films(line: bytes, chosen: argparse.Namespace) -> None:
+    """Write the page and the film that were asked for."""
+    if chosen.html:
+        count = film.write_html(chosen.html, line, chosen.player, chosen.theme or "auto")
+        print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
+    if chosen.gif:
+        theme = "dark" if chosen.theme == "dark" else "light"  # a film can't follow its reader
+        count = film.write_gif(chosen.gif, line, chosen.player, theme, chosen.width, chosen.fps)
+        print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The lines of a file of records.
+
+    Raises:
+        ValueError: If one of them is no record; the message says which.
+    """
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(records.LONGEST + 1), b""), 1):
+            try:
+                records.read(line)
+            except records.RecordError as error:
+                raise ValueError(f"line {number}: {error}") from None
+            yield line
+
+
+def pick(path: Path, number: int) -> bytes:
+    """Record `number` of a file, counted from 1.
+
+    Raises:
+        ValueError: If there are not so many.
+    """
+    count = 0
+    for count, line in enumerate(lines_of(path), 1):
+        if count == number:
+            return line
+    raise ValueError(f"there is no game {number}, the file has {count}")
+
+
+def summary(line: bytes) -> str:
+    """One record in one line."""
+    record = records.read(line)
+    names = record.players or [f"player {player}" for player in range(len(record.scores))]
+    result = ", ".join(f"{printable(name)} {shown(score)}" for name, score in zip(names, record.scores, strict=True))
+    rules = record.position.get("rules") if record.position.get("rules") in RULES else "unknown rules"
+    return f"{rules}, {len(record.scores)} players, {counted(len(record.moves), 'move')}: {result}"
+
+
+def step_through(line: bytes, at: int | None) -> None:
+    """Show a recorded game move by move."""
+    whole, record = Game.replay(line), records.read(line)
+    moves, names = record.moves, record.players
+    last = len(moves)
+    if at is not None:
+        if not -last - 1 <= at <= last:
+            raise ValueError(f"--at must be in {-last - 1}..{last}: the game has {counted(last, 'move')}, got {at}")
+        print(position_after(whole, range(last + 1)[at]).render(names=names))
+        return
+    place = 0
+    while True:
+        print(f"\n{position_after(whole, place).render(names=names)}\n")
+        print(f"move {place} of {last}" + (f", next: {moves[place]}" if place < last else ", the end"))
+        try:
+            answer = input("[Enter] next, b back, number, q> ").strip()
+        except (EOFError, RuntimeError):  # no more input, or none from the start
+            return
+        if answer == "q":
+            return
+        if re.fullmatch(r"-?[0-9]{1,9}", answer):
+            place = max(0, min(last, int(answer)))
+        else:
+            place = max(0, place - 1) if answer == "b" else min(last, place + 1)
+
+
+def position_after(whole: Game, count: int) -> Game:
+    """The game after its first `count` moves."""
+    game = whole.first()
+    for action in whole.actions_played[:count]:
+        game.play(action)
+    return game
