@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from artus_training.arena.report import markdown_table, print_table, write_repor
 from artus_training.arena.results import Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.tournament import run
+from artus_training.options import Agents, options, read_options
 from artus_training.progress import terminal
 from artus_training.usage import UsageError
 
@@ -20,28 +20,35 @@ BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:6
 """The agents of `artus baseline`; `random` is the zero of their ratings."""
 
 
+@options
+class TournamentOptions:
+    """Every line-up of some agents, in every order around the table.
+
+    Interrupt it at any time: the same command goes on where it stopped.
+    """
+
+    agents: Agents
+    """Name or name:argument, e.g. greedy ismcts:500."""
+    rules: str = "beginner"
+    """Rule set: beginner or advanced."""
+    num_players: int = 2
+    """Players at the table."""
+    games: int = 2000
+    """Of each line-up, rounded up to all ways to sit."""
+    seed: int = 0
+    """Of the deals and of the agents' choices."""
+    out: Path | None = None
+    """Folder for results and report; runs/tournaments/..., named after the settings, unless given."""
+    records: Path | None = None
+    """Keep every game as a line of JSON in this file."""
+
+
 def tournament(arguments: list[str]) -> int:
-    """`artus tournament`."""
-    parser = argparse.ArgumentParser(
-        prog="artus tournament",
-        description="Every line-up of some agents, in every order around the table. Interrupt it at any time: "
-        "the same command goes on where it stopped.",
-    )
-    parser.add_argument("agents", nargs="+", metavar="AGENT", help="name or name:argument, e.g. greedy ismcts:500")
-    parser.add_argument("--rules", choices=RULES, default="beginner")
-    parser.add_argument("--num-players", type=int, choices=(2, 3, 4), default=2)
-    parser.add_argument(
-        "--games", type=int, default=2000, help="of each line-up, rounded up to all ways to sit (default %(default)s)"
-    )
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--out", type=Path, help="folder for results and report (default: runs/tournaments/..., by settings)"
-    )
-    parser.add_argument("--records", type=Path, help="keep every game as a line of JSON in this file")
-    chosen = parser.parse_args(arguments)
+    """The command `artus tournament`."""
+    chosen = read_options(TournamentOptions, "artus tournament", arguments)
     try:
         with one_line():
-            settings = Settings(tuple(chosen.agents), chosen.rules, chosen.num_players, chosen.games, chosen.seed)
+            settings = Settings(chosen.agents, chosen.rules, chosen.num_players, chosen.games, chosen.seed)
             folder = chosen.out or Path("runs/tournaments") / f"{settings.rules}-{settings.num_players}-{settings.hash}"
             results = run(settings, folder, chosen.records)
     except KeyboardInterrupt:
@@ -73,24 +80,29 @@ def one_line() -> Iterator[None]:
         ) from None
 
 
+@options
+class BaselineOptions:
+    """Tournaments of the agents that come along, for each variant; prints the tables as Markdown.
+
+    Goes on where it stopped.
+    """
+
+    games: int = 1000
+    """Of each line-up, rounded up to all ways to sit."""
+    agents: tuple[str, ...] = BASELINE
+    """Who plays."""
+    out: Path = Path("runs/baseline")
+    """Folder for the results."""
+
+
 def baseline(arguments: list[str]) -> int:
-    """`artus baseline`: the table of the README, one tournament for each variant."""
-    parser = argparse.ArgumentParser(
-        prog="artus baseline",
-        description="Tournaments of the agents that come along, for each variant; prints the tables as Markdown. "
-        "Goes on where it stopped.",
-    )
-    parser.add_argument(
-        "--games", type=int, default=1000, help="of each line-up, rounded up to all ways to sit (default %(default)s)"
-    )
-    parser.add_argument("--agents", nargs="+", default=BASELINE)
-    parser.add_argument("--out", type=Path, default=Path("runs/baseline"))
-    chosen = parser.parse_args(arguments)
+    """The command `artus baseline`: the table of the README, one tournament for each variant."""
+    chosen = read_options(BaselineOptions, "artus baseline", arguments)
     parts = []
     for rules in RULES:
         for players in (2, 3, 4):
             with one_line():
-                settings = Settings(tuple(chosen.agents), rules, players, chosen.games)
+                settings = Settings(chosen.agents, rules, players, chosen.games)
                 results = run(settings, chosen.out / f"{rules}-{players}-{settings.hash}")
             parts.append(
                 f"**{rules}, {players} players** ({results.games:,} games)\n\n{markdown_table(standings(results))}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import sys
 import time
@@ -19,6 +18,7 @@ from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
 from artus_training.arena.lineup import line_up, name_of
+from artus_training.options import Agents, options, read_options
 from artus_training.usage import UsageError
 
 Z_95 = 1.959964
@@ -245,20 +245,28 @@ def progress_line(label: str) -> Callable[[float], None] | None:
     return show
 
 
+@options
+class Options:
+    """Let agents play each other; every deal from every seat."""
+
+    agents: Agents
+    """Agent names or saved agents (*.safetensors): one for each player, or two (the first against copies of the
+    second)."""
+    rules: str = "beginner"
+    """Rule set: beginner or advanced."""
+    num_players: int | None = None
+    """As many as agents, unless given."""
+    games: int = 1000
+    """How many, rounded up so that every way to sit comes equally often."""
+    seed: int = 0
+    """Of the deals and of the agents' choices."""
+    batch_size: int = 512
+    """Games at a time."""
+
+
 def main(arguments: list[str]) -> int:
     """The command `artus evaluate`."""
-    parser = argparse.ArgumentParser(
-        "artus evaluate", description="Let agents play each other; every deal from every seat."
-    )
-    parser.add_argument(
-        "agents", nargs="+", help="agent names or saved agents (*.safetensors): one a player, or two (1 against copies)"
-    )
-    parser.add_argument("--rules", default="beginner", help="beginner or advanced (default: %(default)s)")
-    parser.add_argument("--num-players", type=int, help="default: as many as agents")
-    parser.add_argument("--games", type=int, default=1000, help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
-    parser.add_argument("--batch-size", type=int, default=512, help="games at a time (default: %(default)s)")
-    given = parser.parse_args(arguments)
+    given = read_options(Options, "artus evaluate", arguments)
     try:
         check_seed(given.seed)
         check_size(given.games, given.batch_size)
@@ -270,5 +278,5 @@ def main(arguments: list[str]) -> int:
         batch_size=given.batch_size, progress=progress_line("playing"),
     )  # fmt: skip
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
-    print(replace(result, agents=tuple(names)))
+    print(replace(result, agents=names))
     return 0

@@ -7,7 +7,6 @@ one run.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import platform
@@ -29,6 +28,7 @@ from artus_env.engine.render import require, rgb_array
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
 from artus_training.bench import neighbours
+from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 MOST_NEIGHBOURS = 64
@@ -201,19 +201,21 @@ def measure(seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[t
     yield "pictures of the table as pixels (rgb_array)", picture_rate(True, seconds)
 
 
+@options
+class Options:
+    """Decisions per second of every interface, one process."""
+
+    seconds: float = 1.0
+    """For each line."""
+    json: Path | None = None
+    """Write the figures to this file, too."""
+    neighbours: int | None = None
+    """Compare several threads with one instead, beside so many busy processes (0, 1, ...)."""
+
+
 def main(arguments: list[str]) -> int:
-    """`artus bench`."""
-    parser = argparse.ArgumentParser(
-        prog="artus bench", description="Decisions per second of every interface, one process."
-    )
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each line (default %(default)s)")
-    parser.add_argument("--json", type=Path, help="write the figures to this file, too")
-    parser.add_argument(
-        "--neighbours",
-        type=int,
-        help="compare several threads with one instead, beside so many busy processes (0, 1, ...)",
-    )
-    chosen = parser.parse_args(arguments)
+    """The command `artus bench`."""
+    chosen = read_options(Options, "artus bench", arguments)
     if chosen.neighbours is not None and not 0 <= chosen.neighbours <= MOST_NEIGHBOURS:
         raise UsageError(f"--neighbours must be in 0..{MOST_NEIGHBOURS}, got {chosen.neighbours}")
     if not 0 < chosen.seconds < math.inf:

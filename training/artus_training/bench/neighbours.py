@@ -74,7 +74,6 @@ def measure(seconds: float) -> Iterator[Compared]:
     yield compare(f"lookahead, {EVALUATED} games", partial(evaluation_work, "lookahead", EVALUATED), seconds)
     if find_spec("torch") and find_spec("safetensors"):
         yield compare(f"ppo, {EVALUATED} games", partial(evaluation_work, "ppo", EVALUATED), seconds)
-    if find_spec("tyro") and find_spec("tensorboard"):
         yield compare("training", training_work, seconds)
 
 

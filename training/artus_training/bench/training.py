@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-import tyro
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -32,6 +31,7 @@ from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import make_model
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 
@@ -171,7 +171,7 @@ def measure(settings: Settings) -> dict[str, dict[str, float]]:
 
 def main(arguments: list[str]) -> int:
     """The command `artus bench-train`."""
-    settings = tyro.cli(Settings, args=arguments, prog="artus bench-train", description=__doc__)
+    settings = read_options(Settings, "artus bench-train", arguments, description=__doc__)
     if settings.rounds < 1:
         raise UsageError(f"rounds must be at least 1, got {settings.rounds}")
     try:

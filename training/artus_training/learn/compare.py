@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-import tyro
-
 from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
 from artus_env.engine.workers import available_cores
@@ -29,6 +27,7 @@ from artus_training.learn.runs import alone_in_run, begin_run, stopped_in_one_li
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import train as train_sb3
 from artus_training.learn.settings import changes, settings_to_dict
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 from artus_training.watch import curves
 
@@ -152,7 +151,7 @@ def _resumed(run: Run, resume: bool) -> Run:
 
 def main(arguments: list[str]) -> int:
     """The command `artus compare`."""
-    settings = tyro.cli(Settings, args=arguments, prog="artus compare", description=__doc__)
+    settings = read_options(Settings, "artus compare", arguments, description=__doc__)
     try:
         settings.check()
     except (ValueError, TypeError) as error:

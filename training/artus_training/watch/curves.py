@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import tyro
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+from tyro.conf import Positional, arg
 
 from artus_agents.saved import read_card
 from artus_env.engine.files import write_atomically
+from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -25,11 +25,11 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = "osD^vP"
 
 
-@dataclass
-class Settings:
+@options
+class Options:
     """Draw how often agents won while they were trained."""
 
-    cards: Annotated[tuple[Path, ...], tyro.conf.Positional]
+    cards: Annotated[tuple[Path, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
     """Saved agents (`.json` or `.safetensors`)."""
     out: Path = Path("curves.png")
     """The picture."""
@@ -122,19 +122,19 @@ def _beginner_first(panel: tuple[str, Any]) -> tuple[bool, str]:
 
 def main(arguments: list[str]) -> int:
     """The command `artus curves`."""
-    settings = tyro.cli(Settings, args=arguments, prog="artus curves", description=__doc__)
+    chosen = read_options(Options, "artus curves", arguments, description=__doc__)
     try:
-        if not settings.cards:
+        if not chosen.cards:
             raise ValueError("name one or more saved agents")
-        labels = [path.stem if path.stem != "agent" else path.parent.name for path in settings.cards]
+        labels = [path.stem if path.stem != "agent" else path.parent.name for path in chosen.cards]
         if len(set(labels)) < len(labels):
-            labels = [str(path) for path in settings.cards]
+            labels = [str(path) for path in chosen.cards]
         draw(
-            [(label, read_card(path)) for label, path in zip(labels, settings.cards, strict=True)],
-            settings.out,
-            settings.over,
+            [(label, read_card(path)) for label, path in zip(labels, chosen.cards, strict=True)],
+            chosen.out,
+            chosen.over,
         )
     except ValueError as error:
         raise UsageError(str(error)) from error
-    print(settings.out)
+    print(chosen.out)
     return 0

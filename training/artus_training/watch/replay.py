@@ -2,47 +2,56 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated, Literal
 
 from gymnasium.error import DependencyNotInstalled
+from tyro.conf import Positional, arg
 
 from artus_env import Game
 from artus_env.engine import records
 from artus_env.engine.reading import printable, shown
 from artus_env.engine.wording import counted
 from artus_env.games.artus.components import RULES
-from artus_env.games.artus.shapes import THEMES
+from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 from artus_training.watch import film
 
 
+@options
+class Options:
+    """List the games of a file of records, or step through one of them, or make a page or a film of it.
+
+    When stepping: Enter for the next move, b back, a number to jump there, q to leave.
+    """
+
+    file: Annotated[Path, Positional, arg(metavar="FILE")]
+    """Records, one line of JSON a game."""
+    game: Annotated[int | None, Positional, arg(metavar="[GAME]")] = None
+    """Which game, counted from 1; page and film: the first, unless given."""
+    at: int | None = None
+    """Only print the position after so many moves (-1: at the end)."""
+    check: bool = False
+    """Replay every game and compare the scores."""
+    html: Path | None = None
+    """Write the game as a page to step through."""
+    gif: Path | None = None
+    """Write the game as a film."""
+    player: int | None = None
+    """Of page and film: show only what this player saw."""
+    theme: Literal["auto", "light", "dark"] = "auto"
+    """Of page and film; auto: what the reader's system asks for, and light in films."""
+    width: int = film.GIF_WIDTH
+    """Of the film, in pixels."""
+    fps: float = 1.0
+    """Of the film: moves a second."""
+
+
 def replay(arguments: list[str]) -> int:
-    """List the games of a file of records, or step through one."""
-    parser = argparse.ArgumentParser(
-        prog="artus replay",
-        description="List the games of a file of records, or step through one of them: Enter for the next move, "
-        "b back, a number to jump there, q to leave. Or make a page or a film of it.",
-    )
-    parser.add_argument("file", type=Path, help="records, one line of JSON a game")
-    parser.add_argument("game", type=int, nargs="?", help="which game, counted from 1")
-    parser.add_argument(
-        "--at", type=int, default=None, help="only print the position after so many moves (-1: at the end)"
-    )
-    parser.add_argument("--check", action="store_true", help="replay every game and compare the scores")
-    parser.add_argument(
-        "--html", type=Path, default=None, help="write the game (default: the first) as a page to step through"
-    )
-    parser.add_argument("--gif", type=Path, default=None, help="write the game (default: the first) as a film")
-    parser.add_argument("--player", type=int, default=None, help="of page and film: show only what this player saw")
-    parser.add_argument("--theme", choices=THEMES, default=None, help="of page and film (default: the reader's, light)")
-    parser.add_argument(
-        "--width", type=int, default=film.GIF_WIDTH, help="of the film, in pixels (default %(default)s)"
-    )
-    parser.add_argument("--fps", type=float, default=1.0, help="of the film: moves a second (default %(default)s)")
-    chosen = parser.parse_args(arguments)
+    """The command `artus replay`."""
+    chosen = read_options(Options, "artus replay", arguments)
     try:
         if chosen.check:
             count = len([Game.replay(line) for line in lines_of(chosen.file)])
@@ -61,10 +70,10 @@ def replay(arguments: list[str]) -> int:
     return 0
 
 
-def make_films(line: bytes, chosen: argparse.Namespace) -> None:
+def make_films(line: bytes, chosen: Options) -> None:
     """Write the page and the film that were asked for."""
     if chosen.html:
-        count = film.write_html(chosen.html, line, chosen.player, chosen.theme or "auto")
+        count = film.write_html(chosen.html, line, chosen.player, chosen.theme)
         print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
     if chosen.gif:
         theme = "dark" if chosen.theme == "dark" else "light"  # a film can't follow its reader

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from tyro.conf import Positional, arg
 
 from artus_env import Batch, Game
 from artus_env.engine import records
 from artus_env.engine.reading import decode
 from artus_env.engine.rng import check_seed
 from artus_env.games.artus import tables
-from artus_env.games.artus.components import RULES
 from artus_training.arena.evaluate import game_length
+from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 
+@options
+class ShowOptions:
+    """Show a position, or the middle of a random game."""
+
+    position: Annotated[str | None, Positional, arg(metavar="[FILE]")] = None
+    """File with a position as JSON, - for standard input."""
+    rules: str = "advanced"
+    """Of the random game: beginner or advanced."""
+    num_players: int = 2
+    """Of the random game."""
+    seed: int | None = None
+    """Deal and moves of the random game."""
+    player: int | None = None
+    """Show what this player sees."""
+    json: bool = False
+    """Print the position as JSON."""
+
+
 def show(arguments: list[str]) -> int:
-    """A position, or the middle of a random game."""
-    parser = argparse.ArgumentParser(prog="artus show", description="Show a position, or the middle of a random game.")
-    parser.add_argument("position", nargs="?", help="file with a position as JSON, - for standard input")
-    parser.add_argument("--rules", choices=RULES, default="advanced")
-    parser.add_argument("--num-players", type=int, default=2, choices=(2, 3, 4))
-    parser.add_argument("--seed", type=int, default=None, help="deal and moves of the random game")
-    parser.add_argument("--player", type=int, default=None, help="show what this player sees")
-    parser.add_argument("--json", action="store_true", help="print the position as JSON")
-    chosen = parser.parse_args(arguments)
+    """The command `artus show`: a position, or the middle of a random game."""
+    chosen = read_options(ShowOptions, "artus show", arguments)
     try:
         if chosen.position is None:
             game = middle_of_a_game(chosen.rules, chosen.num_players, chosen.seed)
@@ -73,10 +84,8 @@ def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
 
 
 def rules(arguments: list[str]) -> int:
-    """Cards, wheel and action table."""
-    argparse.ArgumentParser(prog="artus rules", description="Print cards, wheel and action table.").parse_args(
-        arguments
-    )
+    """The command `artus rules`: cards, wheel and action table."""
+    read_options(lambda: None, "artus rules", arguments, description="Print cards, wheel and action table.")
     for title, table in (("Cards", tables.cards), ("Wheel", tables.wheel), ("Actions", tables.actions)):
         print(f"{title}\n\n{aligned(table())}\n")
     print(f"Reconstructed are\n\n{tables.reconstructed()}")

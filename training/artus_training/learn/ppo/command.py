@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 
-import tyro
-
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.settings import Settings, preset
@@ -20,6 +18,7 @@ from artus_training.learn.ppo.train import SHORT, train, train_all
 from artus_training.learn.ppo.trainer import PROGRAM
 from artus_training.learn.runs import stopped_in_one_line
 from artus_training.learn.settings import UNTOLD, settings_from_dict, without_programs
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 
@@ -28,9 +27,9 @@ def parse(arguments: list[str]) -> Settings:
     checkpoint."""
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
     nobody = Settings(opponents=UNTOLD, judges=UNTOLD, final_judges=UNTOLD)
-    told = tyro.cli(Settings, args=asked, prog=PROGRAM, default=nobody)
+    told = read_options(Settings, PROGRAM, asked, default=nobody)
     default = preset(told.rules, told.num_players, told.preset, told)
-    given = tyro.cli(Settings, args=asked, prog=PROGRAM, default=default)  # the preset may say which variant
+    given = read_options(Settings, PROGRAM, asked, default=default)  # the preset may say which variant
     if given.resume:
         about, _ = read_checkpoint(given.checkpoint, Progress)
         default = without_programs(
@@ -39,7 +38,7 @@ def parse(arguments: list[str]) -> Settings:
         default = dataclasses.replace(default, resume=True, runs=given.runs)
         if default.folder != given.folder:
             raise CheckpointError(f"{given.checkpoint} belongs in {default.folder}")
-    return tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__, default=default)
+    return read_options(Settings, PROGRAM, arguments, description=__doc__, default=default)
 
 
 def main_all(arguments: list[str]) -> int:
@@ -47,7 +46,7 @@ def main_all(arguments: list[str]) -> int:
 
     Takes about three minutes. Exit code 1 if an agent has missed its goal.
     """
-    tyro.cli(lambda: None, args=arguments, prog="artus train-all", description=main_all.__doc__)
+    read_options(lambda: None, "artus train-all", arguments, description=main_all.__doc__)
     with stopped_in_one_line():
         good = train_all([dataclasses.replace(preset(rules, 2), steps=SHORT) for rules in ("beginner", "advanced")])
     return 130 if good is None else int(not good)

@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import dataclasses
 
-import tyro
-
 from artus_training.learn.checkpoints import CheckpointError, read_archive
 from artus_training.learn.runs import stopped_in_one_line
 from artus_training.learn.sb3.checkpoint import Progress
 from artus_training.learn.sb3.settings import Settings
 from artus_training.learn.sb3.train import PROGRAM, train
 from artus_training.learn.settings import UNTOLD, settings_from_dict, without_programs
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
-    settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, description=__doc__)
+    settings = read_options(Settings, PROGRAM, arguments, description=__doc__)
     if settings.resume:
-        told = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=Settings(opponents=UNTOLD, judges=UNTOLD))
+        told = read_options(Settings, PROGRAM, arguments, default=Settings(opponents=UNTOLD, judges=UNTOLD))
         about, _ = read_archive(settings.checkpoint, Progress)
         saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
         default = dataclasses.replace(
@@ -35,7 +34,7 @@ def parse(arguments: list[str]) -> Settings:
         )
         if default.folder != settings.folder:
             raise CheckpointError(f"{settings.checkpoint} belongs in {default.folder}")
-        settings = tyro.cli(Settings, args=arguments, prog=PROGRAM, default=default)
+        settings = read_options(Settings, PROGRAM, arguments, default=default)
     return settings
 
 

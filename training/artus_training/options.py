@@ -1,0 +1,56 @@
+"""How every command is told what to do: a dataclass whose fields say name, type, default and help of each option.
+
+    @options
+    class Options:
+        "What the command does."
+
+        agents: Agents
+        "What they are for."
+        games: int = 1000
+        "How many."
+
+`read_options(Options, "artus evaluate", arguments)` makes one of it from `artus evaluate greedy random --games 10`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar, dataclass_transform
+
+import tyro
+from tyro.conf import DisallowNone, Positional, arg, configure
+
+Said = TypeVar("Said")
+Agents = Annotated[tuple[str, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
+"""One or more agents, without `--agents`."""
+
+
+@dataclass_transform()
+def options(kind: type[Said]) -> type[Said]:
+    """A dataclass of options. A default of None means that nothing was said: the word None is no value of its own."""
+    return configure(DisallowNone)(dataclass(kind))
+
+
+def read_options(
+    kind: type[Said] | Callable[..., Said],
+    program: str,
+    arguments: Sequence[str],
+    *,
+    description: str | None = None,
+    default: Said | None = None,
+) -> Said:
+    """What the command line says.
+
+    Args:
+        kind: A dataclass of options, or a function with an argument for each.
+        program: Such as `artus evaluate`.
+        arguments: The words behind it.
+        description: For `--help`; None: the docstring of `kind`.
+        default: Options that aren't given; None: those of `kind`.
+
+    Raises:
+        SystemExit: After `--help`, with code 0; with 2 if the arguments don't fit, after saying which.
+    """
+    chosen: dict[str, Any] = {} if default is None else {"default": default}
+    return tyro.cli(kind, args=arguments, prog=program, description=description, **chosen)
