@@ -28,11 +28,11 @@ _DEALS, _OPPONENTS, _KEYS = range(10, 13)  # purposes of the seed streams
 
 
 class SelfPlayVecEnv(VecEnv):
-    """One learner at N tables; whoever else sits there is part of the environment.
+    """One learner in N games; all others who sit there are part of the environment.
 
-    Each step plays the learner's action in every game, then the opponents' until the learner is to move everywhere. Its
-    reward is the learner's own, for everything that happened until his next decision, so that a game lost on somebody
-    else's move brings its -1 to his last action. From game to game he takes the next seat.
+    Each step plays the learner's action in every game, then the opponents' until the learner is to move everywhere. The
+    reward is the learner's own, for everything that happened until its next decision, so that a game lost on somebody
+    else's move brings its -1 to the learner's last action. From game to game the learner takes the next seat.
 
     Args:
         num_envs: N.
@@ -41,14 +41,14 @@ class SelfPlayVecEnv(VecEnv):
             other seats of a game go to the same kind. Where one gives up, random moves are played for it (see
             `Opponent`).
         pool_size: How many snapshots are kept; a new one replaces the oldest.
-        stagger: Begin each table somewhere in its first game, so that not all tables are always in the same phase.
+        stagger: Begin each game somewhere on its way, so that not all games are always in the same phase.
         seed: Deals, opponents and their decisions derive from it.
 
     Attributes:
         batch: The games.
         seat: The learner's seat in each game, shape (N,), int8.
         fixed: Opponents other than snapshots.
-        results: How the learner did in his last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
+        results: How the learner did in its last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
 
     Raises:
         ValueError: If a share is negative, all are zero, or an opponent or variant is unknown.
@@ -95,7 +95,7 @@ class SelfPlayVecEnv(VecEnv):
         self.seat = np.zeros(num_envs, np.int8)
         self._kind = np.zeros(num_envs, np.int64)  # of the opponents in each game, index into `kinds`
         self._sitting = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
-        self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since his last decision
+        self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
         self._return = np.zeros(num_envs, np.float64)
         self._length = np.zeros(num_envs, np.int64)
         self._rewards = np.zeros(num_envs, np.float32)  # what the current step will return, like the next two
@@ -153,7 +153,7 @@ class SelfPlayVecEnv(VecEnv):
     # --- the games ---
 
     def reset(self) -> np.ndarray:
-        """Deal all games and let the opponents play until the learner is to move: his observations (N, F), int8.
+        """Deal all games and let the opponents play until the learner is to move: its observations (N, F), int8.
 
         With the seed of `seed()`, if that was called since the last reset, else with the next deals.
         """
@@ -186,7 +186,7 @@ class SelfPlayVecEnv(VecEnv):
         self._actions = np.asarray(actions, np.int64)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Play the learner's actions and then the opponents' until it is his move everywhere.
+        """Play the learner's actions and then the opponents' until it is the learner's move everywhere.
 
         Returns:
             observations (N, F), int8; rewards (N,), float32; dones (N,), bool; and for each game an info, which has the
@@ -224,7 +224,7 @@ class SelfPlayVecEnv(VecEnv):
             self._seat_players(over)
 
     def _settle(self, over: np.ndarray) -> None:
-        """Pay the learner what he is owed for the games that have ended, whoever made the last move."""
+        """Pay the learner what it is owed for the games that have ended, no matter who made the last move."""
         self._dones[over] = True
         self._rewards[over] = self._owed[over]
         won = win_shares(self.batch.scores[over])[np.arange(len(over)), self.seat[over]]
@@ -250,10 +250,10 @@ class SelfPlayVecEnv(VecEnv):
         return self.batch.mask
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Call a method that works on all games at once. For `action_masks` without indices the list has one array for
-        all
-        games: `get_action_masks` makes one array (1, N, A) of it in one copy, which sb3-contrib reshapes where it is
-        used.
+        """Call a method that works on all games at once.
+
+        For `action_masks` without indices the list has one array for all games: `get_action_masks` makes one array
+        (1, N, A) of it in one copy, which sb3-contrib reshapes where it is used.
         """
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         if method_name == "action_masks" and indices is not None:
