@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from artus_env import Batch
+from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import Agent, agent_names, find_agent
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
 
 
@@ -31,7 +32,7 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
     """
     if num_players is None:
         num_players = max(2, len(agents))
-    Batch.definition.check_variant(rules, num_players)
+    find_game(DEFAULT_GAME).check_variant(rules, num_players)
     found = [find_player(agent) for agent in agents]
     if len(agents) not in (2, num_players):
         needed = f"{num_players} players need {num_players} agents"
@@ -45,7 +46,7 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
     for agent, player in named.values():
         if hasattr(player, "check_variant"):
             try:
-                player.check_variant(rules, num_players, Batch.definition.box(components))
+                player.check_variant(rules, num_players, find_game(DEFAULT_GAME).box(components))
             except ValueError as error:
                 raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
     return found + found[1:2] * (num_players - len(found))

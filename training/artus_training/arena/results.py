@@ -10,7 +10,8 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
-from artus_env import Game
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
 from artus_env.engine.match import standing_scores
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed
@@ -32,7 +33,7 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        Game.definition.check_variant(self.rules, self.num_players)
+        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
             raise ValueError(f"a tournament needs two or more different agents, got {' '.join(self.agents) or 'none'}")
         if self.games < 1:

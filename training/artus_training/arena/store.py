@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 import artus_agents
+import artus_env
 from artus_agents import WEIGHTS
 from artus_env.engine.agents import Agent, agent_factory
 from artus_env.engine.files import write_atomically
-from artus_env.engine.jit import PACKAGE, source_hash
 from artus_env.engine.reading import decode, shown
+from artus_env.engine.sources import source_hash
 from artus_training.arena.results import Block, Results, Settings
 
 FORMAT = 2
@@ -235,7 +236,7 @@ def made_of(settings: Settings, agents: Given) -> str:
     `agents`.
     """
     ours = Path(artus_agents.__path__[0])
-    digest = hashlib.sha256(f"{settings.hash} {source_hash(PACKAGE, ours)}".encode())
+    digest = hashlib.sha256(f"{settings.hash} {source_hash(Path(artus_env.__path__[0]), ours)}".encode())
     for path in sorted(ours.rglob("*.safetensors")):
         digest.update(path.read_bytes())
     for name in settings.agents:

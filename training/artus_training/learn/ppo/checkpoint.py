@@ -11,7 +11,6 @@ from msgspec import Meta
 
 from artus_agents.saved import Count, Point
 from artus_env import NUM_ACTIONS
-from artus_env.games.artus.actions import TAIL_WORD
 from artus_training.learn.checkpoints import (
     CheckpointError,
     Tensors,
@@ -110,7 +109,7 @@ def buffers_of(trainer: Trainer) -> dict[str, np.ndarray]:
 def check_buffers(trainer: Trainer) -> None:
     """Raise a ValueError if compiled loops can't take what a checkpoint has put into the buffers."""
     kept = trainer.rollout.kept()
-    bits = np.unpackbits(kept["legal"][..., :TAIL_WORD].copy().view(np.uint8), axis=-1, bitorder="little")
+    bits = np.unpackbits(kept["legal"].copy().view(np.uint8), axis=-1, bitorder="little")
     action = kept["action"]
     if bits[..., NUM_ACTIONS:].any() or ((action < 0) | (action >= NUM_ACTIONS)).any():
         raise ValueError("it has actions that there are not")

@@ -12,7 +12,8 @@ import torch
 
 from artus_agents.network import fast_bfloat16
 from artus_agents.outlook import OUTLOOKS
-from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 from artus_env.games.artus.actions import MASK_WORDS
@@ -141,7 +142,7 @@ class Settings(PpoSettings):
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
         for rules, num_players in self.variants:
-            Batch.definition.check_variant(rules, num_players)
+            find_game(DEFAULT_GAME).check_variant(rules, num_players)
         if len(set(self.variants)) < len(self.variants):
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants):
@@ -163,7 +164,7 @@ class Settings(PpoSettings):
                 raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
         self.check_hidden()
         for mode in (self.reward, self.final_reward or self.reward):
-            mode_index(mode)
+            mode_index(mode, "prestige")
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise ValueError(f"precision must be auto, float32 or bfloat16, got {shown(self.precision)}")
         if self.device not in ("cpu", "cuda"):
@@ -186,7 +187,7 @@ def preset(rules: str, num_players: int, path: Path | None = None, told: Setting
     Raises:
         ValueError: If the file is missing or no such thing.
     """
-    Batch.definition.check_variant(rules, num_players)
+    find_game(DEFAULT_GAME).check_variant(rules, num_players)
     source = Path(str(path or files(__package__) / "presets" / f"{rules}-{num_players}.toml"))
     try:
         given = tomllib.loads(source.read_text())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
+from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
+from artus_env.engine.games import find_game
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import MOST_THREADS, PpoSettings, check_memory
@@ -70,7 +71,7 @@ class Settings(PpoSettings):
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
-        Batch.definition.check_variant(self.rules, self.num_players)
+        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs")
         self.check_at_least(1, "threads", most=MOST_THREADS)
         self.check_at_least(1, "evaluation_games", most=MOST_GAMES)
