@@ -2,17 +2,20 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMP := $(VENV)/.installed
 
 .PHONY: install test train bench fuzz check format coverage notebooks docs clean
 
 install: $(STAMP)
 
+# Groups of packages for developers need a newer pip than many a Python brings along.
 # torch comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 -c constraints.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .[all] -c constraints.txt
+	$(INSTALL) --upgrade pip
+	$(INSTALL) torch==2.13.0
+	$(INSTALL) -e ".[all]" --group dev
 	touch $(STAMP)
 
 test: install check

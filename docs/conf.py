@@ -26,7 +26,7 @@ PACKAGES = {"artus_env": ROOT, "artus_agents": ROOT / "agents", "artus_training"
 
 project = "Artus"
 author = "The Artus maintainers"
-version = release = version_of("artus")
+version = release = version_of("artus-env")
 
 extensions = [
     "myst_nb",

@@ -1271,7 +1271,7 @@ def test_without_the_play_extra_it_says_what_to_install():
     code += "from artus_training.cli import main; sys.exit(main(['play', '--no-browser']))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert result.returncode == 2
-    assert "pip install 'artus[play]'" in result.stderr
+    assert 'pip install "artus-env[play]"' in result.stderr
 
 
 def test_a_port_that_is_taken_is_named(capsys, tmp_path):

@@ -275,7 +275,7 @@ for make in (artus_v0.env, lambda render_mode: gymnasium.make("artus_env:Artus-v
     try:
         make(render_mode="human")
     except DependencyNotInstalled as error:
-        assert 'pip install "artus[render]"' in str(error), error
+        assert 'pip install "artus-env[render]"' in str(error), error
         assert {missing!r} in str(error), error
     else:
         sys.exit("no error")
@@ -286,7 +286,7 @@ sys.exit(main({["replay", str(records), "--html", str(page), "--gif", str(film)]
         assert done.returncode == 0, done.stderr
         return
     assert done.returncode == 2, done.stderr
-    assert 'pip install "artus[render]"' in done.stderr
+    assert 'pip install "artus-env[render]"' in done.stderr
     assert done.stderr.count("\n") == 1
     assert page.exists()
     assert not film.exists()

@@ -346,7 +346,7 @@ def test_the_card_tells_how_to_train_the_same_agent(trained):
     assert card["variants"] == [["beginner", 2]]
     assert card["steps"] == 256
     assert card["threads"] == 1
-    assert {"artus", "torch", "stable-baselines3", "sb3-contrib"} <= set(card["versions"])
+    assert {"artus-env", "torch", "stable-baselines3", "sb3-contrib"} <= set(card["versions"])
     program, name, *arguments = card["command"].split()
     assert (program, name) == ("artus", "train-sb3")
     assert parse([*arguments, "--runs", str(trained.runs)]) == trained

@@ -1,4 +1,4 @@
-"""A trained network as a player. Needs torch (`pip install "artus[ppo]"`), nothing of the training."""
+"""A trained network as a player. Needs torch (`pip install "artus-env[ppo]"`), nothing of the training."""
 
 from __future__ import annotations
 

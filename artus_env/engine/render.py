@@ -157,4 +157,4 @@ def _pygame() -> Any:
 
 
 def _missing(error: ImportError) -> DependencyNotInstalled:
-    return DependencyNotInstalled(f'pictures need {error.name}: pip install "artus[render]"')
+    return DependencyNotInstalled(f'pictures need {error.name}: pip install "artus-env[render]"')

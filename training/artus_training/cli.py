@@ -80,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
         extra = extra_with(error.name or "", COMMANDS[name].extra)
         if extra is None:
             raise
-        return _failed(name, f"{error.name} is missing: pip install 'artus[{extra}]'")
+        return _failed(name, f'{error.name} is missing: pip install "artus-env[{extra}]"')
     except KeyboardInterrupt:
         return _failed(name, "interrupted", 130)
     except BrokenPipeError:

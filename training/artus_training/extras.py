@@ -1,4 +1,4 @@
-"""Which extra (`pip install 'artus[EXTRA]'`) installs a package. The answers are those of `pyproject.toml`."""
+"""Which extra (`pip install "artus-env[EXTRA]"`) installs a package. The answers are those of `pyproject.toml`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def extra_with(module: str, preferred: str = "") -> str | None:
 def packages() -> dict[str, set[str]]:
     """The packages of every extra."""
     try:
-        lines = requires("artus") or []
+        lines = requires("artus-env") or []
     except PackageNotFoundError:  # run from the sources
         lines = []
     extras: dict[str, set[str]] = {}

@@ -15,7 +15,7 @@ from artus_env.engine.games import find_game
 from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.settings import WHERE
 
-PACKAGES = ("artus", "torch", "numpy", "numba")
+PACKAGES = ("artus-env", "torch", "numpy", "numba")
 
 
 def card(
