@@ -78,13 +78,18 @@ def test_ppo_plays_trained_agents(environment_with):
     )
 
 
-def test_train_has_all_that_trainers_need(tmp_path, environment_with):
-    picture = tmp_path / "curves.png"
+def test_train_trains_and_draws_learning_curves(tmp_path, environment_with):
+    runs, picture = tmp_path / "runs", tmp_path / "curves.png"
+    ppo = "train --num-games 64 --num-steps 16 --steps 1024 --batch-size 256 --final-games 0"
+    sb3 = "train-sb3 --num-envs 8 --num-steps 8 --steps 64 --batch-size 32 --games 0 --opponents random=1"
+    agents = [f"ppo:{runs / name / 'agent.safetensors'}" for name in ("ppo-beginner-2", "sb3-beginner-2")]
+    small = f"--hidden 16 --evaluate-every 0 --threads 1 --runs {runs}"
     works(
         environment_with("train"),
-        *([name, "--help"] for name in ("train", "train-all", "train-sb3", "compare", "bench-train")),
+        *(f"{command} {small}".split() for command in (ppo, sb3)),
         ["curves", str(ROOT / "agents/artus_agents/trained/beginner-2.json"), "--out", str(picture)],
-        ["evaluate", "ppo", "greedy", "--games", "2"],
+        ["evaluate", *agents, "--games", "2"],
+        *([name, "--help"] for name in ("train-all", "compare", "bench-train")),
     )
     assert picture.exists()
 
