@@ -199,7 +199,8 @@ def late_game() -> Game:
 
 
 def test_the_example_in_the_specification_is_what_happens(tmp_path, monkeypatch):
-    example = re.search(r"```text\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)[1].splitlines()
+    folded = re.search(r"```text\n(.*?)```", PROTOCOL.read_text(), re.DOTALL)[1]
+    example = folded.replace("\n  ", "").splitlines()
     sent, answered = ([line[2:] for line in example if line.startswith(mark)] for mark in "><")
     assert len(sent) == len(answered) >= 3
 
