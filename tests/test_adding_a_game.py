@@ -1,0 +1,80 @@
+"""The page "Adding a game", followed to the letter: from an empty folder to a game that plays."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = (Path(__file__).parents[1] / "docs" / "adding-a-game.md").read_text()
+BLOCKS = re.findall(r"^`([\w./-]+)`(?:, continued)?\n\n```\w+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+
+PLAY = """
+from artus_env import Batch, Game
+from artus_env.engine.games import find_game
+from artus_env.engine.rewards import reward_modes
+
+definition = find_game("auction")
+for players in range(definition.min_players, definition.max_players + 1):
+    game = Game(game="auction", num_players=players, seed=players)
+    while not game.over:
+        for viewer in range(players):
+            other = game.redeal(viewer, seed=5)
+            assert other.to_dict(viewer) == game.to_dict(viewer)
+            assert (other.observation(viewer) == game.observation(viewer)).all()
+            assert other.render(viewer) == game.render(viewer)
+            assert viewer != game.player or other.moves() == game.moves()
+        assert Game.from_dict(game.to_dict(), game="auction") == game
+        game.play(game.moves()[game.seed % len(game.moves())])
+    assert Game.replay(game.record()) == game
+    low, high = definition.observation_bounds(definition.standard)
+    for reward in reward_modes(definition.score):
+        batch = Batch(64, game="auction", num_players=players, seed=1, reward=reward)
+        ended = 0
+        for _ in range(40):
+            assert (low <= batch.observation).all() and (batch.observation <= high).all()
+            paid, done = batch.step(batch.sample())
+            assert abs(paid.sum()) < 1e-3
+            ended += done.sum()
+        assert ended >= 64
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The package as the page writes it, installed as far as looking for its entry point goes."""
+    folder = tmp_path_factory.mktemp("auction-game")
+    (folder / "auction").mkdir()
+    (folder / "auction" / "__init__.py").touch()
+    for name, text in BLOCKS:
+        with (folder / name).open("a") as file:
+            file.write(text if name.endswith("toml") else f"{text}\n\n")
+    about = folder / "auction_game-0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: auction-game\nVersion: 0.1\n")
+    points = re.search(r'entry-points\."(\S+)"\]\n(\w+) = "(\S+)"', (folder / "pyproject.toml").read_text())
+    (about / "entry_points.txt").write_text(f"[{points[1]}]\n{points[2]} = {points[3]}\n")
+    return folder
+
+
+def run(folder, code, jit):
+    path = os.pathsep.join([str(folder), *filter(None, sys.path)])
+    disabled = {} if jit else {"NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, "PYTHONPATH": path, **disabled}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], env=environment, cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["plain", "compiled"])
+def test_the_game_of_the_page_plays(folder, jit):
+    run(folder, PLAY, jit)
+
+
+def test_the_loops_of_the_page_run(folder):
+    loops = re.findall(r"```py\n(from artus_env import.*?)```", PAGE, re.DOTALL)
+    assert loops
+    run(folder, "\n".join(loops), jit=True)
