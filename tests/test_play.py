@@ -25,8 +25,9 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
+from artus_env.games.artus import words
 from artus_training.cli import main as artus
-from artus_training.play import command, connections, sight, thinking, words
+from artus_training.play import command, connections, of_game, sight, thinking
 from artus_training.play import server as server_module
 from artus_training.play.server import PAGE, Lobby
 from artus_training.play.store import Store
@@ -106,7 +107,7 @@ def everything_said(table, player, number=None):
     """All that the server ever tells a seat about the present position, but for the game's own secrets."""
     said = [sight.setup(table, player), sight.seen(table, player)]
     if table.game.player == player and not table.game.over:
-        said += [sight.preview(table.game, move, table.names) for move in table.game.moves()]
+        said += [sight.preview(table.game, action, table.names) for action in table.game.legal_actions()]
         said.append(thinking.Mind(table).hint(table.game, 1))
     return json.dumps(said)
 
@@ -140,24 +141,25 @@ def test_every_step_shows_a_player_his_own_hand_and_backs_of_the_others(tmp_path
 def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
     table = deal(tmp_path, "beginner", PEOPLE[:2])
     play_on(table, 24)
-    drawn = [step for step in table.steps if step.drawn]
+    drawn = [number for number, step in enumerate(table.steps) if step.move.startswith("draw:")]
     assert len(drawn) > 3
-    for step in drawn:
-        card = next(card for card in step.game.components.cards if card.name == step.drawn)
-        own, other = (
-            sight.log_entry(table, step, player)["text"] for player in (step.last.player, 1 - step.last.player)
-        )
+    for number in drawn:
+        step = table.steps[number]
+        pile = step.move.partition(":")[2]
+        name = table.steps[number - 1].game.to_dict()["piles"][step.player][pile][0]
+        card = next(card for card in step.game.components.cards if card.name == name)
+        own, other = (sight.log_entry(table, number, player)["text"] for player in (step.player, 1 - step.player))
         assert own == f"{other} It is “{words.card_title(card)}”."
-        assert other == f"draws a {card.pile} card."
-        assert sight.seen(table, 1 - step.last.player, table.steps.index(step))["last"]["drawn"] is None
+        assert other == f"draws a {pile} card."
+        assert words.card_title(card) not in json.dumps(sight.seen(table, 1 - step.player, number)["last"])
 
 
 def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
     table = deal(tmp_path, "beginner", PEOPLE[:2])
     while not table.game.moves()[0].startswith("draw:"):
         play_on(table, 1)
-    for move in table.game.moves():
-        seen = sight.preview(table.game, move, table.names)
+    for action in table.game.legal_actions():
+        seen = sight.preview(table.game, action, table.names)
         assert seen["picture"] is None
         assert {key: seen[key] for key in ("origin", "target", "points", "card")} == {
             "origin": None, "target": None, "points": 0, "card": None,
@@ -304,7 +306,7 @@ def test_a_whole_game_against_agents(tmp_path, rules, agents):
             states = server.events(secret, 1, after=state["number"])
             assert states[0]["number"] == state["number"] + 1
             last = states[0]["last"]
-            assert (last["text"], last["points"], last["refuge"]) == (
+            assert (last["move"], last["points"], last["refuge"]) == (
                 chosen["move"],
                 chosen["points"],
                 chosen["refuge"],
@@ -313,7 +315,7 @@ def test_a_whole_game_against_agents(tmp_path, rules, agents):
             state = server.ask(f"/api/{secret}")[1]["state"]
         rows = state["over"]["rows"]
         assert [row["points"] for row in rows] == sorted(table.game.scores, reverse=True)
-        assert all(row["points"] == row["knight"] + row["king"] + row["scoring"] for row in rows)
+        assert all(row["points"] == sum(row["parts"]) for row in rows)
         assert server.ask(f"/api/{secret}/move", {"number": table.number, "move": "all"}) == (
             409,
             {"error": "the game is over"},
@@ -717,7 +719,7 @@ def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
         assert len(list(tmp_path.glob("*.json"))) == 1, "it has dealt no game"
 
     monkeypatch.setattr(command, "serve", serve)
-    monkeypatch.setattr(command.artus_env, "warmup", lambda: None)
+    monkeypatch.setattr(of_game, "warm_up", lambda name: None)
     assert artus(line) == 0
     assert (
         f"{tmp_path}: another process is serving the games in it; --games names another folder"
@@ -919,7 +921,7 @@ def test_the_log_is_in_plain_language(tmp_path):
     """One game of every kind of move, as its log tells it."""
     table = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=11)
     play_on(table, 1000, seed=4)
-    log = " ".join(f"{table.names[step.last.player]} {step.text}" for step in table.steps[1:])
+    log = " ".join(f"{table.names[entry['player']]} {entry['text']}" for entry in sight.setup(table, 0)["log"])
     for sentence in (
         r"(Ann|Ben) places a knight on seat \d+, worth \W?\d+\.",
         r"(Ann|Ben) moves a knight from seat \d+ to seat \d+ with “Knight \d.\d( ±)?”: \W?\d+\.",
@@ -938,9 +940,10 @@ def test_a_coronation_is_told(tmp_path):
     for seed in range(20):
         table = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=seed)
         play_on(table, 1000, seed=seed)
-        for before, step in zip(table.steps, table.steps[1:], strict=False):
-            crowned = "ring" in step.last.text and before.game.state["king"] != step.game.state["king"]
-            assert crowned == ("he is crowned King" in step.text)
+        log = sight.setup(table, 0)["log"]
+        for before, step, entry in zip(table.steps, table.steps[1:], log, strict=False):
+            crowned = "ring" in step.move and before.game.state["king"] != step.game.state["king"]
+            assert crowned == ("he is crowned King" in entry["text"])
             if crowned:
                 return
     pytest.fail("no coronation in 20 games")

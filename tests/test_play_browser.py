@@ -48,7 +48,7 @@ def open_page(chromium):
         context = chromium.new_context(**options)
         contexts.append(context)
         context.set_default_timeout(30_000)
-        settings = {"artus-pace": str(pace), "artus-ask": ask}
+        settings = {"play-pace": str(pace), "play-ask": ask}
         context.add_init_script(
             f"const settings = {json.dumps(settings)};"
             """
@@ -320,7 +320,7 @@ def test_a_hint_can_be_asked_for_and_taken(tmp_path, open_page):
         number = table.number
         page.click("#confirm")
         wait_until(lambda: table.number > number)
-        assert table.steps[number + 1].last.text == move
+        assert table.steps[number + 1].move == move
 
 
 def test_moves_are_animated_with_points_and_displacements(tmp_path, open_page):
@@ -402,7 +402,7 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
             assert table.seats[1 - player].secret not in text
             assert table.share not in text
             shoot(page, f"two-people-{'AB'[player]}")
-        drawn = {step.last.player for step in table.steps if step.drawn}
+        drawn = {step.player for step in table.steps if step.move.startswith("draw:")}
         for player in drawn:
             assert "It is “" in pages[player].inner_text("#log")
 
@@ -446,18 +446,18 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
         page.route(f"**/api/{secret}", lose_the_first)
         play(5)
         hear(1)
-        assert shown() == (1, [table.steps[1].last.text])
+        assert shown() == (1, [table.steps[1].move])
         hear(3, 4)  # 2 never comes
         page.wait_for_function("() => document.querySelector('#connection').textContent")
-        assert shown() == (1, [table.steps[1].last.text]), "as long as the log can't be fetched the page stays as it is"
+        assert shown() == (1, [table.steps[1].move]), "as long as the log can't be fetched the page stays as it is"
         page.wait_for_function("() => !document.querySelector('#connection').textContent")
-        assert shown() == (5, [table.steps[5].last.text]), "all that the answer holds, at once"
+        assert shown() == (5, [table.steps[5].move]), "all that the answer holds, at once"
         hear(5, 4, 5, 2, 5)
-        assert shown() == (5, [table.steps[5].last.text])
+        assert shown() == (5, [table.steps[5].move])
         assert len(fetched) == 2
         play(1)
         hear(5, 6, 6)
-        assert shown() == (6, [table.steps[6].last.text])
+        assert shown() == (6, [table.steps[6].move])
         turn = "Place a knight on a free seat" if table.game.player == 0 else "Ben is to move"
         assert page.inner_text("#prompt") == turn
         page.evaluate("window.deaf = false")
@@ -486,7 +486,7 @@ def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
         with page.expect_response("**/preview"):
             held[0].continue_()
         page.evaluate("() => new Promise(requestAnimationFrame)")
-        assert page.inner_text("#log li:first-child p").startswith(table.names[table.steps[-1].last.player])
+        assert page.inner_text("#log li:first-child p").startswith(table.names[table.steps[-1].player])
         assert "This is how it would be" not in page.inner_text("#detail")
         assert "the game has gone on" not in page.inner_text("#detail"), "nobody asks about that position any more"
 

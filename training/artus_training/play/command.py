@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import socket
+import string
 import sys
 import webbrowser
 from collections.abc import Sequence
@@ -11,12 +12,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-import artus_env
 from artus_env.engine.files import alone_in
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
-from artus_env.games.artus.components import MAX_PLAYERS, RULES
-from artus_training.arena.lineup import find_player, line_up
+from artus_training.cli import UsageError
+from artus_training.evaluate import find_player, line_up
+from artus_training.play import of_game
 from artus_training.play.connections import Server
 from artus_training.play.server import Lobby, loopback
 from artus_training.play.store import Store, default_folder, new_secret
@@ -51,8 +52,10 @@ def run(given: argparse.Namespace, lobby: Lobby) -> None:
         raise UsageError(f"can't listen on {given.host}, port {given.port}: {error.strerror or error}") from None
     with listener:
         if not given.resume:
-            lobby.add(Table.deal(lobby.store, given.rules, seats(given.names, given.against), given.seed))
-        artus_env.warmup()
+            dealt = seats(given.names, given.against)
+            lobby.add(Table.deal(lobby.store, given.rules, dealt, given.seed, given.game))
+        for name in {table.game.definition.name for table in lobby.tables.values()}:
+            of_game.warm_up(name)
         base = f"http://{address(given.host)}:{listener.getsockname()[1]}"
         print(announcement(lobby, base, given), flush=True)
         if not given.no_browser:
@@ -74,12 +77,12 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     """
     parser = argparse.ArgumentParser(
         "artus play",
-        description="Play in the browser, 1 to 4 people with or without agents. Each person gets a link; keep yours to "
-        "yourself: anybody who has it sees your hand and plays for you. Games are kept on disk: when the server "
-        "is started "
-        "again, all links go on working.",
+        description="Play in the browser, people with or without agents. Each person gets a link; keep yours to "
+        "yourself: anybody who has it sees your hand and plays for you. Games are kept on disk: when the server is "
+        "started again, all links go on working.",
     )
-    parser.add_argument("--rules", choices=RULES, default="beginner", help="default: %(default)s")
+    parser.add_argument("--game", default=of_game.default_game(), help="which game (default: %(default)s)")
+    parser.add_argument("--rules", help="its rule set (default: the game's first)")
     parser.add_argument(
         "--against", nargs="*", metavar="AGENT", help="agents to play against (default: lookahead if you are alone)"
     )
@@ -104,22 +107,28 @@ def read(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--no-browser", action="store_true", help="only print the links")
     given = parser.parse_args(arguments)
     given.games = given.games or default_folder()
+    try:
+        game = of_game.find(given.game)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     people = len(given.names or ()) or 1 if given.people is None else given.people
     if given.names and len(given.names) != people:
         raise UsageError(f"--names names {len(given.names)} people, --people says {people}")
-    given.names = given.names or [f"Player {letter}" for letter in "ABCD"[: max(people, 0)]]
+    given.names = given.names or [f"Player {letter}" for letter in string.ascii_uppercase[: max(people, 0)]]
     if not all(fits(name, LONGEST_NAME) for name in given.names):
         raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters")
     if given.against is None:
-        given.against = ["lookahead"] if people == 1 else []
+        given.against = ["lookahead"] * (game.min_players - 1) if people == 1 else []
     if not all(fits(agent, LONGEST_AGENT) for agent in given.against):
         raise UsageError(f"agents' names have 1 to {LONGEST_AGENT} printable letters")
-    if people < 1 or not 2 <= people + len(given.against) <= MAX_PLAYERS:
-        agents = counted(len(given.against), "agent")
-        raise UsageError(f"2 to {MAX_PLAYERS} play, at least one of them a person: {people} and {agents} don't fit")
+    if people < 1 or not game.min_players <= people + len(given.against) <= game.max_players:
+        agents, allowed = counted(len(given.against), "agent"), f"{game.min_players} to {game.max_players}"
+        raise UsageError(f"{allowed} play, at least one of them a person: {people} and {agents} don't fit")
+    given.rules = game.rules[0] if given.rules is None else given.rules
     if not 0 <= given.port < 1 << 16:
         raise UsageError(f"--port must be in 0..65535, got {given.port}")
     try:
+        game.check_variant(given.rules, people + len(given.against))
         if given.seed is not None:
             check_seed(given.seed)
         if given.against:  # does each of them exist, and play this variant?
@@ -149,7 +158,8 @@ def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
         if table.game.over:
             continue
         state = "new" if not table.number else f"after {counted(table.number, 'move')}"
-        lines.append(f"Artus, {table.game.rules}, {', '.join(table.names)} ({state})")
+        variant = filter(None, [of_game.title_of(table.game.definition), of_game.rules_of(table.game)])
+        lines.append(f"{', '.join([*variant, *table.names])} ({state})")
         width = max(len(table.names[player]) for player in table.people)
         lines += [
             f"  {table.names[player]:<{width}}  {base}/seat/{table.seats[player].secret}" for player in table.people
@@ -161,8 +171,7 @@ def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
         lines.append("Others in your network can reach this server; without a link they can see and do nothing.")
     lines.append(
         f"Games are kept in {given.games}. Ctrl-C stops the server. Start it again, with --resume or a new game, "
-        "and all links "
-        "work as before."
+        "and all links work as before."
     )
     return "\n".join(lines)
 

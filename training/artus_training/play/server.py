@@ -4,13 +4,14 @@ A seat's secret is a part of every address that concerns it, so that nothing can
 other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and changes nothing.
 
     GET  /seat/SECRET                page of a seat
-    GET  /api/SECRET                 who plays, the cards, the log, what the seat sees now
+    GET  /api/SECRET                 who plays, how things look, the log, what the seat sees now
     GET  /api/SECRET/events          what the seat sees after each further move, as server-sent events
     POST /api/SECRET/preview         {"number": .., "move": ..}: what a move would do
     POST /api/SECRET/move            the same: play it
     POST /api/SECRET/hint            {"number": ..}: what ismcts would play, and how sure it is
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
+    GET  /games/GAME/FILE            a game's own script, and what it asks for
     GET  /record/SHARE.jsonl         the record of a finished game
     GET  /host/SECRET                page with all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
@@ -33,7 +34,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from artus_training.play import sight
+from artus_training.play import of_game, sight
 from artus_training.play.store import Store, left_alone, new_secret, reason
 from artus_training.play.table import RefusedError, Seat, Table
 from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
@@ -73,6 +74,7 @@ class Lobby:
         self.thinking = Thinking(allowed)
         self.stopping = False
         self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, the oldest first
+        self.pages: dict[str, StaticFiles] = {}  # the games' own scripts
         for path, content in store.read_all():
             try:
                 self.add(Table.load(store, path.stem, content))
@@ -95,6 +97,10 @@ class Lobby:
             or table.share in self._shares
         ):
             raise ValueError("a secret of its links is another link's")
+        definition = table.game.definition
+        page = of_game.page_of(definition)
+        if page is not None and definition.name not in self.pages:
+            self.pages[definition.name] = StaticFiles(directory=page)
         self.tables[table.name] = table
         self._shares[table.share] = table
         for player, seat in enumerate(table.seats):
@@ -132,12 +138,12 @@ class Lobby:
         return self._shares[share]
 
     def following(self, table: Table) -> Table | None:
-        """The game that was set up to follow this one: another one, with the same seats."""
+        """The game that was set up to follow this one: another one of its kind, with the same seats."""
         new = self.tables.get(table.next)
-        same = new is not None and [(seat.name, seat.agent) for seat in new.seats] == [
-            (s.name, s.agent) for s in table.seats
-        ]
-        return new if same and new is not table else None
+        if new is None or new is table or new.game.definition is not table.game.definition:
+            return None
+        same = [(seat.name, seat.agent) for seat in new.seats] == [(seat.name, seat.agent) for seat in table.seats]
+        return new if same else None
 
     def again(self, table: Table) -> Table:
         """Another game with the same players; they get new links.
@@ -152,7 +158,7 @@ class Lobby:
             return following
         seats = [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in table.seats]
         try:
-            new = Table.deal(self.store, table.game.rules, seats)
+            new = Table.deal(self.store, table.game.rules, seats, game_name=table.game.definition.name)
             table.next = new.name
             table.save()
         except OSError as error:
@@ -228,9 +234,15 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
             raise RefusedError(404, "no other game was set up")
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
+    async def game_file(request: Request) -> Response:
+        files = lobby.pages.get(request.path_params["game"])
+        if files is None:
+            raise HTTPException(404)
+        return await files.get_response(request.path_params["file"], request.scope)
+
     async def record(request: Request) -> Response:
         table = lobby.shared(request.path_params["share"])
-        headers = {"Content-Disposition": f'attachment; filename="artus-{table.name}.jsonl"'}
+        headers = {"Content-Disposition": f'attachment; filename="{table.game.definition.name}-{table.name}.jsonl"'}
         return Response(table.record() + "\n", media_type="application/jsonl", headers=headers)
 
     def check_host(request: Request) -> None:
@@ -272,6 +284,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/hint", seated(hint), methods=post),
         Route("/api/{secret}/again", seated(again), methods=post),
         Route("/api/{secret}/next", seated(following), methods=get),
+        Route("/games/{game}/{file:path}", game_file, methods=get),
         Route("/record/{share}.jsonl", record, methods=get),
         Mount("/static", StaticFiles(directory=PAGE)),
     ]
@@ -402,7 +415,9 @@ def listed(table: Table) -> dict[str, Any]:
     game = table.game
     return {
         "name": table.name,
-        "rules": game.rules,
+        "title": of_game.title_of(game.definition),
+        "score": of_game.score_of(game.definition),
+        "rules": of_game.rules_of(game),
         "over": game.over,
         "moves": table.number,
         "scores": game.scores,

@@ -1,5 +1,9 @@
 """What a seat may see of a table, as data for its page. Nothing else of a game ever leaves the server before it is
-over."""
+over.
+
+Positions come from `to_dict(player)`, moves of others from `of_game.seen_move`. What only the player to move may ask,
+what a move would do, is worked out from the same: never from what that player doesn't know.
+"""
 
 from __future__ import annotations
 
@@ -8,75 +12,91 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
-from artus_env.games.artus import shapes
-from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, DRAW, EFFECTS, REDS, REVERSED, action_table
-from artus_env.games.artus.components import PILES, Components
-from artus_env.games.artus.picture import LastMove, last_move, picture
-from artus_training.play import words
-from artus_training.play.table import Step, Table
-
-SCORING = (ALL, REVERSED, COLORS, CARPET, REDS)
+from artus_training.play import of_game, plain, words
+from artus_training.play.table import Table
 
 
 def setup(table: Table, player: int) -> dict[str, Any]:
-    """What doesn't change during a game: who plays, what the cards are, how things look."""
-    game = table.game
-    decks = [card for card in game.components.cards if game.rules == "advanced" or card.pile != "scoring"]
+    """What doesn't change during a game, and the log: who plays, how things look."""
+    game, definition = table.game, table.game.definition
+    own = of_game.sight_of(definition)
+    looks = own.setup(game.rules, game.num_players, game.components) if own else {}
+    badges = looks.pop("badges", None) or [plain.badge(number) for number in range(game.num_players)]
     return {
+        **looks,
         "you": player,
-        "rules": game.rules,
+        "game": definition.name,
+        "title": of_game.title_of(definition),
+        "score": of_game.score_of(definition),
+        "rules": of_game.rules_of(game),
+        "script": _address(definition.name, "page.js") if of_game.page_of(definition) else None,
+        "style": _style(definition),
+        "worded": of_game.words_of(definition) is not None,
         "players": [
-            {"name": seat.name, "agent": seat.agent, "letter": shapes.LETTERS[number], "shield": shapes.KNIGHTS[number]}
-            for number, seat in enumerate(table.seats)
+            {"name": seat.name, "agent": seat.agent, "badge": badges[number]} for number, seat in enumerate(table.seats)
         ],
-        "cards": {
-            card.name: {
-                "title": words.card_title(card),
-                "text": words.card_text(card),
-                "pile": card.pile,
-                "face": shapes.card_front(card),
-            }
-            for card in decks
-        },
-        "backs": {pile: shapes.card_back(pile) for pile in PILES},
-        "log": [log_entry(table, step, player) for step in table.steps[1:]],
+        "log": [log_entry(table, number, player) for number in range(1, len(table.steps))],
     }
 
 
-def log_entry(table: Table, step: Step, player: int) -> dict[str, Any]:
-    """A line of the log as this player may read it."""
-    last = step.last
-    assert last is not None
-    text = step.text
-    if step.drawn is not None and last.player == player:
-        by_name = {card.name: card for card in step.game.components.cards}
-        text += f" {words.drawn_words(by_name[step.drawn])}"
-    return {"player": last.player, "text": text, "points": last.points}
+def _address(game: str, file: str) -> str:
+    return f"/games/{game}/{file}"
+
+
+def _style(definition: Any) -> str | None:
+    page = of_game.page_of(definition)
+    return _address(definition.name, "page.css") if page and (page / "page.css").is_file() else None
+
+
+def log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
+    """What a player may read in the log of the move that led to step `number`."""
+    log = table.logs[player]
+    for nth in range(len(log) + 1, number + 1):
+        log.append(_log_entry(table, nth, player))
+    return log[number - 1]
+
+
+def _log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
+    before, step = table.steps[number - 1].game, table.steps[number]
+    seen, points = of_game.seen_move(before, step.action, player), gains(before, step.game)[step.player]
+    own = of_game.words_of(before.definition)
+    if own is None or seen is None:
+        text = words.played(seen, points)
+    else:
+        known = before.to_dict(player), seen, step.game.to_dict(player)
+        text = own.played(*known, player, table.names, before.components)
+    return {"player": step.player, "move": seen, "text": text, "points": points}
+
+
+def gains(before: Game, after: Game) -> list[int]:
+    """How many points each player has more than before."""
+    return [new - old for old, new in zip(before.scores, after.scores, strict=True)]
 
 
 def seen(table: Table, player: int, number: int | None = None) -> dict[str, Any]:
     """The table after `number` moves (None: now) as a player sees it.
 
-    What he may do is there only if that is the present position and he is to move.
+    What they may do is there only if that is the present position and they are to move.
     """
     number = table.number if number is None else number
-    step, game = table.steps[number], table.steps[number].game
-    position = game.to_dict(player)
-    last: dict[str, Any] | None = None
-    drawn: dict[str, Any] = {}
-    if step.last is not None:
-        before = table.steps[number - 1].game.to_dict(player)
-        drawn = {"before": before, "move": step.last.text}
-        last = {
-            **step.last._asdict(), "king_before": words.king_of(before), "king_after": words.king_of(position),
-            "entry": log_entry(table, step, player), "drawn": step.drawn if step.last.player == player else None,
-        }  # fmt: skip
+    game = table.steps[number].game
+    own = of_game.sight_of(game.definition)
+    before = table.steps[number - 1].game if number else None
+    move, last = None, None
+    if before is not None:
+        entry = log_entry(table, number, player)
+        move, detail = entry["move"], {}
+        if own and move is not None:
+            detail = own.last(before.to_dict(player), move, game.to_dict(player), game.components)
+        last = {**detail, **entry, "gains": gains(before, game), "entry": entry}
     now = number == table.number
     return {
         "number": number,
         "now": table.number,
-        "position": position,
-        "picture": picture(position, game.components, names=table.names, layout="table", **drawn),
+        "turn": None if game.over else game.player,
+        "scores": game.scores,
+        "position": game.to_dict(player) if own else None,
+        "picture": picture(game, player, table.names, before, move),
         "last": last,
         "moves": moves(game, table.names) if now and not game.over and game.player == player else [],
         "trouble": table.trouble if now else "",
@@ -85,71 +105,84 @@ def seen(table: Table, player: int, number: int | None = None) -> dict[str, Any]
     }
 
 
+def picture(game: Game, player: int, names: Sequence[str], before: Game | None = None, move: str | None = None) -> str:
+    """A game as a player sees it, as SVG: the game's own picture, or its text.
+
+    Args:
+        game: The game.
+        player: Whose view.
+        names: Who plays.
+        before: The game before the last move, None if there was none.
+        move: That move as the player sees it, None if they don't.
+    """
+    own, draw = of_game.sight_of(game.definition), of_game.picture_of(game.definition)
+    if own is None and draw is None:
+        was = None if before is None else before.render(player, names)
+        return plain.text_picture(game.render(player, names), was, of_game.title_of(game.definition))
+    position = game.to_dict(player)
+    earlier = None if before is None or move is None else before.to_dict(player)
+    if own is not None:
+        return own.picture(position, game.components, names, earlier, move)
+    assert draw is not None
+    return draw(position, game.components, before=earlier, move=move, names=names)
+
+
 def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
-    """All that the player to move may do, and what each would bring. None of it depends on what he doesn't know."""
+    """All that the player to move may do, and what each would bring. None of it depends on what they don't know."""
     before = game.to_dict(game.player)
     return [described(game, action, names, before) for action in game.legal_actions()]
 
 
 def described(game: Game, action: int, names: Sequence[str], before: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A legal action as the page needs it: which card, figure and seat, what it brings, and in words."""
-    what, move, player = action_table(game.components)[action], game.move(action), game.player
-    before = before or game.to_dict(player)
-    if what.effect == DRAW:  # nobody knows what comes
-        last = LastMove(move, player, 0)
-    else:
-        last = last_move(before, move, after(game, action).to_dict(player), game.components)
-    return {
-        "move": move,
-        "kind": "best" if what.effect == BEST else "score" if what.effect in SCORING else EFFECTS[what.effect],
-        "card": game.components.cards[what.card].name if what.card >= 0 else None,
-        "pile": PILES[what.slot] if what.effect == DRAW else None,
-        "origin": last.origin,
-        "target": last.target,
-        "points": last.points,
-        "refuge": last.refuge,
-        **words.option_words(before, last, names, player, game.components)._asdict(),
-    }
+    """A legal action in words, with what the game's own script needs of it."""
+    move, definition = game.move(action), game.definition
+    own, sentences = of_game.sight_of(definition), of_game.words_of(definition)
+    if own is None and sentences is None:
+        return {"move": move, "label": move}
+    before = before or game.to_dict(game.player)
+    then = foreseen(game, action)
+    after = then.to_dict(game.player) if then else None
+    detail = own.choice(before, move, after, names, game.components) if own else {}
+    label = sentences.choice(before, move, after, names, game.components) if sentences else move
+    return {**detail, "move": move, "label": label}
 
 
-def preview(game: Game, move: str, names: Sequence[str]) -> dict[str, Any]:
-    """A legal move, and what the table would look like to its player after it; null if he can't know."""
-    action, drawing = game.action(move), None
-    if not move.startswith("draw:"):
-        before, position = game.to_dict(game.player), after(game, action).to_dict(game.player)
-        drawing = picture(position, game.components, before=before, move=move, names=names, layout="table")
+def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
+    """A legal action, and what the table would look like to its player after it; null if they can't know."""
+    then = foreseen(game, action)
+    drawing = picture(then, game.player, names, game, game.move(action)) if then else None
     return {**described(game, action, names), "picture": drawing}
 
 
-def after(game: Game, action: int) -> Game:
-    """The game after a legal action."""
+def foreseen(game: Game, action: int) -> Game | None:
+    """The game after a legal action, if the game says that its player knows all that it will do."""
+    own = of_game.sight_of(game.definition)
+    if own is None or not own.foreseeable(game.move(action)):
+        return None
     copy = game.clone()
     copy.play(action)
     return copy
 
 
 def summary(table: Table) -> dict[str, Any]:
-    """How a finished game has gone, the best first."""
+    """How a finished game has gone, the best first: places, points, and what they come from where the game says so."""
     game = table.game
-    by_pile: list[Counter[str]] = [Counter() for _ in table.seats]
-    piles = pile_by_card(game.components)
-    for step in table.steps[1:]:
-        if step.last is not None and step.last.text.partition(":")[0] in piles:
-            by_pile[step.last.player][piles[step.last.text.partition(":")[0]]] += step.last.points
-    scores = game.scores
-    order = sorted(range(game.num_players), key=lambda player: (-scores[player], player))
+    own = of_game.sight_of(game.definition)
+    sources = list(own.sources(game.rules)) if own else []
+    by_source: list[Counter[str | None]] = [Counter() for _ in table.seats]
+    if own and sources:
+        for before, step in zip(table.steps, table.steps[1:], strict=False):
+            points = gains(before.game, step.game)[step.player]
+            by_source[step.player][own.source(step.move, game.components)] += points
+    standing = of_game.standing(game)
+    order = sorted(range(game.num_players), key=lambda player: (-standing[player], player))
     rows = [
         {
             "player": player,
-            "rank": 1 + sum(score > scores[player] for score in scores),
-            "points": scores[player],
-            **{pile: by_pile[player][pile] for pile in PILES},
+            "rank": 1 + sum(other > standing[player] for other in standing),
+            "points": game.scores[player],
+            "parts": [by_source[player][source] for source in sources],
         }
         for player in order
     ]
-    return {"rows": rows, "winners": game.winners, "share": table.share}
-
-
-def pile_by_card(components: Components) -> dict[str, str]:
-    """The back of each card by its name."""
-    return {card.name: card.pile for card in components.cards}
+    return {"rows": rows, "sources": sources, "winners": game.winners, "share": table.share}

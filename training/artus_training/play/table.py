@@ -16,12 +16,13 @@ from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, fresh_seed
 from artus_env.engine.wording import counted
-from artus_env.games.artus.picture import LastMove, last_move
-from artus_training.play import words
+from artus_training.play import of_game
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason
+from artus_training.play.words import readable
 
 LONGEST_NAME = 24
 LONGEST_AGENT = 1000
+LONGEST_MOVE = 100
 LONGEST_TITLE = 40
 """Letters of an agent's name that are shown; it may be a long command line."""
 
@@ -57,12 +58,12 @@ class Stored:
 
 @dataclass(frozen=True)
 class Step:
-    """A move that was played, and the game after it."""
+    """A move that was played, and the game after it. For the server's eyes only: see `sight` for what others get."""
 
     game: Game
-    last: LastMove | None = None  # None: nothing was played yet
-    text: str = ""
-    drawn: str | None = None  # the drawn card: for the eyes of its player only
+    player: int = -1  # -1: nothing was played yet
+    action: int = -1
+    move: str = ""
 
 
 class Table:
@@ -73,6 +74,7 @@ class Table:
         key: All that its agents and its hints draw derives from it.
         share: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
+        logs: The lines of the log that each seat has been told so far.
         trouble: Why no agent can move, empty if all is well. Not kept on disk.
         changed: Set, and replaced, whenever something is new.
     """
@@ -88,18 +90,28 @@ class Table:
         self.next = next_name
         self.trouble = ""
         self.changed = asyncio.Event()
+        self.logs: list[list[dict[str, Any]]] = [[] for _ in self.seats]
         self.steps = [Step(game.first())]
         for action in game.actions_played:
-            self.steps.append(self._after(self.game.move(action)))
+            self.steps.append(self._after(action))
 
     @classmethod
-    def deal(cls, store: Store, rules: str, seats: Sequence[Seat], seed: int | None = None) -> Table:
+    def deal(
+        cls, store: Store, rules: str | None, seats: Sequence[Seat], seed: int | None = None, game_name: str = ""
+    ) -> Table:
         """A new game, kept on disk from now on.
 
+        Args:
+            store: Where it is kept.
+            rules: Its rule set, None for the first one.
+            seats: Who plays.
+            seed: The deal, None for a random one.
+            game_name: Which game, the default game if empty.
+
         Raises:
-            ValueError: If there is no such variant.
+            ValueError: If there is no such game or variant.
         """
-        game = Game(rules=rules, num_players=len(seats), seed=seed)
+        game = of_game.deal(game_name or of_game.default_game(), rules, len(seats), seed)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         table = cls(name, seats, game, store, fresh_seed(), new_secret())
         table.save(table.game)
@@ -122,7 +134,7 @@ class Table:
             raise ValueError("no person plays")
         if not SECRET.fullmatch(stored.share):
             raise ValueError(f"share is no secret: {shown(stored.share)}")
-        game = Game.replay(json.dumps(stored.record))
+        game = of_game.replay(stored.record)
         if len(seats) != game.num_players:
             raise ValueError(f"it has {len(seats)} seats for {game.num_players} players")
         return cls(name, seats, game, store, check_seed(stored.key), stored.share, stored.next)
@@ -193,15 +205,14 @@ class Table:
         if self.game.player != player:
             raise RefusedError(409, f"it isn't your turn: {self.names[self.game.player]} is to move")
 
-    def check_move(self, move: Any) -> str:
-        """Refuse what isn't a legal move now."""
-        if not isinstance(move, str) or len(move) > 100 or not move.isprintable():
-            raise RefusedError(400, f"move must be a text such as k3-6:12>17, got {move!r:.40}")
+    def check_move(self, move: Any) -> int:
+        """The action that a text means; refuse what isn't a legal move now."""
+        if not isinstance(move, str) or len(move) > LONGEST_MOVE or not move.isprintable():
+            raise RefusedError(400, f"move must be a text such as {self.game.moves()[0]}, got {move!r:.40}")
         try:
-            self.game.action(move)
+            return self.game.action(move)
         except IllegalMoveError as error:
             raise RefusedError(422, str(error)) from None
-        return move
 
     def save(self, game: Game | None = None) -> None:
         """Write the table to disk, with `game` instead of the present one.
@@ -218,15 +229,10 @@ class Table:
         self.changed.set()
         self.changed = asyncio.Event()
 
-    def _after(self, move: str) -> Step:
+    def _after(self, action: int) -> Step:
         game = self.game.clone()
-        game.play(move)
-        before, after = self.game.to_dict(), game.to_dict()
-        last = last_move(before, move, after, game.components)
-        drawn = None
-        if move.startswith("draw:"):
-            drawn = before["piles"][last.player][move.partition(":")[2]][0]
-        return Step(game, last, words.log_words(before, last, after, self.names, game.components), drawn)
+        game.play(action)
+        return Step(game, self.game.player, action, self.game.move(action))
 
 
 def checked_seat(seat: Seat) -> Seat:
@@ -242,7 +248,7 @@ def checked_seat(seat: Seat) -> Seat:
     if seat.agent is not None and not fits(seat.agent, LONGEST_AGENT):
         raise ValueError(f"agents' names have 1 to {LONGEST_AGENT} printable letters, got {shown(seat.agent)}")
     if seat.agent is not None:
-        return replace(seat, name=words.readable(seat.name, LONGEST_TITLE))
+        return replace(seat, name=readable(seat.name, LONGEST_TITLE))
     if not fits(seat.name, LONGEST_NAME + len(" 2")):
         raise ValueError(f"names have 1 to {LONGEST_NAME} printable letters, got {shown(seat.name)}")
     return seat

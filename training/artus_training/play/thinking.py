@@ -16,10 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from artus_agents.search import IsmctsAgent
-from artus_env import Batch, Game
+from artus_env import Game
 from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
-from artus_training.arena.lineup import find_player
+from artus_training.evaluate import find_player
+from artus_training.play import of_game
 from artus_training.play.store import reason, warn
 from artus_training.play.table import Table
 from artus_training.play.words import readable
@@ -51,10 +52,7 @@ class Mind:
     """
 
     def __init__(self, table: Table, allowed: Collection[str] = ()) -> None:
-        game = table.game
-        self._batch = Batch(
-            1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components
-        )
+        self._batch = of_game.batch_of(table.game)
         self._names = [seat.agent for seat in table.seats]
         self._allowed = allowed
         self._agents: dict[int, Agent] = {}

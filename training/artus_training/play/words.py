@@ -1,22 +1,6 @@
-"""Cards, moves and the log in plain language."""
+"""Sentences about moves of a game that brings none of its own, and text from elsewhere made fit to be shown."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any, NamedTuple
-
-from artus_env.games.artus.components import STANDARD, Card, Components
-from artus_env.games.artus.picture import LastMove, signed, value_of
-from artus_env.games.artus.shapes import reach
-
-SCORING_TITLES = {
-    "all": "All knights",
-    "reversed": "All reversed",
-    "colors": "Three colours",
-    "carpet": "Carpet",
-    "reds": "Three reds",
-    "choice": "Choice",
-}
 
 
 def readable(text: str, most: int) -> str:
@@ -25,149 +9,12 @@ def readable(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def plus(points: int) -> str:
-    """Points won or lost, with their sign."""
-    return f"+{points}" if points > 0 else signed(points)
+def signed(points: int) -> str:
+    """Points won or lost, with their sign, a true minus among them."""
+    return f"+{points}" if points > 0 else f"\N{MINUS SIGN}{-points}" if points < 0 else "0"
 
 
-def steps(card: Card) -> str:
-    """How far a card moves: from - to, and ± where backward is allowed, too."""
-    return f"{reach(card)} ±" if card.backward else reach(card)
-
-
-def card_title(card: Card) -> str:
-    """A card's name as people say it: `Ring: silver`."""
-    if card.action == "knight":
-        return f"Knight {steps(card)}"
-    if card.action == "royal":
-        return f"{card.colour.capitalize() if card.colour else 'Any royal'} {steps(card)}"
-    if card.action == "ring":
-        return f"Ring: {card.colour or 'any'}"
-    return SCORING_TITLES[card.action]
-
-
-def card_text(card: Card) -> str:
-    """What a card does, in a sentence or two."""
-    way = "forward or backward" if card.backward else "forward"
-    far = f"{card.low} to {card.high} seats {way}"
-    colour = f"{card.colour} " if card.colour else ""
-    text = {
-        "knight": f"Move one of your knights {far}. You gain what the seat that it leaves is worth.",
-        "royal": f"Move a {colour}prince or the King, if he is {card.colour}, {far}." if card.colour
-        else f"Move a prince or the King {far}.",
-        "ring": f"Give a {colour}prince a ring. You gain what his seat is worth. With three rings he is King.",
-        "all": "Gain what all your knights are worth together.",
-        "reversed": "Gain what all your knights are worth together, plus and minus swapped.",
-        "colors": f"Score one knight on green, one on yellow and one on red. If you can't: {signed(card.penalty)}.",
-        "carpet": f"Score two knights on the carpet. If you can't: {signed(card.penalty)}.",
-        "reds": f"Score three knights on red. If you can't: {signed(card.penalty)}.",
-        "choice": f"Move one of your knights, a prince or the King {card.low} to {card.high} seats forward, "
-        "or give a prince a ring, or score your best knight.",
-    }[card.action]  # fmt: skip
-    return f"{text} You gain what his seat was worth; the King's is worth 0." if card.action == "royal" else text
-
-
-def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | None = None) -> str:
-    """Who sits on a seat: `your knight`, `Ann's knight`, `the silver prince`, `the King`."""
-    if "knight" in figure:
-        owner = figure["knight"]
-        return "your knight" if owner == viewer else f"{names[owner]}'s knight"
-    return "the King" if "king" in figure else f"the {figure['prince']} prince"
-
-
-def king_of(position: dict[str, Any]) -> int:
-    """Seat of the King."""
-    return next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
-
-
-class Option(NamedTuple):
-    """A legal move, said to its player before he plays it: no card's name, no full stop."""
-
-    label: str  # the whole of it
-    figure: str = ""  # who moves, and from where
-    goal: str = ""  # where to, or who gets it
-
-
-def option_words(
-    position: dict[str, Any], last: LastMove, names: Sequence[str], viewer: int, components: Components = STANDARD
-) -> Option:
-    """A legal move in words.
-
-    Args:
-        position: Before the move.
-        last: The move.
-    """
-    king, seats = king_of(position), position["seats"]
-    gain = f": {plus(last.points)}"
-    if last.text.startswith("draw:"):
-        pile = last.text.partition(":")[2]
-        return Option(f"draw from the {pile} pile ({position['piles'][viewer][pile]} left)")
-    if last.target is None:
-        return Option(f"score your best knight{gain}" if last.text.endswith(":best") else f"score{gain}")
-    if last.text.startswith("@"):
-        goal = f"seat {last.target} (worth {signed(value_of(last.target, king, components))})"
-        return Option(f"place a knight on {goal}", goal=goal)
-    sitting = seats[last.target]
-    if last.origin is None:
-        goal = f"{figure_words(sitting, names)} on seat {last.target}{gain}"
-        goal += ", he becomes King" if sitting["rings"] == 2 else ""
-        return Option(f"a ring for {goal}", goal=goal)
-    mover, goal = figure_words(seats[last.origin], names, viewer), f"seat {last.target}"
-    push = ""
-    if last.refuge is not None:
-        own = sitting.get("knight") == viewer and "knight" in seats[last.origin]
-        who = "another of your knights" if own else figure_words(sitting, names, viewer)
-        push = f", {who} has to go to seat {last.refuge}"
-    return Option(
-        f"{mover} from seat {last.origin} to {goal}{gain}{push}",
-        f"{mover} on seat {last.origin}{gain}",
-        f"{goal}{push}",
-    )
-
-
-def log_words(
-    before: dict[str, Any],
-    last: LastMove,
-    after: dict[str, Any],
-    names: Sequence[str],
-    components: Components = STANDARD,
-) -> str:
-    """What somebody has done, to be read after his name: `moves a knight from seat 3 to seat 8 …`.
-
-    Needs only what everybody may know.
-    """
-    by_name = {card.name: card for card in components.cards}
-    king, king_after, seats = king_of(before), king_of(after), before["seats"]
-    head = last.text.partition(":")[0]
-    if head == "draw":
-        return f"draws a {last.text.partition(':')[2]} card."
-    if last.text.startswith("@"):
-        return f"places a knight on seat {last.target}, worth {signed(value_of(last.target or 0, king, components))}."
-    card = by_name[head]
-    with_card = f" with “{card_title(card)}”"
-    gain = f": {plus(last.points)}."
-    if last.target is None:
-        what = "scores the best knight" if last.text.endswith(":best") else "scores"
-        return f"{what}{with_card}{gain}"
-    if last.origin is None:
-        words = f"gives a ring to {figure_words(seats[last.target], names)} on seat {last.target}{with_card}{gain}"
-        if king_after != king:
-            words += " It is his third: he is crowned King, and the table turns to him."
-        return words
-    moved = seats[last.origin]
-    mover = "a knight" if "knight" in moved else figure_words(moved, names)
-    words = f"moves {mover} from seat {last.origin} to seat {last.target}{with_card}{gain}"
-    if last.refuge is not None:
-        words += f" {_capital(figure_words(seats[last.target], names))} there has to go to seat {last.refuge}."
-    if king_after != king:
-        words += " The table turns with the King."
-    return words
-
-
-def drawn_words(card: Card) -> str:
-    """Added to the log of who has drawn it, and of nobody else."""
-    return f"It is “{card_title(card)}”."
-
-
-def _capital(text: str) -> str:
-    return f"T{text[1:]}" if text.startswith("the ") else text  # names are written as they are
+def played(move: str | None, points: int) -> str:
+    """What somebody has done, to be read after their name. `move` None: it isn't to be seen."""
+    what = "chooses something in secret" if move is None else f"plays {move}"
+    return f"{what}: {signed(points)}." if points else f"{what}."

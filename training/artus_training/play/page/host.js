@@ -1,7 +1,7 @@
 // All games of the server, with everybody's links.
 
 import { askForGames, RefusedError } from "./api.js";
-import { count, make } from "./parts.js";
+import { count, make, unsigned } from "./parts.js";
 
 const EVERY = 10_000; // milliseconds
 const trouble = document.getElementById("trouble");
@@ -36,19 +36,19 @@ function show(games) {
 
 function game(each) {
   const state = each.over ? "over" : each.moves ? `${count(each.moves, "move")} played, ${each.seats[each.turn].name} is to move` : "new";
+  const variant = [each.title, each.rules].filter(Boolean).join(", ");
   return make(
     "section",
     { class: "game" },
-    make("h2", {}, `${each.rules}, ${each.seats.map((seat) => seat.name).join(", ")}`),
+    make("h2", {}, `${variant}: ${each.seats.map((seat) => seat.name).join(", ")}`),
     make("p", {}, each.trouble || state),
-    make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, each.scores[player])))),
+    make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, `${unsigned(each.scores[player])} ${each.score}`)))),
   );
 }
 
-function person(seat, points) {
-  const name = make("strong", {}, seat.name);
-  const score = ` ${String(points).replace("-", "−")} prestige `;
-  if (!seat.link) return [name, score];
+function person(seat, score) {
+  const about = [make("strong", {}, seat.name), ` ${score} `];
+  if (!seat.link) return about;
   const copy = make("button", {}, "Copy link");
   copy.addEventListener("click", async () => {
     try {
@@ -59,7 +59,7 @@ function person(seat, points) {
     }
   });
   const open = make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, "Open");
-  return [name, score, make("span", { class: "buttons" }, open, copy)];
+  return [...about, make("span", { class: "buttons" }, open, copy)];
 }
 
 load();

@@ -1,6 +1,4 @@
-// Pieces of the page that show and never decide: players, cards, log, end.
-
-import { signed } from "./choice.js";
+// Pieces of the page that show and never decide: players, log, advice, end.
 
 /** An element from a tag, its attributes and its children (elements or texts). */
 export function make(tag, attributes = {}, ...children) {
@@ -15,113 +13,85 @@ export function make(tag, attributes = {}, ...children) {
 }
 
 /** A drawing of the server's (never anybody's text) in a frame of its own. */
-function drawing(inside, box, name) {
+export function drawing(svg, name) {
   const holder = make("span", { class: name, "aria-hidden": "true" });
-  holder.innerHTML = `<svg class="artus-auto" viewBox="${box}">${inside}</svg>`;
+  holder.innerHTML = svg;
   return holder;
 }
 
-export const shield = (setup, player) => {
-  const { shield: path, letter } = setup.players[player];
-  return drawing(
-    `<path class="p${player} outline round" d="${path}"/><text class="l${player}" y="8.6" font-size="24">${letter}</text>`,
-    "-26 -26 52 52",
-    "shield",
-  );
-};
+/** Points won or lost, with a true minus sign. */
+export const signed = (points) => (points > 0 ? `+${points}` : unsigned(points));
 
-const face = (inside) => drawing(inside, "-1 -1 46 64", "face");
-
-/** A card in hand, as a button. */
-export function card(setup, name, attributes) {
-  const { title, text, face: inside } = setup.cards[name];
-  return make("button", { class: "card", "data-card": name, "aria-label": `${title}. ${text}`, ...attributes }, face(inside), make("span", { class: "title" }, whole(title)));
-}
-
-/** A title whose range of steps isn't broken at its dash. */
-const whole = (title) => title.replace("–", "\u2060–\u2060");
+/** Points that somebody has. */
+export const unsigned = (points) => String(points).replace("-", "−");
 
 /** `1 card`, `2 cards`. */
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
-/** Everybody's name, prestige, and what is known of their cards. */
-export function players(setup, position) {
-  const over = position.phase === "over";
+export const badge = (setup, player) => drawing(setup.players[player].badge, "badge");
+
+/** Everybody's name and points, and what the game adds. */
+export function players({ setup, state }, panel) {
   return setup.players.map((player, number) => {
-    const hand = position.hands[number];
-    const backs = Array.isArray(hand) ? hand.map((name) => setup.cards[name].pile) : Object.entries(hand).flatMap(([pile, n]) => Array(n).fill(pile));
-    const piles = Object.entries(position.piles[number]).filter(([pile]) => position.rules === "advanced" || pile !== "scoring");
-    const played = position.played[number];
-    const turn = !over && position.turn === number;
-    const who = number === setup.you ? "you" : player.agent ? (turn ? "is thinking…" : "agent") : turn ? "is choosing…" : "person";
-    const known = make(
-      "details",
-      { class: "played" },
-      make("summary", {}, count(played.length, "card") + " played"),
-      make("ul", {}, ...played.map((name) => make("li", {}, setup.cards[name].title))),
-    );
+    const turn = state.turn === number, you = number === setup.you;
+    const role = you ? "you" : player.agent ? (turn ? "is thinking…" : "agent") : turn ? "is choosing…" : "person";
     return make(
       "article",
-      { class: `player${turn ? " turn" : ""}${number === setup.you ? " you" : ""}`, "data-player": number, "aria-label": `${player.name}${number === setup.you ? " (you)" : ""}` },
-      shield(setup, number),
-      make("div", { class: "who" }, make("strong", {}, player.name), make("small", {}, who)),
-      make("output", { class: "points", "aria-label": `${signed(position.scores[number]).replace("+", "")} prestige` }, String(position.scores[number]).replace("-", "−")),
-      make("div", { class: "backs", role: "img", "aria-label": `in hand: ${backs.join(", ") || "nothing"}` }, ...backs.map((pile) => drawing(setup.backs[pile], "0 0 44 62", "back"))),
-      make(
-        "div",
-        { class: "piles", role: "img", "aria-label": "piles: " + piles.map(([pile, n]) => `${n} ${pile}`).join(", ") },
-        ...piles.map(([pile, n]) => make("span", { class: `pile${n ? "" : " empty"}` }, drawing(setup.backs[pile], "0 0 44 62", "back"), String(n))),
-      ),
-      known,
+      { class: `player${turn ? " turn" : ""}${you ? " you" : ""}`, "data-player": number, "aria-label": player.name + (you ? " (you)" : "") },
+      badge(setup, number),
+      make("div", { class: "who" }, make("strong", {}, player.name), make("small", {}, role)),
+      make("output", { class: "points", "aria-label": `${unsigned(state.scores[number])} ${setup.score}` }, unsigned(state.scores[number])),
+      ...panel(number),
     );
   });
 }
 
-/** A line of the log. */
+/** A line of the log: the game's sentence, or the move itself. */
 export function line(setup, entry) {
   const { name } = setup.players[entry.player];
-  return make("li", {}, shield(setup, entry.player), make("p", {}, make("strong", {}, name), ` ${entry.text}`));
+  const said = setup.worded || !entry.move
+    ? [` ${entry.text}`]
+    : [" ", make("span", { class: "chip" }, entry.move), entry.points ? make("b", { class: entry.points > 0 ? "gain" : "loss" }, signed(entry.points)) : null];
+  return make("li", {}, badge(setup, entry.player), make("p", {}, make("strong", {}, name), ...said));
 }
 
 /** Who has won, and with what. */
 export function end(setup, over, onAgain) {
   const names = over.winners.map((player) => setup.players[player].name);
-  const won = names.length > 1 ? `${names.join(" and ")} share the victory` : over.winners[0] === setup.you ? "You have won" : `${names[0]} has won`;
-  const piles = ["knight", "king", ...(setup.rules === "advanced" ? ["scoring"] : [])];
+  const all = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
+  const won = names.length > 1 ? `${all} share the victory` : over.winners[0] === setup.you ? "You have won" : `${all} has won`;
   const link = `/record/${over.share}.jsonl`;
   const share = make("button", { id: "share" }, "Copy its link");
   share.addEventListener("click", async () => {
     const url = new URL(link, location).href;
     try {
-      if (navigator.share) await navigator.share({ title: "A game of Artus", url });
+      if (navigator.share) await navigator.share({ title: `A game of ${setup.title}`, url });
       else await navigator.clipboard.writeText(url);
       share.textContent = navigator.share ? "Shared" : "Copied";
     } catch {
       share.replaceWith(make("input", { readonly: true, value: url, "aria-label": "Link to the record" }));
     }
   });
-  const cell = (points) => make("td", {}, signed(points).replace("+", ""));
+  const score = setup.score[0].toUpperCase() + setup.score.slice(1);
+  const caption = over.sources.length ? `${score} at the end, and what it comes from` : `${score} at the end`;
+  const cell = (points) => make("td", {}, unsigned(points));
+  const row = ({ player, rank, points, parts }) =>
+    make(
+      "tr",
+      { class: rank === 1 ? "winner" : null },
+      make("td", {}, `${rank}.`),
+      make("th", { scope: "row" }, make("span", { class: "named" }, badge(setup, player), setup.players[player].name)),
+      cell(points),
+      ...parts.map(cell),
+    );
   return [
     make("h2", {}, won),
     make(
       "table",
       {},
-      make("caption", { class: "unseen" }, "Prestige at the end, and the cards that it comes from"),
-      make("thead", {}, make("tr", {}, ...["", "Player", "Prestige", ...piles.map((pile) => `${pile[0].toUpperCase()}${pile.slice(1)} cards`)].map((head) => make("th", { scope: "col" }, head)))),
-      make(
-        "tbody",
-        {},
-        ...over.rows.map((row) =>
-          make(
-            "tr",
-            { class: row.rank === 1 ? "winner" : null },
-            make("td", {}, `${row.rank}.`),
-            make("th", { scope: "row" }, make("span", { class: "named" }, shield(setup, row.player), setup.players[row.player].name)),
-            cell(row.points),
-            ...piles.map((pile) => cell(row[pile])),
-          ),
-        ),
-      ),
+      make("caption", { class: "unseen" }, caption),
+      make("thead", {}, make("tr", {}, ...["", "Player", score, ...over.sources].map((head) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...over.rows.map(row)),
     ),
     make(
       "p",
@@ -133,40 +103,21 @@ export function end(setup, over, onAgain) {
   ];
 }
 
-/** A move in few words: its tooltip and its preview say the rest. */
-function brief({ kind, title, pile, goal, origin, target, points }) {
-  if (kind === "draw") return `Draw a ${pile} card`;
-  if (kind === "place") return `${goal[0].toUpperCase()}${goal.slice(1)}`;
-  const where = { score: "", best: ", best knight", ring: `, seat ${target}` }[kind] ?? `, seat ${origin} → ${target}`;
-  return `${title}${where}: ${signed(points)}`;
-}
-
 /** What ismcts would play. */
-export function advice(hint, onChoose) {
-  const [best] = hint.moves;
+export function advice(hint, { brief, full }, onChoose) {
   const percent = (share) => `${Math.round(100 * share)} %`;
-  const head = hint.searched
-    ? `ismcts would play the first, after ${hint.tries} tries:`
-    : "ismcts doesn’t search here; it would";
-  return [
-    make("p", {}, head),
+  const head = hint.searched ? `ismcts would play the first, after ${hint.tries} tries:` : "ismcts doesn’t search here; it would play";
+  const proposal = (move) =>
     make(
-      "ol",
+      "li",
       {},
-      ...(hint.searched ? hint.moves : [best]).map((move) => {
-        const full = move.title ? `${move.title}: ${move.label}` : move.label;
-        return make(
-          "li",
-          {},
-          make(
-            "button",
-            { onclick: () => onChoose(move), "data-move": move.move, title: full },
-            hint.searched ? make("b", {}, percent(move.share)) : null,
-            make("span", {}, brief(move)),
-            make("i", { style: `width:${percent(hint.searched ? move.share : 0).replace(" ", "")}`, "aria-hidden": "true" }),
-          ),
-        );
-      }),
-    ),
-  ];
+      make(
+        "button",
+        { onclick: () => onChoose(move), "data-move": move.move, title: full(move) },
+        hint.searched ? make("b", {}, percent(move.share)) : null,
+        make("span", {}, brief(move)),
+        make("i", { style: `width:${percent(hint.searched ? move.share : 0).replace(" ", "")}`, "aria-hidden": "true" }),
+      ),
+    );
+  return [make("p", {}, head), make("ol", {}, ...(hint.searched ? hint.moves : hint.moves.slice(0, 1)).map(proposal))];
 }

@@ -1,18 +1,20 @@
-// A seat's page: shows one move after the other as they come, and turns clicks into moves.
+// A seat's page: shows one move after the other as they come, and turns clicks into moves. How a game's moves are chosen
+// and shown beyond that is said in `plain.js`, or by the game's own script.
 
 import { ask, listen, RefusedError } from "./api.js";
-import { Board } from "./board.js";
-import { candidates, next, settled, signed, takenBack } from "./choice.js";
 import * as parts from "./parts.js";
+import * as plain from "./plain.js";
 
 const $ = (id) => document.getElementById(id);
 const pause = (time) => new Promise((done) => setTimeout(done, time));
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const waiting = []; // states that are still to be shown
-let setup, state, choice = {}, sent = false, showing = false;
+let setup, state, choice = {}, sent = false, showing = false, game = plain;
 
-const board = new Board($("picture"), $("floats"), clickedSeat);
 const mine = () => Boolean(state.moves.length) && !sent;
+const now = (active = mine()) => ({ setup, state, moves: active ? state.moves : [], choice });
+const act = { choose, say: (text) => (state.over ? say("The game is over.") : mine() ? say(text) : say("It isn’t your turn.")) };
 
 // --- showing what comes from the server ---
 
@@ -28,6 +30,7 @@ async function showAll() {
   } finally {
     showing = false;
   }
+  playForced();
 }
 
 /** Show what is new in a state. Older ones than the one on the page, and those that skip some, may come, too. */
@@ -41,11 +44,12 @@ async function show(fresh) {
   const { last } = fresh;
   put(fresh, () => $("log").prepend(parts.line(setup, last.entry)));
   announce(`${setup.players[last.player].name} ${last.entry.text}`);
-  const pace = document.hidden ? 0 : Number($("pace").value);
-  if (pace) {
+  const duration = document.hidden ? 0 : Number($("pace").value);
+  if (duration) {
     render(true);
-    if (last.points) float(last);
-    await Promise.all([board.animate(last, pace), pause(last.text.startsWith("draw:") ? pace / 2 : pace)]);
+    showGains(last);
+    const seen = last.move !== null && !still.matches;
+    await Promise.all([seen && game.animate($("picture").firstChild, last, duration), pause(duration * game.pace(last))]);
   }
   render();
   if (mine()) announce($("prompt").textContent);
@@ -77,19 +81,32 @@ function begun(everything) {
 
 /** State, picture and log change together, and nothing is awaited in between. */
 function put(fresh, writeLog) {
-  board.draw(fresh.picture);
+  draw(fresh.picture);
   writeLog();
   state = fresh;
-  choice = {};
   sent = false;
+  choice = game.settled(fresh.moves, {});
   $("advice").hidden = true;
 }
 
-function float(last) {
-  const kind = last.points > 0 ? "gain" : "loss";
-  board.float(signed(last.points), last.origin ?? last.target, kind);
-  const points = document.querySelector(`.player[data-player="${last.player}"] .points`);
-  points.classList.add(kind);
+/** Replace the picture. `preview`: of what isn't played yet. */
+function draw(picture, preview = false) {
+  const svg = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
+  $("picture").replaceChildren(document.importNode(svg, true));
+  $("picture").classList.toggle("preview", preview);
+}
+
+/** Points rise over the picture, and all counts that have changed jump. */
+function showGains(last) {
+  last.gains.forEach((points, player) => {
+    if (points) document.querySelector(`.player[data-player="${player}"] .points`).classList.add(points > 0 ? "gain" : "loss");
+  });
+  if (!last.points) return;
+  const [x, y] = last.move === null ? [0.5, 0.5] : game.pointsAt($("picture").firstChild, last);
+  const style = `left:${100 * x}%;top:${100 * y}%`;
+  const label = parts.make("span", { class: last.points > 0 ? "gain" : "loss", style }, parts.signed(last.points));
+  $("floats").append(label);
+  setTimeout(() => label.remove(), 1800);
 }
 
 function announce(text) {
@@ -103,114 +120,96 @@ function connection(trouble) {
 // --- the page as it is now ---
 
 function render(moving = false) {
-  const { position } = state;
-  const open = new Set([...document.querySelectorAll("details.played[open]")].map((each) => each.parentElement.dataset.player));
-  $("players").replaceChildren(...parts.players(setup, position));
-  for (const player of open) document.querySelector(`.player[data-player="${player}"] details`).open = true;
-  $("players").dataset.count = setup.players.length;
+  renderPlayers();
   $("trouble").hidden = !state.trouble;
   $("trouble").textContent = state.trouble;
   $("end").hidden = !state.over || moving;
   $("prompt").hidden = $("detail").hidden = Boolean(state.over);
-  if (state.over) {
-    if (!moving) $("end").replaceChildren(...parts.end(setup, state.over, again));
-    if (state.next && !moving) $("again").textContent = "To the next game";
+  if (state.over && !moving) {
+    $("end").replaceChildren(...parts.end(setup, state.over, again));
+    if (state.next) $("again").textContent = "To the next game";
   }
   renderTurn(moving);
-  document.title = mine() && !moving ? "Your turn – Artus" : state.over ? "The end – Artus" : "Artus";
+  document.title = [mine() && !moving ? "Your turn" : state.over ? "The end" : "", setup.title].filter(Boolean).join(" – ");
+}
+
+function renderPlayers() {
+  const details = () => [...$("players").querySelectorAll("details")];
+  const open = details().map((each) => each.open);
+  $("players").replaceChildren(...parts.players(now(), (number) => game.panel(number, now())));
+  $("players").dataset.count = setup.players.length;
+  details().forEach((each, i) => (each.open = Boolean(open[i])));
 }
 
 function renderTurn(moving = false) {
   const active = mine() && !moving;
-  const step = active ? next(state.moves, choice, setup) : { step: "wait", prompt: "", options: [] };
-  const turn = state.position.turn;
-  document.body.dataset.step = state.over ? "over" : step.step;
-  $("prompt").textContent = active ? step.prompt : turn === setup.you ? "…" : `${setup.players[turn].name} is to move`;
-  const left = state.position.left;
-  const notes = {
-    card: left > 1 ? `${left} cards this turn, one after the other.` : "",
-    pile: left > 1 ? `${left} cards, one after the other.` : "",
-    confirm: choice.move?.startsWith("draw:") ? "You will see what it is." : choice.card ? null : "This is how it would be.",
-  };
-  $("detail").textContent = active ? (notes[step.step] ?? (choice.card ? setup.cards[choice.card].text : "Click a seat, or choose here.")) : "";
-  $("options").replaceChildren(...step.options.map((option, i) => optionButton(option, i)));
-  $("options").className = step.step;
-  renderHand(active, step);
-  $("confirm").hidden = step.step !== "confirm";
-  $("back").hidden = !active || !(choice.card || choice.move);
-  $("hint").hidden = !active || step.step === "confirm";
-  $("picture").classList.toggle("preview", step.step === "confirm");
-  if (step.step !== "confirm") board.mark(step.options.filter((option) => option.seat !== undefined).map((option) => option.seat), choice.origin);
+  const { step, prompt, detail, options } = active ? game.next(now()) : { step: "wait", prompt: waits(), detail: "", options: [] };
+  document.body.dataset.step = state.over ? "over" : step;
+  $("prompt").textContent = prompt;
+  $("detail").textContent = detail;
+  $("options").replaceChildren(...options.map(optionButton));
+  $("options").className = step;
+  renderHand(active);
+  $("confirm").hidden = step !== "confirm";
+  $("back").hidden = !active || same(choice, game.settled(state.moves, {}));
+  $("hint").hidden = !active || step === "confirm";
+  if (step !== "confirm") game.mark($("picture").firstChild, options, choice);
+  $("picture").classList.toggle("choosing", options.some((option) => option.place !== undefined));
 }
 
-function optionButton(option, i) {
+/** What is shown of a turn that isn't this seat's. */
+const waits = () => (state.over ? "" : state.turn === setup.you ? "…" : `${setup.players[state.turn].name} is to move`);
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+function optionButton({ label, short, push, data, choice: wanted }, i) {
   const key = i < 9 && matchMedia("(hover: hover)").matches ? parts.make("kbd", { "aria-hidden": "true" }, String(i + 1)) : null;
-  const push = option.push ? parts.make("span", { class: "push" }, option.push) : null;
-  const about = { "data-seat": option.seat, "data-pile": option.pile, "aria-label": option.label, title: option.label };
-  return parts.make("button", { ...about, onclick: () => choose(option.choice) }, key, option.short ?? option.label, push);
+  const about = Object.fromEntries(Object.entries(data ?? {}).map(([name, value]) => [`data-${name}`, value]));
+  const more = push ? parts.make("span", { class: "push" }, push) : null;
+  const attributes = { ...about, "aria-label": label, title: short ? label : null, onclick: () => choose(wanted) };
+  return parts.make("button", attributes, key, parts.make("span", {}, short ?? label), more);
 }
 
-function renderHand(active, step) {
-  const hand = state.position.hands[setup.you];
-  const playable = new Set(active ? state.moves.map((move) => move.card) : []);
-  const focused = document.activeElement?.dataset?.card;
-  $("hand").hidden = Boolean(state.over);
-  $("hand").replaceChildren(
-    ...hand.map((name, i) =>
-      parts.card(setup, name, {
-        "aria-pressed": String(choice.card === name && hand.indexOf(name) === i),
-        "aria-disabled": String(!playable.has(name)),
-        title: setup.cards[name].text,
-        onclick: () => clickedCard(name),
-      }),
-    ),
-  );
-  if (focused) document.querySelector(`#hand [data-card="${focused}"]`)?.focus();
+function renderHand(active) {
+  const focused = [...$("hand").children].indexOf(document.activeElement);
+  $("hand").replaceChildren(...(state.over ? [] : game.hand(now(active), act)));
+  $("hand").hidden = !$("hand").children.length;
+  if (focused >= 0) ($("hand").children[focused] ?? $("turn")).focus();
 }
 
 // --- choosing ---
 
 async function choose(wanted) {
-  choice = settled(state.moves, wanted);
-  const { move } = choice, { number } = state;
+  const { number } = state;
+  choice = game.settled(state.moves, wanted);
+  const { move } = choice;
   if (!move) {
-    board.draw(state.picture);
+    draw(state.picture);
     return renderTurn();
   }
   if (!$("ask").checked) return play();
   renderTurn();
   reveal();
-  const waits = () => choice.move === move && state.number === number && !sent; // neither taken back nor played meanwhile
+  const unchanged = () => choice.move === move && state.number === number && !sent; // neither taken back nor played meanwhile
   try {
     const seen = await ask("preview", { number, move });
-    if (!waits()) return;
-    board.draw(seen.picture ?? state.picture);
+    if (!unchanged()) return;
+    draw(seen.picture ?? state.picture, seen.picture !== null);
     $("confirm").focus({ preventScroll: true });
     announce($("prompt").textContent);
   } catch (error) {
-    if (waits()) complain(error);
+    if (unchanged()) complain(error);
   }
 }
 
-function clickedCard(name) {
-  if (!mine()) return say(state.over ? "The game is over." : "It isn’t your turn.");
-  if (!state.moves.some((move) => move.card === name)) return say("Cards can’t be played now.");
-  const chosen = { card: name };
-  const again = choice.card === name && (!choice.move || settled(state.moves, chosen) !== chosen);
-  choose(again ? {} : chosen);
-}
-
-function clickedSeat(seat) {
-  if (state.over) return;
+function clickedPicture(event) {
+  const place = game.placeAt($("picture").firstChild, event);
+  if (place === null || state.over) return;
   if (!mine()) return say("It isn’t your turn.");
   if (choice.move) return say("Play it or take it back first.");
-  const step = next(state.moves, choice, setup);
-  const option = step.options.find((each) => each.seat === seat);
-  if (option) return choose(option.choice);
-  if (choice.origin === seat) return choose(takenBack(state.moves, choice));
-  const others = choice.origin === undefined ? [] : candidates(state.moves, { ...choice, origin: seat });
-  if (others.length) return choose({ ...choice, origin: seat }); // another figure instead
-  say({ card: "Choose a card first.", pile: "Choose a pile.", branch: "Choose what the card shall do." }[step.step] ?? `That can’t be: seat ${seat} isn’t among the marked ones.`);
+  const meant = game.clicked(place, now());
+  if (meant.choice) choose(meant.choice);
+  else say(meant.refusal);
 }
 
 function say(text) {
@@ -231,16 +230,23 @@ async function play() {
   } catch (error) {
     if (state.number !== number) return; // it was played, only the answer was lost
     sent = false;
-    choice = {};
-    board.draw(state.picture);
+    choice = game.settled(state.moves, {});
+    draw(state.picture);
     renderTurn();
     complain(error);
   }
 }
 
+/** Where only one move is legal there is nothing to choose: it is played at once, if that is wanted. */
+function playForced() {
+  if (!$("forced").checked || !mine() || state.moves.length > 1 || waiting.length) return;
+  choice = { move: state.moves[0].move };
+  play();
+}
+
 function back() {
   if (!mine()) return;
-  choose(takenBack(state.moves, choice));
+  choose(game.takenBack(state.moves, choice));
 }
 
 async function hint() {
@@ -251,9 +257,8 @@ async function hint() {
   try {
     const found = await ask("hint", { number });
     if (state.number !== number) return;
-    for (const move of found.moves) move.title = move.card && setup.cards[move.card].title;
-    const pick = (move) => choose({ ...(move.card && { card: move.card }), ...(move.origin !== null && { origin: move.origin }), move: move.move });
-    $("advice").replaceChildren(...parts.advice(found, pick));
+    const texts = { brief: (move) => game.brief(move, setup), full: (move) => game.full(move, setup) };
+    $("advice").replaceChildren(...parts.advice(found, texts, (move) => choose(game.leadingTo(move))));
     reveal();
     announce(`ismcts would play: ${found.moves[0].label}`);
   } catch (error) {
@@ -293,38 +298,55 @@ function keyed(event) {
   if (event.key === "Escape") back();
   else if (event.key === "h" || event.key === "H") $("hint").hidden || $("hint").click();
   else if (event.key === "Enter" && choice.move && event.target.tagName !== "BUTTON") play();
-  else if (digit >= 0 && mine()) ($("options").children[digit] ?? (choice.card ? null : $("hand").children[digit]))?.click();
+  else if (digit >= 0 && mine() && !choice.move) ($("options").children.length ? $("options") : $("hand")).children[digit]?.click();
 }
 
 function remember(id, property) {
   try {
-    const stored = localStorage.getItem(`artus-${id}`);
+    const stored = localStorage.getItem(`play-${id}`);
     const usual = $(id)[property];
     if (stored !== null) $(id)[property] = JSON.parse(stored);
     if ($(id)[property] === "") $(id)[property] = usual; // no such option
-    $(id).addEventListener("change", () => localStorage.setItem(`artus-${id}`, JSON.stringify($(id)[property])));
+    $(id).addEventListener("change", () => localStorage.setItem(`play-${id}`, JSON.stringify($(id)[property])));
   } catch {
     // no storage: the settings last as long as the page
   }
 }
 
+/** The game's own script and style, before anything is shown with them. */
+async function fetchGame() {
+  document.body.classList.toggle("plain", !setup.script);
+  if (setup.style) {
+    const sheet = parts.make("link", { rel: "stylesheet", href: setup.style });
+    const ready = new Promise((done) => (sheet.onload = sheet.onerror = done));
+    document.head.append(sheet);
+    await ready;
+  }
+  if (setup.script) game = { ...plain, ...(await import(setup.script)) };
+}
+
 async function begin() {
   remember("pace", "value");
   remember("ask", "checked");
+  remember("forced", "checked");
   $("confirm").addEventListener("click", play);
   $("back").addEventListener("click", back);
   $("hint").addEventListener("click", hint);
+  $("picture").addEventListener("click", clickedPicture);
+  $("forced").addEventListener("change", () => playForced());
   addEventListener("keydown", keyed);
-  let everything;
   try {
-    everything = await ask();
+    setup = await ask();
+    await fetchGame();
   } catch (error) {
     $("prompt").textContent = error.message;
     return;
   }
-  begun(everything);
+  begun(setup);
+  $("title").textContent = setup.title;
   $("rules").textContent = setup.rules;
   listen(state.number, arrived, connection);
+  playForced();
 }
 
 begin();

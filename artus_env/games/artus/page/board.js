@@ -1,0 +1,94 @@
+// The round table: the server draws it, this lets figures move, marks seats, and finds the seat that was clicked.
+
+const SEATS = 28;
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Measures of the picture, in its own units: its box, its middle, and how far from there the seats are. */
+function measures(svg) {
+  const [left, top, width] = svg.getAttribute("viewBox").split(" ").map(Number);
+  const middle = left + width / 2;
+  const radius = middle - Number(svg.querySelector('[data-seat="0"] .cushion').getAttribute("cy"));
+  return { left, top, width, middle, radius };
+}
+
+/** Where a seat is; parts of seats lie between two. */
+function point({ middle, radius }, seat) {
+  const angle = (2 * Math.PI * seat) / SEATS;
+  return [middle + radius * Math.sin(angle), middle - radius * Math.cos(angle)];
+}
+
+/** The seat in whose direction a click went: the whole sector, so that a thumb will do. */
+export function placeAt(svg, event) {
+  const { left, top, width, middle, radius } = measures(svg);
+  const box = svg.getBoundingClientRect();
+  const scale = width / box.width;
+  const x = (event.clientX - box.left) * scale + left - middle;
+  const y = (event.clientY - box.top) * scale + top - middle;
+  const distance = Math.hypot(x, y);
+  if (distance < radius * 0.68 || distance > radius * 1.28) return null;
+  return Math.round((Math.atan2(x, -y) / (2 * Math.PI)) * SEATS + SEATS) % SEATS;
+}
+
+/** Mark the seats that can be clicked, and the one that was. */
+export function mark(svg, seats, chosen) {
+  const sizes = measures(svg);
+  svg.querySelectorAll(".halo").forEach((halo) => halo.remove());
+  for (const seat of [...seats, ...(chosen === undefined ? [] : [chosen])]) {
+    const [x, y] = point(sizes, seat);
+    const halo = document.createElementNS(SVG, "circle");
+    for (const [name, value] of Object.entries({ cx: x, cy: y, r: 27, "data-seat": seat })) halo.setAttribute(name, value);
+    halo.setAttribute("class", seat === chosen ? "halo chosen" : "halo");
+    svg.append(halo);
+  }
+}
+
+/** Points rise from the seat that a figure left or that was scored, else from the middle of the table. */
+export function pointsAt(svg, last) {
+  const sizes = measures(svg), seat = last.origin ?? last.target;
+  if (seat === null) return [0.5, 0.5];
+  const [x, y] = point(sizes, seat);
+  return [(x - sizes.left) / sizes.width, (y - sizes.top) / sizes.width];
+}
+
+export async function animate(svg, last, duration) {
+  const running = [], sizes = measures(svg), { middle } = sizes;
+  const start = (element, frames, options) => {
+    if (element) running.push(element.animate(frames, { fill: "backwards", easing: "ease-in-out", ...options }).finished);
+  };
+  const figure = (seat) => svg.querySelector(`[data-figure][data-seat="${seat}"]`);
+  const move = duration * 0.6;
+  if (last.origin !== null) {
+    const away = (((last.target - last.origin) * (last.forward ? 1 : -1)) % SEATS + SEATS) % SEATS;
+    start(figure(last.target), arc(sizes, last.origin, last.forward ? away : -away, last.target), { duration: move });
+  } else if (last.move.startsWith("@")) {
+    const [x, y] = point(sizes, last.target);
+    const far = `translate(${middle - x}px,${middle - y}px)`;
+    start(figure(last.target), [{ transform: far, opacity: 0 }, { transform: "none", opacity: 1 }], { duration: move });
+  } else if (last.target !== null) {
+    const [x, y] = point(sizes, last.target);
+    const big = `translate(${-x * 0.4}px,${-y * 0.4}px) scale(1.4)`;
+    start(figure(last.target), [{ transform: "none" }, { transform: big }, { transform: "none" }], { duration: move });
+  }
+  if (last.refuge !== null) {
+    const away = -((((last.target - last.refuge) % SEATS) + SEATS) % SEATS);
+    start(figure(last.refuge), arc(sizes, last.target, away, last.refuge), { duration: duration * 0.4, delay: move });
+  }
+  if (last.king_before !== last.king_after) {
+    let turn = ((last.king_before - last.king_after) * 360) / SEATS;
+    turn -= 360 * Math.round(turn / 360);
+    const wheel = svg.querySelector("[data-wheel]");
+    wheel.style.transformOrigin = `${middle}px ${middle}px`;
+    start(wheel, [{ transform: `rotate(${turn}deg)` }, { transform: "none" }], { duration: duration * 0.5, delay: move });
+  }
+  await Promise.allSettled(running);
+}
+
+/** Frames that lead a figure that now is on `target` there, along the table's edge. */
+function arc(sizes, origin, steps, target) {
+  const [endX, endY] = point(sizes, target);
+  const number = Math.max(2, Math.abs(steps) * 2);
+  return Array.from({ length: number + 1 }, (_, i) => {
+    const [x, y] = point(sizes, origin + (steps * i) / number);
+    return { transform: `translate(${x - endX}px,${y - endY}px)` };
+  });
+}

@@ -1,0 +1,161 @@
+// Artus's own page: choosing by clicks on cards, figures and seats. What each function is for is said in the play page's
+// plain.js; an option's `place` is the number of a seat.
+
+import { count, drawing, make, signed } from "/static/parts.js";
+import * as board from "./board.js";
+import { BRANCHES, branchOf, candidates, settled, takenBack } from "./choice.js";
+
+export { animate, placeAt, pointsAt } from "./board.js";
+export { settled, takenBack };
+
+const distinct = (values) => [...new Set(values)];
+const upper = (text) => text[0].toUpperCase() + text.slice(1);
+const isDraw = (move) => move.startsWith("draw:");
+
+// --- choosing: card, then figure, then seat, then play it ---
+
+export function next(now) {
+  const step = nextStep(now);
+  return { ...step, detail: detail(step.step, now) };
+}
+
+function nextStep({ setup, moves, choice }) {
+  const left = candidates(moves, choice);
+  const first = left[0];
+  if (choice.move) {
+    const what = first.kind === "score" ? `${setup.cards[first.card].title}: ${signed(first.points)}` : upper(first.label);
+    return { step: "confirm", prompt: `${what}?`, options: [] };
+  }
+  const seats = (prompt) => ({ step: "seat", prompt, options: left.map((move) => seatOption(move, choice)) });
+  if (first.kind === "place") return seats("Place a knight on a free seat");
+  if (first.kind === "draw") {
+    const options = left.map((move) => ({ label: upper(move.label), data: { pile: move.pile }, choice: { move: move.move } }));
+    return { step: "pile", prompt: "Draw a card", options };
+  }
+  if (!choice.card) return { step: "card", prompt: "Play a card", options: [] };
+  const branches = distinct(left.map(branchOf));
+  if (branches.length > 1) {
+    const options = branches.map((branch) => branchOption(branch, left, choice));
+    return { step: "branch", prompt: `${setup.cards[choice.card].title}: what shall it do?`, options };
+  }
+  if (branchOf(first) === "ring") return seats("Who gets the ring?");
+  if (choice.origin !== undefined) return seats("Where to?");
+  const options = distinct(left.map((move) => move.origin)).map((origin) => figureOption(origin, left, choice));
+  return { step: "figure", prompt: "Which figure?", options };
+}
+
+function seatOption(move, choice) {
+  return {
+    label: upper(move.goal),
+    short: move.kind === "ring" ? undefined : upper(move.goal.split(",")[0]),
+    push: move.refuge === null ? "" : `⇢ ${move.refuge}`,
+    place: move.target,
+    data: { seat: move.target },
+    choice: { ...choice, move: move.move },
+  };
+}
+
+function branchOption(branch, left, choice) {
+  const only = left.filter((move) => branchOf(move) === branch);
+  const best = branch === "best" ? { move: only[0].move } : {};
+  const gain = branch === "best" ? `: ${signed(only[0].points)}` : "";
+  return { label: BRANCHES[branch] + gain, choice: { ...choice, branch, ...best } };
+}
+
+function figureOption(origin, left, choice) {
+  const move = left.find((each) => each.origin === origin);
+  const short = move.kind === "knight" ? `Seat ${origin}: ${signed(move.points)}` : undefined;
+  return { label: upper(move.figure), short, place: origin, data: { seat: origin }, choice: { ...choice, origin } };
+}
+
+/** What stands below the prompt: how many cards are due, or what the chosen card does. */
+function detail(step, { setup, state, choice }) {
+  const { left } = state.position;
+  if (step === "card") return left > 1 ? `${left} cards this turn, one after the other.` : "";
+  if (step === "pile") return left > 1 ? `${left} cards, one after the other.` : "";
+  if (step === "confirm" && isDraw(choice.move)) return "You will see what it is.";
+  if (choice.card) return setup.cards[choice.card].text;
+  return step === "confirm" ? "This is how it would be." : "Click a seat, or choose here.";
+}
+
+export function clicked(seat, now) {
+  const { moves, choice } = now;
+  const { step, options } = nextStep(now);
+  const option = options.find((each) => each.place === seat);
+  if (option) return { choice: option.choice };
+  if (choice.origin === seat) return { choice: takenBack(moves, choice) };
+  const others = choice.origin === undefined ? [] : candidates(moves, { ...choice, origin: seat });
+  if (others.length) return { choice: { ...choice, origin: seat } }; // another figure instead
+  const refusals = { card: "Choose a card first.", pile: "Choose a pile.", branch: "Choose what the card shall do." };
+  return { refusal: refusals[step] ?? `That can’t be: seat ${seat} isn’t among the marked ones.` };
+}
+
+export function leadingTo({ card, origin, move }) {
+  return { ...(card && { card }), ...(origin !== null && { origin }), move };
+}
+
+// --- showing ---
+
+export function mark(svg, options, choice) {
+  board.mark(svg, options.map((option) => option.place).filter((place) => place !== undefined), choice.origin);
+}
+
+export const pace = (last) => (isDraw(last.move) ? 0.5 : 1);
+
+/** Backs in hand, piles, and what was played. */
+export function panel(number, { setup, state }) {
+  const { hands, piles, played } = state.position, hand = hands[number];
+  const backs = Array.isArray(hand) ? hand.map((name) => setup.cards[name].pile) : setup.piles.flatMap((pile) => Array(hand[pile]).fill(pile));
+  const counts = setup.piles.map((pile) => [pile, piles[number][pile]]);
+  const back = (pile) => drawing(setup.backs[pile], "back");
+  return [
+    make("div", { class: "backs", role: "img", "aria-label": `in hand: ${backs.join(", ") || "nothing"}` }, ...backs.map(back)),
+    make(
+      "div",
+      { class: "piles", role: "img", "aria-label": "piles: " + counts.map(([pile, n]) => `${n} ${pile}`).join(", ") },
+      ...counts.map(([pile, n]) => make("span", { class: `pile${n ? "" : " empty"}` }, back(pile), String(n))),
+    ),
+    make(
+      "details",
+      { class: "played" },
+      make("summary", {}, count(played[number].length, "card") + " played"),
+      make("ul", {}, ...played[number].map((name) => make("li", {}, setup.cards[name].title))),
+    ),
+  ];
+}
+
+export function hand({ setup, state, moves, choice }, act) {
+  const cards = state.position.hands[setup.you];
+  const playable = new Set(moves.map((move) => move.card));
+  const click = (name) => {
+    if (!playable.has(name)) return act.say("Cards can’t be played now.");
+    const chosen = { card: name };
+    const again = choice.card === name && (!choice.move || settled(moves, chosen) !== chosen);
+    act.choose(again ? {} : chosen);
+  };
+  return cards.map((name, i) => {
+    const { title, text, face } = setup.cards[name];
+    const attributes = {
+      class: "card",
+      "data-card": name,
+      "aria-label": `${title}. ${text}`,
+      "aria-pressed": String(choice.card === name && cards.indexOf(name) === i),
+      "aria-disabled": String(!playable.has(name)),
+      title: text,
+      onclick: () => click(name),
+    };
+    return make("button", attributes, drawing(face, "face"), make("span", { class: "title" }, whole(title)));
+  });
+}
+
+/** A title whose range of steps isn't broken at its dash. */
+const whole = (title) => title.replace("–", "\u2060–\u2060");
+
+export function brief({ kind, card, pile, goal, origin, target, points }, setup) {
+  if (kind === "draw") return `Draw a ${pile} card`;
+  if (kind === "place") return upper(goal);
+  const where = { score: "", best: ", best knight", ring: `, seat ${target}` }[kind] ?? `, seat ${origin} → ${target}`;
+  return `${setup.cards[card].title}${where}: ${signed(points)}`;
+}
+
+export const full = ({ card, label }, setup) => (card ? `${setup.cards[card].title}: ${label}` : label);

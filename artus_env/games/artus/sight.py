@@ -1,0 +1,121 @@
+"""What the script of Artus's own page (`page/page.js`) gets to know: cards, legal moves, how a move came about.
+
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can tell them more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from artus_env.games.artus import shapes, words
+from artus_env.games.artus.components import PILES, Components
+from artus_env.games.artus.picture import last_move
+from artus_env.games.artus.picture import picture as draw
+
+PAGE = Path(__file__).parent / "page"
+
+
+def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
+    """What doesn't change during a game: the cards, and how cards and players look."""
+    piles = PILES if rules == "advanced" else PILES[:2]
+    return {
+        "badges": [_svg(shapes.badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
+        "piles": piles,
+        "cards": {
+            card.name: {
+                "title": words.card_title(card),
+                "text": words.card_text(card),
+                "pile": card.pile,
+                "face": _svg(shapes.card_front(card), "-1 -1 46 64"),
+            }
+            for card in components.cards
+            if card.pile in piles
+        },
+        "backs": {
+            pile: _svg(shapes.card_back(pile), f"0 0 {shapes.CARD_WIDTH} {shapes.CARD_HEIGHT}") for pile in piles
+        },
+    }
+
+
+def _svg(inside: str, box: str) -> str:
+    """A small drawing with the colours of the large one."""
+    return f'<svg class="artus-auto" viewBox="{box}">{inside}</svg>'
+
+
+def picture(
+    position: dict[str, Any],
+    components: Components,
+    names: Sequence[str],
+    before: dict[str, Any] | None,
+    move: str | None,
+) -> str:
+    """The round table alone: the page shows players and cards around it."""
+    return draw(position, components, before=before, move=move, names=names, layout="table")
+
+
+def foreseeable(move: str) -> bool:
+    """Whether its player knows all that a move will do: not which card comes when one is drawn."""
+    return not move.startswith("draw:")
+
+
+def choice(
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
+) -> dict[str, Any]:
+    """A legal move as the page needs it: which card, figure and seat, what it brings, and parts of it in words."""
+    last = words.foreseen(before, move, after, components)
+    option = words.option(before, last, names, components)
+    kind, card, pile = _kind(before, move, last.origin, components)
+    return {
+        "kind": kind,
+        "card": card,
+        "pile": pile,
+        "origin": last.origin,
+        "target": last.target,
+        "points": last.points,
+        "refuge": last.refuge,
+        "figure": option.figure,
+        "goal": option.goal,
+    }
+
+
+def _kind(
+    before: dict[str, Any], move: str, origin: int | None, components: Components
+) -> tuple[str, str | None, str | None]:
+    """What a legal move is (`place`, `draw`, `knight`, `royal`, `ring`, `best` or `score`), its card and its pile."""
+    if move.startswith("@"):
+        return "place", None, None
+    head, _, rest = move.partition(":")
+    if head == "draw":
+        return "draw", None, rest
+    card = next(card for card in components.cards if card.name == head)
+    if origin is not None:
+        return "knight" if "knight" in before["seats"][origin] else "royal", head, None
+    if rest == "best":
+        return "best", head, None
+    return "ring" if card.action == "ring" or rest.startswith("ring:") else "score", head, None
+
+
+def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """How the figures moved, and where the King sat before and after."""
+    moved = last_move(before, move, after, components)
+    return {
+        "origin": moved.origin,
+        "target": moved.target,
+        "forward": moved.forward,
+        "refuge": moved.refuge,
+        "king_before": words.king_of(before),
+        "king_after": words.king_of(after),
+    }
+
+
+def sources(rules: str) -> Sequence[str]:
+    """What prestige comes from: the kinds of cards."""
+    return [f"{pile.capitalize()} cards" for pile in (PILES if rules == "advanced" else PILES[:2])]
+
+
+def source(move: str, components: Components) -> str | None:
+    """The kind of card that a move's prestige comes from."""
+    head = move.partition(":")[0]
+    return next((f"{card.pile.capitalize()} cards" for card in components.cards if card.name == head), None)

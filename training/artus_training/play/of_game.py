@@ -1,0 +1,182 @@
+"""What the play page asks a game for. No other module here asks a game's `Definition` or makes games.
+
+A game has to bring nothing for the page: it is played with its text, or its picture where it has one, and a button for
+each legal move. What makes it nicer are three parts of its definition:
+
+- `words`: sentences about moves (see `Words`);
+- `sight`: data for the game's own script, and its picture for the page (see `Sight`);
+- `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
+  `page/plain.js` says what the script may export.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+import artus_env
+from artus_env import Batch, Game
+from artus_env.engine.definition import Definition
+from artus_env.engine.reading import shown
+
+Position = dict[str, Any]
+"""A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
+
+
+class Words(Protocol):
+    """A game's sentences. Every position is one viewer's, so that no sentence can tell them more."""
+
+    def played(
+        self, before: Position, move: str, after: Position, viewer: int, names: Sequence[str], components: Any
+    ) -> str:
+        """What a move did, to be read after the mover's name: `plays the seven of hearts.`"""
+
+    def choice(self, before: Position, move: str, after: Position | None, names: Sequence[str], components: Any) -> str:
+        """A legal move, said to its player before they play it. `after`: None if it can't be foreseen."""
+
+
+class Sight(Protocol):
+    """What a game's own script gets. Every position is one viewer's; all answers have to be JSON."""
+
+    def setup(self, rules: str, num_players: int, components: Any) -> dict[str, Any]:
+        """What doesn't change during a game; `badges`, one `<svg>` for each player, replaces the page's own."""
+
+    def picture(
+        self, position: Position, components: Any, names: Sequence[str], before: Position | None, move: str | None
+    ) -> str:
+        """The position as SVG, with the move that led from `before` to it, if there was one that the viewer saw."""
+
+    def foreseeable(self, move: str) -> bool:
+        """Whether its player knows all that a legal move will do. Where not, nobody is shown what comes of it."""
+
+    def choice(
+        self, before: Position, move: str, after: Position | None, names: Sequence[str], components: Any
+    ) -> dict[str, Any]:
+        """What the script needs of a legal move. `after`: None if it can't be foreseen."""
+
+    def last(self, before: Position, move: str, after: Position, components: Any) -> dict[str, Any]:
+        """What the script needs to show a move that was played."""
+
+    def sources(self, rules: str) -> Sequence[str]:
+        """What points come from, as heads of columns of the final table; none: the table has only the sum."""
+
+    def source(self, move: str, components: Any) -> str | None:
+        """The one of `sources` that the points of a move belong to."""
+
+
+# --- games -----------------------------------------------------------------------------------------------------------
+
+
+def default_game() -> str:
+    """The game that is played if none is named."""
+    return Game.definition.name
+
+
+def find(name: str) -> Definition:
+    """A game by its name.
+
+    Raises:
+        ValueError: If there is no such game.
+    """
+    if name != Game.definition.name:
+        raise ValueError(f"there is no game {shown(name)}; there is {Game.definition.name}")
+    return Game.definition
+
+
+def deal(name: str, rules: str | None, num_players: int, seed: int | None) -> Game:
+    """A new game. `rules` None: the game's first rule set.
+
+    Raises:
+        ValueError: If there is no such game or variant.
+    """
+    return Game(rules=rules or find(name).rules[0], num_players=num_players, seed=seed)
+
+
+def replay(record: dict[str, Any]) -> Game:
+    """The game that a record, which names its game, describes.
+
+    Raises:
+        ValueError: If it can't be replayed.
+    """
+    find(record.get("game", default_game()))
+    return Game.replay(json.dumps(record))
+
+
+def batch_of(game: Game) -> Batch:
+    """A batch of one game of the same variant."""
+    return Batch(1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components)
+
+
+def warm_up(name: str) -> None:
+    """Compile what a game needs, so that nobody has to wait later."""
+    artus_env.warmup()
+
+
+# --- what is seen ----------------------------------------------------------------------------------------------------
+
+
+def seen_move(game: Game, action: int, viewer: int) -> str | None:
+    """What a viewer sees of an action that the player to move takes, as text; None if only that something was chosen.
+
+    Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
+    """
+    return game.move(action)
+
+
+def standing(game: Game) -> list[int]:
+    """What ranks the players at the end: the higher the better, equal ones share a place."""
+    return game.scores
+
+
+def title_of(definition: Definition) -> str:
+    """The game's name as people write it."""
+    return str(_part(definition, "title", "TITLE") or definition.name.capitalize())
+
+
+def rules_of(game: Game) -> str:
+    """The name of a game's rule set, empty if there is only one."""
+    return game.rules if len(game.definition.rules) > 1 else ""
+
+
+def score_of(definition: Definition) -> str:
+    """What players collect."""
+    return str(_part(definition, "score", "SCORE") or "points")
+
+
+def words_of(definition: Definition) -> Words | None:
+    """The game's sentences, if it has any."""
+    words: Words | None = getattr(definition, "words", None) or _module(definition, "words")
+    return words
+
+
+def sight_of(definition: Definition) -> Sight | None:
+    """The game's data for its script, if it has one."""
+    sight: Sight | None = getattr(definition, "sight", None) or _module(definition, "sight")
+    return sight
+
+
+def picture_of(definition: Definition) -> Callable[..., str] | None:
+    """The game's picture, if it draws one."""
+    picture: Callable[..., str] | None = getattr(definition, "picture", None)
+    return picture
+
+
+def page_of(definition: Definition) -> Path | None:
+    """The folder with the game's script, if it has one."""
+    sight = sight_of(definition)
+    page: Path | None = getattr(definition, "page", None) or getattr(sight, "PAGE", None)
+    return page
+
+
+def _part(definition: Definition, field: str, constant: str) -> Any:
+    return getattr(definition, field, None) or getattr(_module(definition, "words"), constant, None)
+
+
+def _module(definition: Definition, name: str) -> Any:
+    """A module of the game's package."""
+    full = f"{definition.components_type.__module__.rpartition('.')[0]}.{name}"
+    return import_module(full) if find_spec(full) else None

@@ -1,0 +1,55 @@
+// How a game is played whose own script says nothing else: every legal move is a button. A game's script, `page.js`,
+// exports any of these functions to do better; all but `clicked`, `hand` and `animate` are pure.
+//
+// `now` is {setup, state, moves, choice}: what the server has sent, the legal moves (none if it isn't this seat's turn),
+// and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`.
+
+/**
+ * What comes next, if it is this seat's turn: {step, prompt, detail, options}. An option is {label, choice}; `short` is
+ * shown instead of the label where there is one, `push` in grey beside it, and `data` becomes data-attributes. The step
+ * "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
+ */
+export function next({ moves, choice }) {
+  if (choice.move) return { step: "confirm", prompt: `${upper(moves.find(({ move }) => move === choice.move).label)}?`, detail: "", options: [] };
+  const options = moves.map(({ move, label }) => ({ label, choice: { move } }));
+  return { step: "choose", prompt: "Your move", detail: "", options };
+}
+
+/** A choice, completed by what follows from it. What follows from {} is chosen when the turn begins. */
+export const settled = (moves, choice) => (moves.length === 1 ? { move: moves[0].move } : choice);
+
+/** A choice without its last part. */
+export const takenBack = () => ({});
+
+/** The choice that leads to a move, as a hint proposes it. */
+export const leadingTo = ({ move }) => ({ move });
+
+/** A move in few words, for a hint; and in many, for its tooltip. */
+export const brief = ({ label }) => upper(label);
+export const full = ({ label }) => label;
+
+/** Elements for a player's panel, beside name and points. */
+export const panel = () => [];
+
+/** What is in this seat's hand, as buttons. `act` is {choose(choice), say(text)}. */
+export const hand = () => [];
+
+/** A picture was put on the page: mark in it what can be chosen. `options` are those of `next`. */
+export const mark = () => {};
+
+/** The place in the picture that a click went to, null if it went to none. */
+export const placeAt = () => null;
+
+/** What a click on that place means when it is this seat's turn: {choice}, or {refusal}, a sentence. */
+export const clicked = () => ({ refusal: "Choose below." });
+
+/** Show how a move came about, on the picture of the position after it, within `duration` milliseconds. */
+export const animate = async () => {};
+
+/** Where in the picture points rise after a move: [x, y], from 0 to 1. */
+export const pointsAt = () => [0.5, 0.5];
+
+/** How long a move is shown, as a part of the usual time. */
+export const pace = () => 1;
+
+const upper = (text) => text && text[0].toUpperCase() + text.slice(1);
