@@ -18,7 +18,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
 
-import artus_env
 from artus_env import Batch, Game
 from artus_env.engine.definition import Definition
 from artus_env.engine.reading import shown
@@ -112,8 +111,14 @@ def batch_of(game: Game) -> Batch:
 
 
 def warm_up(name: str) -> None:
-    """Compile what a game needs, so that nobody has to wait later."""
-    artus_env.warmup()
+    """Compile what a game needs, or load it from the cache, so that nobody has to wait later."""
+    game = deal(name, None, find(name).min_players, 0)
+    game.play(game.moves()[0])
+    game.redeal(0, 0)
+    batch = batch_of(game)
+    batch.refresh()
+    batch.points()
+    batch.observe(0)
 
 
 # --- what is seen ----------------------------------------------------------------------------------------------------

@@ -36,8 +36,8 @@ export function mark(svg, seats, chosen) {
   for (const seat of [...seats, ...(chosen === undefined ? [] : [chosen])]) {
     const [x, y] = point(sizes, seat);
     const halo = document.createElementNS(SVG, "circle");
-    for (const [name, value] of Object.entries({ cx: x, cy: y, r: 27, "data-seat": seat })) halo.setAttribute(name, value);
-    halo.setAttribute("class", seat === chosen ? "halo chosen" : "halo");
+    const attributes = { cx: x, cy: y, r: 27, "data-seat": seat, class: seat === chosen ? "halo chosen" : "halo" };
+    for (const [name, value] of Object.entries(attributes)) halo.setAttribute(name, value);
     svg.append(halo);
   }
 }
@@ -52,8 +52,9 @@ export function pointsAt(svg, last) {
 
 export async function animate(svg, last, duration) {
   const running = [], sizes = measures(svg), { middle } = sizes;
-  const start = (element, frames, options) => {
-    if (element) running.push(element.animate(frames, { fill: "backwards", easing: "ease-in-out", ...options }).finished);
+  const start = (element, frames, timing) => {
+    const options = { fill: "backwards", easing: "ease-in-out", ...timing };
+    if (element) running.push(element.animate(frames, options).finished);
   };
   const figure = (seat) => svg.querySelector(`[data-figure][data-seat="${seat}"]`);
   const move = duration * 0.6;
@@ -78,7 +79,8 @@ export async function animate(svg, last, duration) {
     turn -= 360 * Math.round(turn / 360);
     const wheel = svg.querySelector("[data-wheel]");
     wheel.style.transformOrigin = `${middle}px ${middle}px`;
-    start(wheel, [{ transform: `rotate(${turn}deg)` }, { transform: "none" }], { duration: duration * 0.5, delay: move });
+    const frames = [{ transform: `rotate(${turn}deg)` }, { transform: "none" }];
+    start(wheel, frames, { duration: duration * 0.5, delay: move });
   }
   await Promise.allSettled(running);
 }

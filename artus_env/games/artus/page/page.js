@@ -1,5 +1,5 @@
-// Artus's own page: choosing by clicks on cards, figures and seats. What each function is for is said in the play page's
-// plain.js; an option's `place` is the number of a seat.
+// Artus's own page: choosing by clicks on cards, figures and seats. What each function is for is said in the play
+// page's plain.js; an option's `place` is the number of a seat.
 
 import { count, drawing, make, signed } from "/static/parts.js";
 import * as board from "./board.js";
@@ -23,14 +23,15 @@ function nextStep({ setup, moves, choice }) {
   const left = candidates(moves, choice);
   const first = left[0];
   if (choice.move) {
-    const what = first.kind === "score" ? `${setup.cards[first.card].title}: ${signed(first.points)}` : upper(first.label);
+    const title = first.kind === "score" && setup.cards[first.card].title;
+    const what = title ? `${title}: ${signed(first.points)}` : upper(first.label);
     return { step: "confirm", prompt: `${what}?`, options: [] };
   }
   const seats = (prompt) => ({ step: "seat", prompt, options: left.map((move) => seatOption(move, choice)) });
   if (first.kind === "place") return seats("Place a knight on a free seat");
   if (first.kind === "draw") {
-    const options = left.map((move) => ({ label: upper(move.label), data: { pile: move.pile }, choice: { move: move.move } }));
-    return { step: "pile", prompt: "Draw a card", options };
+    const option = ({ move, label, pile }) => ({ label: upper(label), data: { pile }, choice: { move } });
+    return { step: "pile", prompt: "Draw a card", options: left.map(option) };
   }
   if (!choice.card) return { step: "card", prompt: "Play a card", options: [] };
   const branches = distinct(left.map(branchOf));
@@ -104,12 +105,16 @@ export const pace = (last) => (isDraw(last.move) ? 0.5 : 1);
 
 /** Backs in hand, piles, and what was played. */
 export function panel(number, { setup, state }) {
-  const { hands, piles, played } = state.position, hand = hands[number];
-  const backs = Array.isArray(hand) ? hand.map((name) => setup.cards[name].pile) : setup.piles.flatMap((pile) => Array(hand[pile]).fill(pile));
+  const { hands, piles, played } = state.position;
+  const backs = backsOf(hands[number], setup);
   const counts = setup.piles.map((pile) => [pile, piles[number][pile]]);
   const back = (pile) => drawing(setup.backs[pile], "back");
   return [
-    make("div", { class: "backs", role: "img", "aria-label": `in hand: ${backs.join(", ") || "nothing"}` }, ...backs.map(back)),
+    make(
+      "div",
+      { class: "backs", role: "img", "aria-label": `in hand: ${backs.join(", ") || "nothing"}` },
+      ...backs.map(back),
+    ),
     make(
       "div",
       { class: "piles", role: "img", "aria-label": "piles: " + counts.map(([pile, n]) => `${n} ${pile}`).join(", ") },
@@ -122,6 +127,12 @@ export function panel(number, { setup, state }) {
       make("ul", {}, ...played[number].map((name) => make("li", {}, setup.cards[name].title))),
     ),
   ];
+}
+
+/** The backs of a hand: of cards that this seat sees, or of so many of each pile. */
+function backsOf(hand, setup) {
+  if (Array.isArray(hand)) return hand.map((name) => setup.cards[name].pile);
+  return setup.piles.flatMap((pile) => Array(hand[pile]).fill(pile));
 }
 
 export function hand({ setup, state, moves, choice }, act) {
@@ -154,7 +165,8 @@ const whole = (title) => title.replace("–", "\u2060–\u2060");
 export function brief({ kind, card, pile, goal, origin, target, points }, setup) {
   if (kind === "draw") return `Draw a ${pile} card`;
   if (kind === "place") return upper(goal);
-  const where = { score: "", best: ", best knight", ring: `, seat ${target}` }[kind] ?? `, seat ${origin} → ${target}`;
+  const others = { score: "", best: ", best knight", ring: `, seat ${target}` };
+  const where = others[kind] ?? `, seat ${origin} → ${target}`;
   return `${setup.cards[card].title}${where}: ${signed(points)}`;
 }
 

@@ -5,7 +5,7 @@ const secret = location.pathname.split("/").pop();
 /** The server has understood the question and says no: asking again won't help. */
 export class RefusedError extends Error {}
 
-/** Ask the server on behalf of this seat. Throws an Error with the reason if that fails, a RefusedError if it refuses. */
+/** Ask the server for this seat. Throws an Error with the reason if that fails, a RefusedError if it refuses. */
 export const ask = (what = "", body) => request(`/api/${secret}${what && "/" + what}`, body);
 
 /** All games, for the host. Throws as `ask` does. */

@@ -14,7 +14,10 @@ async function load() {
     tell("");
   } catch (error) {
     if (error instanceof RefusedError) {
-      return tell("This page’s link is no longer valid, so the list isn’t updated any more. The server’s terminal shows the current link.");
+      return tell(
+        "This page’s link is no longer valid, so the list isn’t updated any more. " +
+          "The server’s terminal shows the current link.",
+      );
     }
     tell(`${error.message} Trying again…`);
   }
@@ -31,18 +34,21 @@ function show(games) {
   const text = JSON.stringify(games);
   if (text === shown) return;
   shown = text;
-  document.getElementById("games").replaceChildren(...games.map(game), ...(games.length ? [] : [make("p", {}, "There is no game yet.")]));
+  const none = games.length ? [] : [make("p", {}, "There is no game yet.")];
+  document.getElementById("games").replaceChildren(...games.map(game), ...none);
 }
 
 function game(each) {
-  const state = each.over ? "over" : each.moves ? `${count(each.moves, "move")} played, ${each.seats[each.turn].name} is to move` : "new";
+  const going = each.moves ? `${count(each.moves, "move")} played, ${each.seats[each.turn].name} is to move` : "new";
+  const state = each.over ? "over" : going;
+  const score = (player) => `${unsigned(each.scores[player])} ${each.score}`;
   const variant = [each.title, each.rules].filter(Boolean).join(", ");
   return make(
     "section",
     { class: "game" },
     make("h2", {}, `${variant}: ${each.seats.map((seat) => seat.name).join(", ")}`),
     make("p", {}, each.trouble || state),
-    make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, `${unsigned(each.scores[player])} ${each.score}`)))),
+    make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, score(player))))),
   );
 }
 
@@ -55,7 +61,8 @@ function person(seat, score) {
       await navigator.clipboard.writeText(new URL(seat.link, location).href);
       copy.textContent = "Copied";
     } catch {
-      copy.replaceWith(make("input", { readonly: true, value: new URL(seat.link, location).href, "aria-label": "Link" }));
+      const value = new URL(seat.link, location).href;
+      copy.replaceWith(make("input", { readonly: true, value, "aria-label": "Link" }));
     }
   });
   const open = make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, "Open");

@@ -34,13 +34,19 @@ export const badge = (setup, player) => drawing(setup.players[player].badge, "ba
 export function players({ setup, state }, panel) {
   return setup.players.map((player, number) => {
     const turn = state.turn === number, you = number === setup.you;
-    const role = you ? "you" : player.agent ? (turn ? "is thinking…" : "agent") : turn ? "is choosing…" : "person";
+    const [waits, acts] = player.agent ? ["agent", "is thinking…"] : ["person", "is choosing…"];
+    const role = you ? "you" : turn ? acts : waits;
+    const score = unsigned(state.scores[number]);
     return make(
       "article",
-      { class: `player${turn ? " turn" : ""}${you ? " you" : ""}`, "data-player": number, "aria-label": player.name + (you ? " (you)" : "") },
+      {
+        class: ["player", turn && "turn", you && "you"].filter(Boolean).join(" "),
+        "data-player": number,
+        "aria-label": player.name + (you ? " (you)" : ""),
+      },
       badge(setup, number),
       make("div", { class: "who" }, make("strong", {}, player.name), make("small", {}, role)),
-      make("output", { class: "points", "aria-label": `${unsigned(state.scores[number])} ${setup.score}` }, unsigned(state.scores[number])),
+      make("output", { class: "points", "aria-label": `${score} ${setup.score}` }, score),
       ...panel(number),
     );
   });
@@ -49,17 +55,17 @@ export function players({ setup, state }, panel) {
 /** A line of the log: the game's sentence, or the move itself. */
 export function line(setup, entry) {
   const { name } = setup.players[entry.player];
-  const said = setup.worded || !entry.move
-    ? [` ${entry.text}`]
-    : [" ", make("span", { class: "chip" }, entry.move), entry.points ? make("b", { class: entry.points > 0 ? "gain" : "loss" }, signed(entry.points)) : null];
+  const said = setup.worded || entry.move === null ? [` ${entry.text}`] : [" ", ...chip(entry)];
   return make("li", {}, badge(setup, entry.player), make("p", {}, make("strong", {}, name), ...said));
+}
+
+function chip({ move, points }) {
+  const gain = make("b", { class: points > 0 ? "gain" : "loss" }, signed(points));
+  return [make("span", { class: "chip" }, move), points ? gain : null];
 }
 
 /** Who has won, and with what. */
 export function end(setup, over, onAgain) {
-  const names = over.winners.map((player) => setup.players[player].name);
-  const all = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names[0];
-  const won = names.length > 1 ? `${all} share the victory` : over.winners[0] === setup.you ? "You have won" : `${all} has won`;
   const link = `/record/${over.share}.jsonl`;
   const share = make("button", { id: "share" }, "Copy its link");
   share.addEventListener("click", async () => {
@@ -74,6 +80,7 @@ export function end(setup, over, onAgain) {
   });
   const score = setup.score[0].toUpperCase() + setup.score.slice(1);
   const caption = over.sources.length ? `${score} at the end, and what it comes from` : `${score} at the end`;
+  const heads = ["", "Player", score, ...over.sources];
   const cell = (points) => make("td", {}, unsigned(points));
   const row = ({ player, rank, points, parts }) =>
     make(
@@ -85,12 +92,12 @@ export function end(setup, over, onAgain) {
       ...parts.map(cell),
     );
   return [
-    make("h2", {}, won),
+    make("h2", {}, verdict(setup, over.winners)),
     make(
       "table",
       {},
       make("caption", { class: "unseen" }, caption),
-      make("thead", {}, make("tr", {}, ...["", "Player", score, ...over.sources].map((head) => make("th", { scope: "col" }, head)))),
+      make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...over.rows.map(row)),
     ),
     make(
@@ -103,10 +110,17 @@ export function end(setup, over, onAgain) {
   ];
 }
 
+function verdict(setup, winners) {
+  const names = winners.map((player) => setup.players[player].name);
+  if (names.length > 1) return `${names.slice(0, -1).join(", ")} and ${names.at(-1)} share the victory`;
+  return winners[0] === setup.you ? "You have won" : `${names[0]} has won`;
+}
+
 /** What ismcts would play. */
 export function advice(hint, { brief, full }, onChoose) {
   const percent = (share) => `${Math.round(100 * share)} %`;
-  const head = hint.searched ? `ismcts would play the first, after ${hint.tries} tries:` : "ismcts doesn’t search here; it would play";
+  const searched = `ismcts would play the first, after ${hint.tries} tries:`;
+  const head = hint.searched ? searched : "ismcts doesn’t search here; it would play";
   const proposal = (move) =>
     make(
       "li",
@@ -116,8 +130,9 @@ export function advice(hint, { brief, full }, onChoose) {
         { onclick: () => onChoose(move), "data-move": move.move, title: full(move) },
         hint.searched ? make("b", {}, percent(move.share)) : null,
         make("span", {}, brief(move)),
-        make("i", { style: `width:${percent(hint.searched ? move.share : 0).replace(" ", "")}`, "aria-hidden": "true" }),
+        make("i", { style: `width:${hint.searched ? 100 * move.share : 0}%`, "aria-hidden": "true" }),
       ),
     );
-  return [make("p", {}, head), make("ol", {}, ...(hint.searched ? hint.moves : hint.moves.slice(0, 1)).map(proposal))];
+  const moves = hint.searched ? hint.moves : hint.moves.slice(0, 1);
+  return [make("p", {}, head), make("ol", {}, ...moves.map(proposal))];
 }

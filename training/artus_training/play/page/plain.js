@@ -1,17 +1,20 @@
 // How a game is played whose own script says nothing else: every legal move is a button. A game's script, `page.js`,
-// exports any of these functions to do better; all but `clicked`, `hand` and `animate` are pure.
+// exports any of these functions to do better.
 //
-// `now` is {setup, state, moves, choice}: what the server has sent, the legal moves (none if it isn't this seat's turn),
-// and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`.
+// `now` is {setup, state, moves, choice}: what the server has sent (see sight.py), the legal moves (none if it isn't
+// this seat's turn), and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`.
 
 /**
  * What comes next, if it is this seat's turn: {step, prompt, detail, options}. An option is {label, choice}; `short` is
  * shown instead of the label where there is one, `push` in grey beside it, and `data` becomes data-attributes. The step
  * "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
  */
-export function next({ moves, choice }) {
-  if (choice.move) return { step: "confirm", prompt: `${upper(moves.find(({ move }) => move === choice.move).label)}?`, detail: "", options: [] };
-  const options = moves.map(({ move, label }) => ({ label, choice: { move } }));
+export function next({ setup, moves, choice }) {
+  if (choice.move) {
+    const { label } = moves.find(({ move }) => move === choice.move);
+    return { step: "confirm", prompt: setup.worded ? `${upper(label)}?` : `Play ${label}?`, detail: "", options: [] };
+  }
+  const options = moves.map(({ move, label }) => ({ label: setup.worded ? upper(label) : label, choice: { move } }));
   return { step: "choose", prompt: "Your move", detail: "", options };
 }
 
@@ -25,7 +28,7 @@ export const takenBack = () => ({});
 export const leadingTo = ({ move }) => ({ move });
 
 /** A move in few words, for a hint; and in many, for its tooltip. */
-export const brief = ({ label }) => upper(label);
+export const brief = ({ label }) => label;
 export const full = ({ label }) => label;
 
 /** Elements for a player's panel, beside name and points. */

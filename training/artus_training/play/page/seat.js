@@ -1,5 +1,5 @@
-// A seat's page: shows one move after the other as they come, and turns clicks into moves. How a game's moves are chosen
-// and shown beyond that is said in `plain.js`, or by the game's own script.
+// A seat's page: shows one move after the other as they come, and turns clicks into moves. How a game's moves are
+// chosen, and what is shown beyond that, is said in `plain.js` or by the game's own script.
 
 import { ask, listen, RefusedError } from "./api.js";
 import * as parts from "./parts.js";
@@ -14,7 +14,7 @@ let setup, state, choice = {}, sent = false, showing = false, game = plain;
 
 const mine = () => Boolean(state.moves.length) && !sent;
 const now = (active = mine()) => ({ setup, state, moves: active ? state.moves : [], choice });
-const act = { choose, say: (text) => (state.over ? say("The game is over.") : mine() ? say(text) : say("It isn’t your turn.")) };
+const act = { choose, say: (text) => say(state.over ? "The game is over." : mine() ? text : "It isn’t your turn.") };
 
 // --- showing what comes from the server ---
 
@@ -48,8 +48,9 @@ async function show(fresh) {
   if (duration) {
     render(true);
     showGains(last);
-    const seen = last.move !== null && !still.matches;
-    await Promise.all([seen && game.animate($("picture").firstChild, last, duration), pause(duration * game.pace(last))]);
+    const animated = last.move !== null && !still.matches;
+    const animation = animated && game.animate($("picture").firstChild, last, duration);
+    await Promise.all([animation, pause(duration * (last.move === null ? 1 : game.pace(last)))]);
   }
   render();
   if (mine()) announce($("prompt").textContent);
@@ -98,13 +99,13 @@ function draw(picture, preview = false) {
 
 /** Points rise over the picture, and all counts that have changed jump. */
 function showGains(last) {
-  last.gains.forEach((points, player) => {
-    if (points) document.querySelector(`.player[data-player="${player}"] .points`).classList.add(points > 0 ? "gain" : "loss");
-  });
+  const kind = (points) => (points > 0 ? "gain" : "loss");
+  const counts = $("players").querySelectorAll(".points");
+  last.gains.forEach((points, player) => points && counts[player].classList.add(kind(points)));
   if (!last.points) return;
   const [x, y] = last.move === null ? [0.5, 0.5] : game.pointsAt($("picture").firstChild, last);
   const style = `left:${100 * x}%;top:${100 * y}%`;
-  const label = parts.make("span", { class: last.points > 0 ? "gain" : "loss", style }, parts.signed(last.points));
+  const label = parts.make("span", { class: kind(last.points), style }, parts.signed(last.points));
   $("floats").append(label);
   setTimeout(() => label.remove(), 1800);
 }
@@ -130,7 +131,8 @@ function render(moving = false) {
     if (state.next) $("again").textContent = "To the next game";
   }
   renderTurn(moving);
-  document.title = [mine() && !moving ? "Your turn" : state.over ? "The end" : "", setup.title].filter(Boolean).join(" – ");
+  const call = mine() && !moving ? "Your turn – " : state.over ? "The end – " : "";
+  document.title = call + setup.title;
 }
 
 function renderPlayers() {
@@ -143,12 +145,14 @@ function renderPlayers() {
 
 function renderTurn(moving = false) {
   const active = mine() && !moving;
-  const { step, prompt, detail, options } = active ? game.next(now()) : { step: "wait", prompt: waits(), detail: "", options: [] };
+  const { step, prompt, detail, options } = active ? game.next(now()) : idle();
   document.body.dataset.step = state.over ? "over" : step;
   $("prompt").textContent = prompt;
   $("detail").textContent = detail;
   $("options").replaceChildren(...options.map(optionButton));
   $("options").className = step;
+  const lengths = options.map(({ label, short }) => (short ?? label).length);
+  $("options").style.setProperty("--longest", Math.max(0, ...lengths));
   renderHand(active);
   $("confirm").hidden = step !== "confirm";
   $("back").hidden = !active || same(choice, game.settled(state.moves, {}));
@@ -157,13 +161,17 @@ function renderTurn(moving = false) {
   $("picture").classList.toggle("choosing", options.some((option) => option.place !== undefined));
 }
 
-/** What is shown of a turn that isn't this seat's. */
-const waits = () => (state.over ? "" : state.turn === setup.you ? "…" : `${setup.players[state.turn].name} is to move`);
+/** What is shown as long as this seat can do nothing. */
+function idle() {
+  const waited = state.turn === setup.you ? "…" : `${setup.players[state.turn]?.name} is to move`;
+  return { step: "wait", prompt: state.over ? "" : waited, detail: "", options: [] };
+}
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 function optionButton({ label, short, push, data, choice: wanted }, i) {
-  const key = i < 9 && matchMedia("(hover: hover)").matches ? parts.make("kbd", { "aria-hidden": "true" }, String(i + 1)) : null;
+  const keyboard = i < 9 && matchMedia("(hover: hover)").matches;
+  const key = keyboard ? parts.make("kbd", { "aria-hidden": "true" }, String(i + 1)) : null;
   const about = Object.fromEntries(Object.entries(data ?? {}).map(([name, value]) => [`data-${name}`, value]));
   const more = push ? parts.make("span", { class: "push" }, push) : null;
   const attributes = { ...about, "aria-label": label, title: short ? label : null, onclick: () => choose(wanted) };
@@ -190,7 +198,8 @@ async function choose(wanted) {
   if (!$("ask").checked) return play();
   renderTurn();
   reveal();
-  const unchanged = () => choice.move === move && state.number === number && !sent; // neither taken back nor played meanwhile
+  // Neither taken back nor played meanwhile?
+  const unchanged = () => choice.move === move && state.number === number && !sent;
   try {
     const seen = await ask("preview", { number, move });
     if (!unchanged()) return;
@@ -279,7 +288,10 @@ async function again() {
   }
 }
 
-/** Where the panel lies over the table's edge, on small screens, scroll until it doesn't, as long as all of the table is seen. */
+/**
+ * Where the panel lies over the table's edge, on small screens, scroll until it doesn't, as long as all of the table is
+ * seen.
+ */
 function reveal() {
   const table = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
   const covered = panel.left < table.right ? table.bottom - panel.top : 0;
@@ -298,7 +310,10 @@ function keyed(event) {
   if (event.key === "Escape") back();
   else if (event.key === "h" || event.key === "H") $("hint").hidden || $("hint").click();
   else if (event.key === "Enter" && choice.move && event.target.tagName !== "BUTTON") play();
-  else if (digit >= 0 && mine() && !choice.move) ($("options").children.length ? $("options") : $("hand")).children[digit]?.click();
+  else if (digit >= 0 && mine() && !choice.move) {
+    const choices = $("options").children.length ? $("options") : $("hand");
+    choices.children[digit]?.click();
+  }
 }
 
 function remember(id, property) {
