@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import contextmanager
 
+from artus_training.play import of_game
 from artus_training.play.command import seats
 from artus_training.play.connections import Server
 from artus_training.play.server import Lobby
@@ -83,6 +84,12 @@ def serving(folder, *arguments, **options):
         yield server, server.lobby.tables[table.name]
     finally:
         server.stop()
+
+
+def without_looks(monkeypatch):
+    """Let the play page take every game for one that brings nothing for it but its text."""
+    for part in ("words_of", "sight_of", "picture_of", "page_of"):
+        monkeypatch.setattr(of_game, part, lambda definition: None)
 
 
 def deal(folder, rules, names, agents=(), seed=5):

@@ -27,12 +27,12 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 from artus_env import Game
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
-from artus_training.play import command, connections, of_game, sight, thinking
+from artus_training.play import command, connections, of_game, plain, sight, thinking
 from artus_training.play import server as server_module
 from artus_training.play.server import PAGE, Lobby
 from artus_training.play.store import Store
 from artus_training.play.table import RefusedError, Seat, Table
-from play_server import Serving, deal, serving, wait_until
+from play_server import Serving, deal, serving, wait_until, without_looks
 
 PEOPLE = ["Ann", "Ben", "Cleo"]
 
@@ -183,6 +183,127 @@ def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
         assert json.loads(record)["players"] == ["Ann", "Ben"]
         assert server.ask(f"/api/{secret_of(table, 1)}")[1]["state"]["over"]["share"] == table.share
         assert server.ask("/record/guess.jsonl")[0] == 404
+
+
+# --- choices that others don't see
+# ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bare", [False, True], ids=["with its looks", "by its text"])
+def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, monkeypatch, bare):
+    def seen_move(game, action, viewer):
+        return game.move(action) if viewer == game.player else None
+
+    monkeypatch.setattr(of_game, "seen_move", seen_move)
+    if bare:
+        without_looks(monkeypatch)
+    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+        play_on(table, 30)
+        for player in range(3):
+            log = server.ask(f"/api/{secret_of(table, player)}")[1]["log"]
+            states = server.events(secret_of(table, player), 30, after=0)
+            for step, state, entry in zip(table.steps[1:], states, log, strict=True):
+                last, own = state["last"], step.player == player
+                assert last["entry"] == entry
+                assert entry["move"] == last["move"] == (step.move if own else None)
+                if not own:
+                    assert set(last) == {"player", "move", "text", "points", "gains", "entry"}
+                    gain = f": {words.plus(entry['points'])}" if entry["points"] else ""
+                    assert entry["text"] == f"chooses something in secret{gain}."
+                    assert "data-move" not in state["picture"]
+                    assert step.move not in json.dumps(state)
+
+
+# --- games that bring no looks
+# -----------------------------------------------------------------------------
+
+
+def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monkeypatch):
+    without_looks(monkeypatch)
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
+        secret, rng = secret_of(table, 0), random.Random(1)
+        everything = server.ask(f"/api/{secret}")[1]
+        assert (everything["script"], everything["style"], everything["worded"]) == (None, None, False)
+        assert [player["badge"] for player in everything["players"]] == [plain.badge(0), plain.badge(1)]
+        state = everything["state"]
+        while not state["over"]:
+            if not state["moves"]:
+                state = server.events(secret, after=state["number"], until=lambda each: each["moves"] or each["over"])
+                state = state[-1]
+                continue
+            assert state["moves"] == [{"move": move, "label": move} for move in table.game.moves()]
+            assert state["position"] is None
+            chosen = {"number": state["number"], "move": rng.choice(table.game.moves())}
+            previewed = server.ask(f"/api/{secret}/preview", chosen)[1]
+            assert previewed == {"move": chosen["move"], "label": chosen["move"], "picture": None}, (
+                "nothing is foretold"
+            )
+            assert server.ask(f"/api/{secret}/move", chosen)[0] == 200
+            last = server.events(secret, 1, after=state["number"])[0]["last"]
+            gain = f": {words.plus(last['points'])}" if last["points"] else ""
+            assert last["text"] == f"plays {chosen['move']}{gain}."
+            state = server.ask(f"/api/{secret}")[1]["state"]
+        assert state["over"]["sources"] == []
+        assert [row["points"] for row in state["over"]["rows"]] == sorted(table.game.scores, reverse=True)
+
+
+def test_a_text_becomes_a_picture_with_every_word_in_its_column_and_marks_on_what_is_new():
+    picture = plain.text_picture("ab  cd\n<e> f\tg\x1b\n", "ab  ce\n<e> f")
+    words = re.findall(r'<text x="(\d+)" y="([\d.]+)" textLength="(\d+)">([^<]*)</text>', picture)
+    assert [(int(x), word) for x, _, _, word in words] == [
+        (18, "ab"), (18 + 4 * 9, "cd"), (18, "&lt;e&gt;"), (18 + 4 * 9, "f"), (18 + 8 * 9, "g")
+    ]  # fmt: skip
+    marks = re.findall(r'<rect class="new" x="(\d+)" y="(\d+)" width="(\d+)"', picture)
+    assert [tuple(map(int, mark)) for mark in marks] == [(50, 18, 26), (86, 38, 17)]
+    assert "\x1b" not in picture
+    assert "new" not in re.sub(r"<style>.*</style>", "", plain.text_picture("ab", None))
+
+
+def test_six_badges_can_be_read_and_told_apart():
+    badges = [plain.badge(player) for player in range(6)]
+    for part in (r'd="([^"]*)"', r'<path [^>]*fill="([^"]*)"', r">(\w)</text>"):
+        assert len({re.search(part, badge)[1] for badge in badges}) == 6
+    for fill, ink, _ in plain.BADGES:
+        assert contrast(fill, ink) >= 4.5
+
+
+def contrast(one, other):
+    """The contrast of two colours as WCAG 2 defines it."""
+
+    def light(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((light(one), light(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+OF_A_GAME = re.compile(
+    r"\b(knights?|kings?|princes?|rings?|royals?|wheel|crowns?|carpet|beginner|advanced|prestige|quests?)\b"
+)
+
+
+def test_the_page_knows_no_game():
+    """What it says and shows of one is that game's own."""
+    for path in PAGE.parent.rglob("*"):
+        if path.suffix in {".py", ".js", ".html", ".css"}:
+            text = path.read_text(encoding="utf-8")
+            assert not OF_A_GAME.findall(text.lower()), path
+            assert "artus_env.games" not in text, path
+
+
+def test_a_games_own_files_are_served_and_no_others(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+        everything = server.ask(f"/api/{secret_of(table, 0)}")[1]
+        assert server.ask(everything["script"])[0] == 200
+        assert server.headers.get_content_type() in ("text/javascript", "application/javascript")
+        assert server.ask(everything["style"])[0] == 200
+        folder = everything["script"].rpartition("/")[0]
+        for path in ("../words.py", "%2e%2e/words.py", "/etc/passwd", "", "nothing.js"):
+            assert server.ask(f"{folder}/{path}")[0] == 404
+        assert server.ask("/games/another/page.js")[0] == 404
+        assert server.ask(everything["script"], {})[0] == 405
 
 
 # --- what is refused
@@ -823,6 +944,8 @@ BOT = {"name": "greedy", "agent": "greedy", "secret": None}
         lambda data: data.replace(b'"position":{', b'"position":{"seats":[],"x":{'),
         lambda data: re.sub(rb'"position":{.*?},"moves"', b'"position":[1],"moves"', data),
         lambda data: data.replace(b'"name":', b'"nome":', 1),
+        lambda data: data.replace(b'"game":"artus"', b'"game":"another"'),
+        lambda data: data.replace(b'"game":"artus"', b'"game":["artus"]'),
     ],
 )
 def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_path, damage, capsys):
@@ -975,7 +1098,7 @@ def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
 def test_the_first_load_is_under_200_kb_and_nothing_comes_from_outside(tmp_path):
     with serving(tmp_path, "advanced", ["Ann"], ["greedy"] * 3) as (server, table):
         size = 0
-        for path in PAGE.iterdir():
+        for path in [*PAGE.iterdir(), *of_game.page_of(table.game.definition).iterdir()]:
             text = path.read_text()
             outside = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text)) - {"http://www.w3.org/2000/svg"}
             assert not outside, path.name
@@ -1243,6 +1366,8 @@ def test_who_hangs_up_within_a_body_is_no_error(tmp_path, capfd):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["--game", "chess"], "there is no game 'chess'"),
+        (["--rules", "expert"], "rules must be one of beginner, advanced, got 'expert'"),
         (["--against", "greedi"], "there is no agent 'greedi'"),
         (["--against", "greedy", "greedy", "greedy", "greedy"], "2 to 4 play"),
         (["--people", "0", "--against", "greedy", "greedy"], "2 to 4 play"),

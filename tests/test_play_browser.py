@@ -19,8 +19,8 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 from playwright.sync_api import sync_playwright
 
 from artus_env import Game
-from artus_training.play import sight
-from play_server import Serving, deal, serving, wait_until
+from artus_training.play import plain, sight
+from play_server import Serving, deal, serving, wait_until, without_looks
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SHOTS = Path(__file__).parents[1] / "screenshots"
@@ -43,12 +43,12 @@ def open_page(chromium):
     """Opens a page as a person of its own; in the end nothing may have gone wrong in any of them."""
     contexts, faults = [], []
 
-    def open_(url, pace=0, ask=True, **options):
+    def open_(url, pace=0, ask=True, forced=False, **options):
         options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
         context = chromium.new_context(**options)
         contexts.append(context)
         context.set_default_timeout(30_000)
-        settings = {"play-pace": str(pace), "play-ask": ask}
+        settings = {"play-pace": str(pace), "play-ask": ask, "play-forced": forced}
         context.add_init_script(
             f"const settings = {json.dumps(settings)};"
             """
@@ -168,6 +168,129 @@ def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
         assert all(url.startswith(server.base) or url.startswith("data:") for url in page.outside), (
             "nothing comes from outside"
         )
+
+
+# --- a game that brings no looks
+# ---------------------------------------------------------------------------
+
+
+def press_one(page, table, rng, tap=False):
+    """One decision by buttons: a move, `Play it`."""
+    number = table.number
+    if wait_for_step(page, "choose", "confirm") == "choose":
+        options = page.locator("#options button")
+        assert options.count() == len(table.game.moves()) > 1
+        option = options.nth(rng.randrange(options.count()))
+        option.tap() if tap else option.click()
+    page.wait_for_selector("#confirm:visible")
+    page.tap("#confirm") if tap else page.click("#confirm")
+    wait_until(lambda: table.number > number)
+    page.wait_for_function("number => document.querySelectorAll('#log li').length > number", arg=number)
+
+
+def test_a_whole_game_without_looks_by_buttons(tmp_path, open_page, monkeypatch):
+    without_looks(monkeypatch)
+    with serving(tmp_path / "games", "beginner", ["Ann"], ["greedy"]) as (server, table):
+        page, rng = open_page(link(server, table)), random.Random(3)
+        while wait_for_step(page, "choose", "confirm", "over") != "over":
+            if len(table.game.moves()) == 1:
+                assert page.inner_text("#prompt") == f"Play {table.game.moves()[0]}?", "there is nothing to choose"
+                assert page.locator("#back").is_hidden()
+            press_one(page, table, rng)
+            if table.number == 20:
+                shoot(page, "plain")
+        shoot(page, "plain-end")
+        assert page.locator("#log .chip").count() == table.number
+        shown = page.locator("#log .chip").all_inner_texts()
+        assert shown == [step.move for step in reversed(table.steps[1:])]
+        assert page.locator("#end tbody tr").count() == 2
+        assert page.locator("#hand").is_hidden()
+        assert page.locator("#picture desc").text_content().rstrip() == table.game.render(0, table.names).rstrip()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_game_without_looks_is_played_on_a_phone(tmp_path, open_page, monkeypatch, scheme):
+    without_looks(monkeypatch)
+    with at_a_card(tmp_path) as (server, table):
+        phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+        page = open_page(link(server, table), color_scheme=scheme, **phone)
+        shoot(page, f"plain-phone-{scheme}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        for button in page.locator("#options button, #actions button:visible").all():
+            box = button.bounding_box()
+            assert box["height"] >= 40
+            assert box["width"] >= 40
+        assert page.locator("#hint").bounding_box()["y"] < PHONE["height"] - 40, "without scrolling"
+        press_one(page, table, random.Random(1), tap=True)
+
+
+def test_a_game_without_looks_is_played_with_the_keyboard_and_hinted_at(tmp_path, open_page, monkeypatch):
+    without_looks(monkeypatch)
+    with at_a_card(tmp_path) as (server, table):
+        page, number, moves = open_page(link(server, table)), table.number, table.game.moves()
+        page.keyboard.press("h")
+        page.wait_for_selector("#advice button", timeout=120_000)
+        advised = page.locator("#advice button").first
+        assert advised.locator("span").inner_text() == advised.get_attribute("data-move")
+        page.keyboard.press("2")
+        assert wait_for_step(page, "confirm")
+        assert page.inner_text("#prompt") == f"Play {moves[1]}?"
+        page.keyboard.press("Escape")
+        assert wait_for_step(page, "choose")
+        advised.click()
+        assert wait_for_step(page, "confirm")
+        page.wait_for_function("() => document.activeElement.id === 'confirm'")
+        page.keyboard.press("Enter")
+        wait_until(lambda: table.number > number)
+        assert table.steps[number + 1].move in moves
+
+
+def test_where_only_one_move_is_legal_it_is_played_if_that_is_wanted(tmp_path, open_page):
+    table = deal(tmp_path, "beginner", ["Ann", "Ben"])
+    rng = random.Random(1)
+    while len(table.game.moves()) > 1 or table.game.player != 0:
+        table.play(table.game.player, table.number, rng.choice(table.game.moves()))
+    server = Serving(tmp_path)
+    try:
+        table, number = server.lobby.tables[table.name], table.number
+        page = open_page(link(server, table))
+        page.wait_for_timeout(300)
+        assert table.number == number
+        page.click("#settings summary")
+        page.check("#forced")
+        wait_until(lambda: table.number > number)
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_six_players_fit_on_the_page(tmp_path, open_page, monkeypatch, screen):
+    without_looks(monkeypatch)
+    names = ["Ann", "Benedict the Younger", "Cleo", "Dora", "Emil", "Wilhelmina of Orange"]
+    with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, table):
+
+        def six(route):
+            answer = json.loads(route.fetch().text())
+            answer["players"] = [
+                {"name": name, "agent": None, "badge": plain.badge(number)} for number, name in enumerate(names)
+            ]
+            answer["state"]["scores"] = [0, -5, 17, 120, 3, -12]
+            route.fulfill(json=answer)
+
+        context = open_page(link(server, table), viewport=screen).context
+        context.route(f"**/api/{table.seats[0].secret}", six)
+        page = context.new_page()
+        page.goto(link(server, table))
+        page.wait_for_selector('.player[data-player="5"]')
+        shoot(page, f"plain-six-{screen['width']}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= screen["width"]
+        boxes = [page.locator(f'.player[data-player="{number}"]').bounding_box() for number in range(6)]
+        for number, box in enumerate(boxes):
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= screen["width"]
+            points = page.locator(f'.player[data-player="{number}"] .points').bounding_box()
+            assert points["x"] + points["width"] <= box["x"] + box["width"]
+        assert page.locator("#options, #prompt").first.bounding_box()["y"] < screen["height"], "without scrolling"
 
 
 # --- choosing

@@ -25,7 +25,7 @@ export const signed = (points) => (points > 0 ? `+${points}` : unsigned(points))
 /** Points that somebody has. */
 export const unsigned = (points) => String(points).replace("-", "−");
 
-/** `1 card`, `2 cards`. */
+/** `1 move`, `2 moves`. */
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
 export const badge = (setup, player) => drawing(setup.players[player].badge, "badge");
