@@ -25,6 +25,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
+from artus_env.engine.pictures import text_picture
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
 from artus_training.play import command, connections, of_game, plain, sight, thinking
@@ -248,7 +249,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
 
 
 def test_a_text_becomes_a_picture_with_every_word_in_its_column_and_marks_on_what_is_new():
-    picture = plain.text_picture("ab  cd\n<e> f\tg\x1b\n", "ab  ce\n<e> f")
+    picture = text_picture("ab  cd\n<e> f\tg\x1b\n", "ab  ce\n<e> f")
     words = re.findall(r'<text x="(\d+)" y="([\d.]+)" textLength="(\d+)">([^<]*)</text>', picture)
     assert [(int(x), word) for x, _, _, word in words] == [
         (18, "ab"), (18 + 4 * 9, "cd"), (18, "&lt;e&gt;"), (18 + 4 * 9, "f"), (18 + 8 * 9, "g")
@@ -256,7 +257,7 @@ def test_a_text_becomes_a_picture_with_every_word_in_its_column_and_marks_on_wha
     marks = re.findall(r'<rect class="new" x="(\d+)" y="(\d+)" width="(\d+)"', picture)
     assert [tuple(map(int, mark)) for mark in marks] == [(50, 18, 26), (86, 38, 17)]
     assert "\x1b" not in picture
-    assert "new" not in re.sub(r"<style>.*</style>", "", plain.text_picture("ab", None))
+    assert "new" not in re.sub(r"<style>.*</style>", "", text_picture("ab", None))
 
 
 def test_six_badges_can_be_read_and_told_apart():

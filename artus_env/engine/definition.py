@@ -10,7 +10,6 @@ import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.numbers import is_whole, whole_number
-from artus_env.engine.pictures import text_picture
 from artus_env.engine.reading import shown
 
 
@@ -43,11 +42,13 @@ class Definition:
         from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
         render: (states, components, player, names) -> the table as text.
-        picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its text.
+        picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its
+            text is drawn.
         action_meaning: (action, components) -> what an action means on any table.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
-        words, sight, page: For the page in the browser, see docs/adding-a-game.md; None: moves are chosen from a list.
+        words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
+            for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
         documents: Tables for the documentation by name, each a function without arguments.
@@ -73,7 +74,7 @@ class Definition:
     from_dict: Callable[..., np.ndarray]
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
     render: Callable[..., str]
-    picture: Callable[..., str] = text_picture
+    picture: Callable[..., str] | None = None
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0

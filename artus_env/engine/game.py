@@ -171,10 +171,14 @@ class Game:
         return [int(score) for score in self._states[0]["scores"][: self.num_players]]
 
     @property
+    def outcomes(self) -> list[int]:
+        """What ranks the players at the end, most first; equal numbers share a place. For most games the scores."""
+        return [int(verbs.outcome(self._tables[0], self._states[0], player)) for player in range(self.num_players)]
+
+    @property
     def winners(self) -> list[int]:
         """The players who are ahead, at the end those who have won: several if they share it."""
-        t, g = self._tables[0], self._states[0]
-        outcomes = [int(verbs.outcome(t, g, player)) for player in range(self.num_players)]
+        outcomes = self.outcomes
         return [player for player, outcome in enumerate(outcomes) if outcome == max(outcomes)]
 
     @property
@@ -225,6 +229,17 @@ class Game:
             if (like is None or action in like) and self.move(action) == move:
                 return action
         raise self._illegal(move)
+
+    def public_action(self, action: int, viewer: int) -> int:
+        """What a player sees of a legal action of the player to move, as an action id: another one where something
+        about it stays hidden from them.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+        """
+        if not self._is_action(action) or not self.mask()[action]:
+            raise self._illegal(action)
+        return int(verbs.public_action(self._tables[0], self._states[0], int(action), self._check_player(viewer)))
 
     # --- moving ---
 

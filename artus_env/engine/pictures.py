@@ -1,78 +1,66 @@
-"""The picture of a game that draws none of its own: its position as text on a card."""
+"""The picture of a game that draws none of its own: its text."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from typing import Any
-from xml.sax.saxutils import escape
+import re
+import unicodedata
+from html import escape
 
-COLUMNS, LINE, SIZE, MARGIN = 84, 20, 14, 24
-WIDTH = 912
-THEMES = {"light": ("#fbfaf6", "#24211c"), "dark": ("#211f1b", "#efece4")}
+LINE, COLUMN, EDGE = 20, 9, 18
+"""Height of a line, width of a column, room around the text, in units of a text picture: pixels at its full size."""
 
 
-def text_picture(
-    position: dict[str, Any],
-    components: Any,
-    *,
-    before: dict[str, Any] | None = None,
-    move: str | None = None,
-    names: Sequence[str] | None = None,
-    note: str = "",
-    theme: str = "auto",
-    layout: str = "wide",
-) -> str:
-    """Draw a position as a list of its parts.
+def text_picture(text: str, before: str | None = None, title: str = "") -> str:
+    """A text of several lines as SVG, letter below letter; words that differ from those of `before` are marked.
 
-    Args:
-        position: As from `to_dict`.
-        components: The box; not looked at.
-        before, move: The position before the last move, and that move's text.
-        names: Who plays, instead of "player 0", ...
-        note: One more line.
-        theme: "light", "dark", or "auto": what the reader's system asks for.
-        layout: "wide" or "table"; both are the same here.
-
-    Returns:
-        One `<svg>` element without ids.
-
-    Raises:
-        ValueError: If there is no such theme or layout, or `names` doesn't name every player.
+    It has the colours of the page around it, light or dark; elsewhere those of a light page.
     """
-    players = int(position["num_players"])
-    if theme not in ("auto", *THEMES):
-        raise ValueError(f"theme must be one of auto, {', '.join(THEMES)}, got {theme!r}")
-    if layout not in ("wide", "table"):
-        raise ValueError(f"layout must be one of wide, table, got {layout!r}")
-    if names is not None and len(names) != players:
-        raise ValueError(f"names must name {players} players, got {list(names)!r}")
-    lines = [
-        *([" · ".join(names)] if names else []),
-        *(line for key, value in position.items() for line in _wrapped(f"{key}: {_plain(value)}")),
-        *([f"last move: {move}"] if move else []),
-        *([note] if note else []),
-    ]
-    height = 2 * MARGIN + LINE * len(lines)
-    paper, ink = THEMES["light" if theme == "auto" else theme]
-    night, day = THEMES["dark"]
-    style = f".text-paper{{fill:{night}}}.text-ink{{fill:{day}}}"
-    dark = f"<style>@media(prefers-color-scheme:dark){{{style}}}</style>" if theme == "auto" else ""
-    text = "".join(
-        f'<text class="text-ink" x="{MARGIN}" y="{MARGIN + LINE * (row + 1) - 6}" fill="{ink}" font-size="{SIZE}" '
-        f'font-family="Inter, sans-serif" xml:space="preserve">{escape(line)}</text>'
-        for row, line in enumerate(lines)
-    )
+    rows, old = _rows(text), _rows(text if before is None else before)
+    width = max(24, *map(_columns, rows)) * COLUMN + 2 * EDGE
+    height = len(rows) * LINE + 2 * EDGE
+    marks, words = [], []
+    for number, row in enumerate(rows):
+        was, top = old[number] if number < len(old) else "", EDGE + number * LINE
+        for start, end in _changes(row, was):
+            x, length = EDGE + _columns(row[:start]) * COLUMN, _columns(row[start:end]) * COLUMN
+            marks.append(f'<rect class="new" x="{x - 4}" y="{top}" width="{length + 8}" height="{LINE}" rx="5"/>')
+        for word in re.finditer(r"\S+", row):  # each at its place: no font's own width shifts the columns
+            x, length = EDGE + _columns(row[: word.start()]) * COLUMN, _columns(word[0]) * COLUMN
+            words.append(f'<text x="{x}" y="{top + 14.5:g}" textLength="{length}">{escape(word[0])}</text>')
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-        f'width="{WIDTH}" height="{height}">{dark}'
-        f'<rect class="text-paper" width="{WIDTH}" height="{height}" rx="12" fill="{paper}"/>{text}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="text" viewBox="0 0 {width} {height}" role="img" '
+        f'style="width:100%;min-width:{round(0.48 * width)}px;max-width:{round(1.35 * width)}px;height:auto">'
+        f"<title>{escape(title)}</title><desc>{escape(chr(10).join(rows))}</desc>"
+        "<style>.text .sheet{fill:var(--panel,#fffcf5);stroke:var(--edge,#d8cab0)}"
+        ".text text{fill:var(--ink,#2a2520);font:15px ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
+        "monospace}.text .new{fill:var(--mark,#f3dfae)}</style>"
+        f'<rect class="sheet" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="13.5"/>'
+        f"{''.join(marks)}{''.join(words)}</svg>"
     )
 
 
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _rows(text: str) -> list[str]:
+    """The lines of a text, without what can't be seen."""
+    lines = text.expandtabs().rstrip().splitlines() or [""]
+    return ["".join(letter if letter.isprintable() else " " for letter in line) for line in lines]
 
 
-def _wrapped(line: str) -> list[str]:
-    return [line[start : start + COLUMNS] for start in range(0, len(line), COLUMNS)]
+def _changes(row: str, was: str) -> list[tuple[int, int]]:
+    """Where a row has words that weren't in the same place before, from - to; neighbours are put together."""
+    found: list[tuple[int, int]] = []
+    for word in re.finditer(r"\S+", row):
+        start, end = word.span()
+        if was[max(0, start - 1) : end + 1].strip() == word[0]:
+            continue
+        if found and start - found[-1][1] == 1:
+            start = found.pop()[0]
+        found.append((start, end))
+    return found
+
+
+def _columns(text: str) -> int:
+    """How many columns a text takes: two for each wide letter, none for marks on another one."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import math
 import os
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
+from artus_env.engine import verbs
 from artus_env.engine.definition import Definition
+from artus_env.engine.pictures import text_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -22,6 +25,8 @@ FRAME_WIDTH = 912
 """Pixels; small enough for some 30 frames a second, and even in both directions, as video formats want it."""
 FRAME_THEME = "light"
 PIXEL_MODES = ("rgb_array", "human")
+THEMES = ("auto", "light", "dark")
+LAYOUTS = ("wide", "table")
 FONTS = Path(__file__).parent / "fonts"
 """The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
 there)."""
@@ -38,20 +43,54 @@ def draw(
     action: int = -1,
     **options: Any,
 ) -> str:
-    """A game as SVG, with `player` as he sees it.
+    """A game as SVG, with `player` as they see it.
 
     Args:
         states: shape (1,).
-        before, action: The state before the last move, shape (1,), and that move; None: there was none.
+        before, action: The state before the last move, shape (1,), and that move; None: there was none. It isn't shown
+            if `player` may not see it.
         options: For the game's own drawing function, e.g. `theme` and `layout`.
     """
+    tables = definition.build_tables(components)
+    if (
+        before is not None
+        and player is not None
+        and verbs.public_action(tables[0], before[0], action, player) != action
+    ):
+        before = None
+    if definition.picture is None:
+        return _text(definition, states, components, player, before, **options)
     position = definition.to_dict(states[0], components, player)
     if before is None:
         return definition.picture(position, components, **options)
-    move = definition.move_text(action, before, components, definition.build_tables(components))
+    move = definition.move_text(action, before, components, tables)
     return definition.picture(
         position, components, before=definition.to_dict(before[0], components, player), move=move, **options
     )
+
+
+def _seen(tables: np.ndarray, before: np.ndarray, action: int, player: int | None) -> bool:
+    return player is None or int(verbs.public_action(tables[0], before[0], action, player)) == action
+
+
+def _text(
+    definition: Definition,
+    states: np.ndarray,
+    components: Any,
+    player: int | None,
+    before: np.ndarray | None,
+    *,
+    names: Sequence[str] | None = None,
+    note: str = "",
+    theme: str = "auto",
+    layout: str = "wide",
+) -> str:
+    """A game that draws no picture: its text, with what the last move has changed marked."""
+    if theme not in THEMES or layout not in LAYOUTS:
+        raise ValueError(f"theme is one of {THEMES}, layout one of {LAYOUTS}, got {theme!r}, {layout!r}")
+    text = definition.render(states, components, player, names)
+    was = None if before is None else definition.render(before, components, player, names)
+    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title)
 
 
 def grid(pictures: list[str], rest: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artus_env.engine.definition import Definition
-from artus_env.games.artus import picture, position, text, verbs
+from artus_env.games.artus import picture, position, sight, text, verbs, words
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
@@ -40,5 +40,8 @@ ARTUS = Definition(
     action_meaning=text.action_meaning,
     actions_like=text.actions_like,
     judge_weight=0.17,
+    words=words,
+    sight=sight,
+    page=sight.PAGE,
     reconstructed=RECONSTRUCTED,
 )

@@ -10,9 +10,6 @@ from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.picture import LastMove, last_move, value_of
 from artus_env.games.artus.shapes import reach, signed
 
-TITLE = "Artus"
-SCORE = "prestige"
-
 SCORING_TITLES = {
     "all": "All knights",
     "reversed": "All reversed",

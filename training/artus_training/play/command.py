@@ -15,8 +15,7 @@ from typing import Any
 from artus_env.engine.files import alone_in
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
-from artus_training.cli import UsageError
-from artus_training.evaluate import find_player, line_up
+from artus_training.arena.lineup import find_player, line_up
 from artus_training.play import of_game
 from artus_training.play.connections import Server
 from artus_training.play.server import Lobby, loopback
@@ -158,7 +157,7 @@ def announcement(lobby: Lobby, base: str, given: argparse.Namespace) -> str:
         if table.game.over:
             continue
         state = "new" if not table.number else f"after {counted(table.number, 'move')}"
-        variant = filter(None, [of_game.title_of(table.game.definition), of_game.rules_of(table.game)])
+        variant = filter(None, [table.game.definition.title, of_game.rules_of(table.game)])
         lines.append(f"{', '.join([*variant, *table.names])} ({state})")
         width = max(len(table.names[player]) for player in table.people)
         lines += [

@@ -12,15 +12,12 @@ each legal move. What makes it nicer are three parts of its definition:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from artus_env import Batch, Game
+from artus_env import DEFAULT_GAME, Batch, Game
 from artus_env.engine.definition import Definition
-from artus_env.engine.reading import shown
+from artus_env.engine.games import find_game
 
 Position = dict[str, Any]
 """A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
@@ -72,7 +69,7 @@ class Sight(Protocol):
 
 def default_game() -> str:
     """The game that is played if none is named."""
-    return Game.definition.name
+    return DEFAULT_GAME
 
 
 def find(name: str) -> Definition:
@@ -81,9 +78,7 @@ def find(name: str) -> Definition:
     Raises:
         ValueError: If there is no such game.
     """
-    if name != Game.definition.name:
-        raise ValueError(f"there is no game {shown(name)}; there is {Game.definition.name}")
-    return Game.definition
+    return find_game(name)
 
 
 def deal(name: str, rules: str | None, num_players: int, seed: int | None) -> Game:
@@ -92,7 +87,7 @@ def deal(name: str, rules: str | None, num_players: int, seed: int | None) -> Ga
     Raises:
         ValueError: If there is no such game or variant.
     """
-    return Game(rules=rules or find(name).rules[0], num_players=num_players, seed=seed)
+    return Game(rules, num_players, seed, game=name)
 
 
 def replay(record: dict[str, Any]) -> Game:
@@ -101,13 +96,19 @@ def replay(record: dict[str, Any]) -> Game:
     Raises:
         ValueError: If it can't be replayed.
     """
-    find(record.get("game", default_game()))
     return Game.replay(json.dumps(record))
 
 
 def batch_of(game: Game) -> Batch:
     """A batch of one game of the same variant."""
-    return Batch(1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components)
+    return Batch(
+        1,
+        rules=game.rules,
+        num_players=game.num_players,
+        autoreset=False,
+        components=game.components,
+        game=game.definition,
+    )
 
 
 def warm_up(name: str) -> None:
@@ -129,59 +130,14 @@ def seen_move(game: Game, action: int, viewer: int) -> str | None:
 
     Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
     """
-    return game.move(action)
+    return game.move(action) if game.public_action(action, viewer) == action else None
 
 
 def standing(game: Game) -> list[int]:
     """What ranks the players at the end: the higher the better, equal ones share a place."""
-    return game.scores
-
-
-def title_of(definition: Definition) -> str:
-    """The game's name as people write it."""
-    return str(_part(definition, "title", "TITLE") or definition.name.capitalize())
+    return game.outcomes
 
 
 def rules_of(game: Game) -> str:
     """The name of a game's rule set, empty if there is only one."""
     return game.rules if len(game.definition.rules) > 1 else ""
-
-
-def score_of(definition: Definition) -> str:
-    """What players collect."""
-    return str(_part(definition, "score", "SCORE") or "points")
-
-
-def words_of(definition: Definition) -> Words | None:
-    """The game's sentences, if it has any."""
-    words: Words | None = getattr(definition, "words", None) or _module(definition, "words")
-    return words
-
-
-def sight_of(definition: Definition) -> Sight | None:
-    """The game's data for its script, if it has one."""
-    sight: Sight | None = getattr(definition, "sight", None) or _module(definition, "sight")
-    return sight
-
-
-def picture_of(definition: Definition) -> Callable[..., str] | None:
-    """The game's picture, if it draws one."""
-    picture: Callable[..., str] | None = getattr(definition, "picture", None)
-    return picture
-
-
-def page_of(definition: Definition) -> Path | None:
-    """The folder with the game's script, if it has one."""
-    sight = sight_of(definition)
-    page: Path | None = getattr(definition, "page", None) or getattr(sight, "PAGE", None)
-    return page
-
-
-def _part(definition: Definition, field: str, constant: str) -> Any:
-    return getattr(definition, field, None) or getattr(_module(definition, "words"), constant, None)
-
-
-def _module(definition: Definition, name: str) -> Any:
-    """A module of the game's package."""
-    full = f"{definition.components_type.__module__.rpartition('.')[0]}.{name}"
-    return import_module(full) if find_spec(full) else None

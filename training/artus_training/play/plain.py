@@ -1,10 +1,6 @@
-"""How a game looks that brings no looks of its own: its text as a picture, and a badge for each player."""
+"""A badge for each player of a game that brings none of its own."""
 
 from __future__ import annotations
-
-import re
-import unicodedata
-from html import escape
 
 BADGES = (
     ("#0a6cb0", "#ffffff", "M-18-19H18V3C18 13 9 19 0 23C-9 19-18 13-18 3Z"),
@@ -16,8 +12,6 @@ BADGES = (
 )
 """Colour, colour of the letter and outline of each player's badge: any one of them and the letter tell who it is."""
 LETTERS = "ABCDEF"
-LINE, COLUMN, EDGE = 20, 9, 18
-"""Height of a line, width of a column, room around the text, in units of a text picture: pixels at its full size."""
 
 
 def badge(player: int) -> str:
@@ -28,60 +22,4 @@ def badge(player: int) -> str:
         f'<svg viewBox="-26 -26 52 52"><path d="{outline}" fill="{fill}" stroke="currentColor" stroke-width="1.8" '
         f'stroke-linejoin="round"/><text y="{y}" font-size="24" font-weight="700" text-anchor="middle" '
         f'fill="{ink}">{letter}</text></svg>'
-    )
-
-
-def text_picture(text: str, before: str | None = None, title: str = "") -> str:
-    """A text of several lines as SVG, letter below letter; words that differ from those of `before` are marked.
-
-    It has the colours of the page around it, light or dark; elsewhere those of a light page.
-    """
-    rows, old = _rows(text), _rows(text if before is None else before)
-    width = max(24, *map(_columns, rows)) * COLUMN + 2 * EDGE
-    height = len(rows) * LINE + 2 * EDGE
-    marks, words = [], []
-    for number, row in enumerate(rows):
-        was, top = old[number] if number < len(old) else "", EDGE + number * LINE
-        for start, end in _changes(row, was):
-            x, length = EDGE + _columns(row[:start]) * COLUMN, _columns(row[start:end]) * COLUMN
-            marks.append(f'<rect class="new" x="{x - 4}" y="{top}" width="{length + 8}" height="{LINE}" rx="5"/>')
-        for word in re.finditer(r"\S+", row):  # each at its place: no font's own width shifts the columns
-            x, length = EDGE + _columns(row[: word.start()]) * COLUMN, _columns(word[0]) * COLUMN
-            words.append(f'<text x="{x}" y="{top + 14.5:g}" textLength="{length}">{escape(word[0])}</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="text" viewBox="0 0 {width} {height}" role="img" '
-        f'style="width:100%;min-width:{round(0.48 * width)}px;max-width:{round(1.35 * width)}px;height:auto">'
-        f"<title>{escape(title)}</title><desc>{escape(chr(10).join(rows))}</desc>"
-        "<style>.text .sheet{fill:var(--panel,#fffcf5);stroke:var(--edge,#d8cab0)}"
-        ".text text{fill:var(--ink,#2a2520);font:15px ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
-        "monospace}.text .new{fill:var(--mark,#f3dfae)}</style>"
-        f'<rect class="sheet" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="13.5"/>'
-        f"{''.join(marks)}{''.join(words)}</svg>"
-    )
-
-
-def _rows(text: str) -> list[str]:
-    """The lines of a text, without what can't be seen."""
-    lines = text.expandtabs().rstrip().splitlines() or [""]
-    return ["".join(letter if letter.isprintable() else " " for letter in line) for line in lines]
-
-
-def _changes(row: str, was: str) -> list[tuple[int, int]]:
-    """Where a row has words that weren't in the same place before, from - to; neighbours are put together."""
-    found: list[tuple[int, int]] = []
-    for word in re.finditer(r"\S+", row):
-        start, end = word.span()
-        if was[max(0, start - 1) : end + 1].strip() == word[0]:
-            continue
-        if found and start - found[-1][1] == 1:
-            start = found.pop()[0]
-        found.append((start, end))
-    return found
-
-
-def _columns(text: str) -> int:
-    """How many columns a text takes: two for each wide letter, none for marks on another one."""
-    return sum(
-        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        for letter in text
     )

@@ -98,7 +98,7 @@ class Lobby:
         ):
             raise ValueError("a secret of its links is another link's")
         definition = table.game.definition
-        page = of_game.page_of(definition)
+        page = definition.page
         if page is not None and definition.name not in self.pages:
             self.pages[definition.name] = StaticFiles(directory=page)
         self.tables[table.name] = table
@@ -415,8 +415,8 @@ def listed(table: Table) -> dict[str, Any]:
     game = table.game
     return {
         "name": table.name,
-        "title": of_game.title_of(game.definition),
-        "score": of_game.score_of(game.definition),
+        "title": game.definition.title,
+        "score": game.definition.score,
         "rules": of_game.rules_of(game),
         "over": game.over,
         "moves": table.number,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
+from artus_env.engine.pictures import text_picture
 from artus_training.play import of_game, plain, words
 from artus_training.play.table import Table
 
@@ -19,19 +20,19 @@ from artus_training.play.table import Table
 def setup(table: Table, player: int) -> dict[str, Any]:
     """What doesn't change during a game, and the log: who plays, how things look."""
     game, definition = table.game, table.game.definition
-    own = of_game.sight_of(definition)
+    own = definition.sight
     looks = own.setup(game.rules, game.num_players, game.components) if own else {}
     badges = looks.pop("badges", None) or [plain.badge(number) for number in range(game.num_players)]
     return {
         **looks,
         "you": player,
         "game": definition.name,
-        "title": of_game.title_of(definition),
-        "score": of_game.score_of(definition),
+        "title": definition.title,
+        "score": definition.score,
         "rules": of_game.rules_of(game),
-        "script": _address(definition.name, "page.js") if of_game.page_of(definition) else None,
+        "script": _address(definition.name, "page.js") if definition.page else None,
         "style": _style(definition),
-        "worded": of_game.words_of(definition) is not None,
+        "worded": definition.words is not None,
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number]} for number, seat in enumerate(table.seats)
         ],
@@ -44,7 +45,7 @@ def _address(game: str, file: str) -> str:
 
 
 def _style(definition: Any) -> str | None:
-    page = of_game.page_of(definition)
+    page = definition.page
     return _address(definition.name, "page.css") if page and (page / "page.css").is_file() else None
 
 
@@ -59,7 +60,7 @@ def log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
 def _log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
     before, step = table.steps[number - 1].game, table.steps[number]
     seen, points = of_game.seen_move(before, step.action, player), gains(before, step.game)[step.player]
-    own = of_game.words_of(before.definition)
+    own = before.definition.words
     if own is None or seen is None:
         text = words.played(seen, points)
     else:
@@ -80,7 +81,7 @@ def seen(table: Table, player: int, number: int | None = None) -> dict[str, Any]
     """
     number = table.number if number is None else number
     game = table.steps[number].game
-    own = of_game.sight_of(game.definition)
+    own = game.definition.sight
     before = table.steps[number - 1].game if number else None
     move, last = None, None
     if before is not None:
@@ -115,10 +116,10 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
         before: The game before the last move, None if there was none.
         move: That move as the player sees it, None if they don't.
     """
-    own, draw = of_game.sight_of(game.definition), of_game.picture_of(game.definition)
+    own, draw = game.definition.sight, game.definition.picture
     if own is None and draw is None:
         was = None if before is None else before.render(player, names)
-        return plain.text_picture(game.render(player, names), was, of_game.title_of(game.definition))
+        return text_picture(game.render(player, names), was, game.definition.title)
     position = game.to_dict(player)
     earlier = None if before is None or move is None else before.to_dict(player)
     if own is not None:
@@ -136,7 +137,7 @@ def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
 def described(game: Game, action: int, names: Sequence[str], before: dict[str, Any] | None = None) -> dict[str, Any]:
     """A legal action in words, with what the game's own script needs of it."""
     move, definition = game.move(action), game.definition
-    own, sentences = of_game.sight_of(definition), of_game.words_of(definition)
+    own, sentences = definition.sight, definition.words
     if own is None and sentences is None:
         return {"move": move, "label": move}
     before = before or game.to_dict(game.player)
@@ -156,7 +157,7 @@ def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
 
 def foreseen(game: Game, action: int) -> Game | None:
     """The game after a legal action, if the game says that its player knows all that it will do."""
-    own = of_game.sight_of(game.definition)
+    own = game.definition.sight
     if own is None or not own.foreseeable(game.move(action)):
         return None
     copy = game.clone()
@@ -167,7 +168,7 @@ def foreseen(game: Game, action: int) -> Game | None:
 def summary(table: Table) -> dict[str, Any]:
     """How a finished game has gone, the best first: places, points, and what they come from where the game says so."""
     game = table.game
-    own = of_game.sight_of(game.definition)
+    own = game.definition.sight
     sources = list(own.sources(game.rules)) if own else []
     by_source: list[Counter[str | None]] = [Counter() for _ in table.seats]
     if own and sources:

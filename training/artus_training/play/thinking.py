@@ -19,7 +19,7 @@ from artus_agents.search import IsmctsAgent
 from artus_env import Game
 from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
-from artus_training.evaluate import find_player
+from artus_training.arena.lineup import find_player
 from artus_training.play import of_game
 from artus_training.play.store import reason, warn
 from artus_training.play.table import Table
