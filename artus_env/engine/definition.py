@@ -27,7 +27,7 @@ class Definition:
         rules: Names of the rule sets; the first is the default.
         rules_version: Changes when a record would no longer replay to the same game.
         min_players, max_players: How many can play.
-        score: What the points of the score are called, such as "prestige"; also the reward mode that pays them as they
+        score: What the points of the score are called; also the reward mode that pays them as they
             come.
         verbs: Modules or objects with the game's verbs (see `artus_env.engine.verbs`).
         standard: The standard components. They are hashable, have `hash` (text), and are read by the functions below.
