@@ -50,6 +50,18 @@ def test_a_command_that_lacks_an_extra_names_it(extra, record, tmp_path, wheel, 
         assert complaint.count("\n") == 1, command
 
 
+def test_an_agent_that_lacks_an_extra_names_it(environment_with):
+    code = """
+import gymnasium
+try:
+    gymnasium.make("artus_env:Artus-v0", opponents="ppo")
+except ModuleNotFoundError as error:
+    print(error, *error.__notes__)
+"""
+    said = environment_with("").run(code)
+    assert said == """No module named 'torch' the agent 'ppo' needs it: pip install "artus-env[ppo]"\n"""
+
+
 def works(environment, *commands):
     for command, (code, _, complaint) in zip(commands, environment.artus(*commands), strict=True):
         assert code == 0, (command, complaint)
