@@ -109,6 +109,7 @@ class Game:
             np.ones(1, np.bool_), num_players, definition.rules.index(rules), 0, 1,
         )  # fmt: skip
         self._begin(definition, states, components, seed)
+        self._over = False
 
     def _begin(self, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> None:
         """Make `states` the first position of this game."""

@@ -12,12 +12,12 @@ code here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, wraps
-from inspect import signature
+from functools import wraps
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from artus_env.engine.jit import DISABLED, jit, register_tables
 
@@ -74,22 +74,26 @@ def _verb(required: bool) -> Callable[[Verb], Verb]:
             return _of(t.dtype, name)(t, *rest)
 
         if not DISABLED:
-
-            @overload(verb, strict=False)  # the names of arguments are the game's own
-            def typed(t, *rest):
-                return _forwarding(_of(t.dtype, name))
-
+            infer_global(verb, types.Function(_typing_of(verb)))
         return verb
 
     return make
 
 
-@cache
-def _forwarding(function: Verb) -> Verb:
-    """A plain function that calls a compiled one: so that one keeps the way in which it was compiled."""
-    arguments = ", ".join(signature(function).parameters)
-    made: Verb = eval(f"lambda {arguments}: function({arguments})", {"function": function})
-    return made
+def _typing_of(verb: Verb) -> type[AbstractTemplate]:
+    """How compiled code calls a verb: as the function of the game whose tables it is given."""
+
+    class VerbTemplate(AbstractTemplate):
+        key = verb
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            self._chosen = types.Dispatcher(_of(args[0].dtype, verb.__name__))
+            return self._chosen.get_call_type(self.context, args, kws)
+
+        def get_impl_key(self, sig: Any) -> Any:
+            return self._chosen.get_impl_key(sig)
+
+    return VerbTemplate
 
 
 # --- what every game has ------------------------------------------------------------------------------------------
