@@ -25,6 +25,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
+from artus_env.engine import verbs
 from artus_env.engine.pictures import text_picture
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
@@ -192,14 +193,14 @@ def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
 
 @pytest.mark.parametrize("bare", [False, True], ids=["with its looks", "by its text"])
 def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, monkeypatch, bare):
-    def seen_move(game, action, viewer):
-        return game.move(action) if viewer == game.player else None
-
-    monkeypatch.setattr(of_game, "seen_move", seen_move)
+    """The action that stands for all hidden ones, here the first that was played, is no exception."""
     if bare:
         without_looks(monkeypatch)
     with serving(tmp_path, "advanced", PEOPLE) as (server, table):
         play_on(table, 30)
+        own_verbs, one = verbs._games[table.game.definition.build_tables(table.game.components).dtype], table.steps[1]
+        hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else one.action  # noqa: E731
+        monkeypatch.setitem(own_verbs, "public_action", hidden)
         for player in range(3):
             log = server.ask(f"/api/{secret_of(table, player)}")[1]["log"]
             states = server.events(secret_of(table, player), 30, after=0)
@@ -1099,7 +1100,7 @@ def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
 def test_the_first_load_is_under_200_kb_and_nothing_comes_from_outside(tmp_path):
     with serving(tmp_path, "advanced", ["Ann"], ["greedy"] * 3) as (server, table):
         size = 0
-        for path in [*PAGE.iterdir(), *of_game.page_of(table.game.definition).iterdir()]:
+        for path in [*PAGE.iterdir(), *table.game.definition.page.iterdir()]:
             text = path.read_text()
             outside = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text)) - {"http://www.w3.org/2000/svg"}
             assert not outside, path.name

@@ -229,6 +229,17 @@ class Game:
                 return action
         raise self._illegal(move)
 
+    def is_seen(self, action: int, viewer: int) -> bool:
+        """Whether a player sees which legal action the player to move takes, or only that something is chosen.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+        """
+        if not self._is_action(action) or not self.mask()[action]:
+            raise self._illegal(action)
+        t, g = self._tables[0], self._states[0]
+        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions)
+
     def public_action(self, action: int, viewer: int) -> int:
         """What a player sees of a legal action of the player to move, as an action id: another one where something
         about it stays hidden from them.

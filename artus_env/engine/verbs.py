@@ -150,9 +150,19 @@ def conceal(t, g, viewer):
 
 @_verb(required=False)
 def public_action(t, g, action, viewer):
-    """What `viewer` sees of a legal action of the player to move, as an action id: two actions that they can't tell
-    apart have the same one. Default: the action itself."""
+    """What `viewer` sees of an action of the player to move, as an action id: two actions that they can't tell apart
+    have the same one. It need not be legal: which actions are legal may be hidden as well. Default: the action
+    itself."""
     return action
+
+
+def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int) -> bool:
+    """Whether `viewer` sees which action the player to move takes: no other one looks the same to them.
+
+    That `public_action` returns the action itself doesn't say so: it may be the one that stands for all hidden ones.
+    """
+    seen = public_action(t, g, action, viewer)
+    return all(other == action or public_action(t, g, other, viewer) != seen for other in range(num_actions))
 
 
 @_verb(required=False)

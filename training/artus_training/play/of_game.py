@@ -130,7 +130,7 @@ def seen_move(game: Game, action: int, viewer: int) -> str | None:
 
     Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
     """
-    return game.move(action) if game.public_action(action, viewer) == action else None
+    return game.move(action) if game.is_seen(action, viewer) else None
 
 
 def standing(game: Game) -> list[int]:
