@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.request
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +25,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_env.engine import verbs
+from artus_env.engine import games, verbs
 from artus_env.engine.pictures import text_picture
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
@@ -806,6 +806,28 @@ def test_games_go_on_after_a_restart(tmp_path, moves):
         assert sight.seen(again, player) == sight.seen(table, player)
     if table.game.over:
         assert again.record() == table.record()
+
+
+def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
+    usual = games.find_game("artus")
+    another = replace(usual, name="another", title="Another Game", score="gold", rules=usual.rules[:1])
+    monkeypatch.setattr(games, "_load", {"artus": usual, "another": another}.__getitem__)
+    lobby = Lobby(Store(tmp_path))
+    for name in ("artus", "another"):
+        table = Table.deal(lobby.store, None, command.seats(PEOPLE[:2], []), game_name=name)
+        play_on(table, 1000 if name == "another" else 3)
+    lobby = Lobby(Store(tmp_path))
+    by_game = {table.game.definition.name: table for table in lobby.tables.values()}
+    assert [by_game[name].game.definition for name in ("artus", "another")] == [usual, another]
+    setup = sight.setup(by_game["another"], 0)
+    assert [setup[key] for key in ("game", "title", "score", "rules")] == ["another", "Another Game", "gold", ""]
+    assert sight.setup(by_game["artus"], 0)["rules"] == "beginner"
+    assert lobby.pages.keys() == {"artus", "another"}
+    monkeypatch.setattr(lobby.thinking, "start", lambda table: None)
+    assert lobby.again(by_game["another"]).game.definition is another
+    given = command.read(["--game", "another"])
+    assert (given.game, given.rules) == ("another", usual.rules[0])
+    assert "Another Game, Ann, Ben (new)" in command.announcement(lobby, "http://localhost", given)
 
 
 def test_files_are_readable_by_their_owner_alone(tmp_path):

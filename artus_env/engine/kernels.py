@@ -47,7 +47,7 @@ def look(tables, states, player, observation, mask, legal, low, high):
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
-        verbs.observe(t, g, int(g["player"]), observation[i])
+        verbs.observe(t, g, np.int64(g["player"]), observation[i])
 
 
 @jit
@@ -122,7 +122,7 @@ def step(
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
-        verbs.observe(t, g, int(g["player"]), observation[i])
+        verbs.observe(t, g, np.int64(g["player"]), observation[i])
 
 
 @jit
@@ -284,6 +284,6 @@ def turn_one(tables, states, legal, action, mask, observation):
     points, over = play_one(tables, states, legal, action)
     mask_one(tables, states, legal, mask)
     g = states[0]
-    player = int(g["player"])
+    player = np.int64(g["player"])  # the type that `observe` is compiled for elsewhere
     observe_one(tables, states, player, observation)
-    return points, player, over
+    return points, int(player), over

@@ -7,6 +7,7 @@ from typing import Any
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import Agent, agent_names, find_agent
+from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
 
@@ -23,8 +24,21 @@ def find_player(agent: Any) -> Agent:
     return find_agent(agent)
 
 
-def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, components: Any = None) -> list[Agent]:
+def line_up(
+    agents: Sequence[Any],
+    rules: str,
+    num_players: int | None = None,
+    components: Any = None,
+    game: str | Definition = DEFAULT_GAME,
+) -> list[Agent]:
     """One agent for each player: those given, or the first one against copies of the second. Programs are started.
+
+    Args:
+        agents: One for each player, or two.
+        rules: The rule set that they have to be able to play.
+        num_players: How many play; None: as many as there are agents.
+        components: A changed box.
+        game: The game, or its name.
 
     Raises:
         ValueError: If an agent is unknown, can't play this variant or doesn't start, or their number doesn't fit.
@@ -32,7 +46,8 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
     """
     if num_players is None:
         num_players = max(2, len(agents))
-    find_game(DEFAULT_GAME).check_variant(rules, num_players)
+    definition = find_game(game)
+    definition.check_variant(rules, num_players)
     found = [find_player(agent) for agent in agents]
     if len(agents) not in (2, num_players):
         needed = f"{num_players} players need {num_players} agents"
@@ -46,7 +61,7 @@ def line_up(agents: Sequence[Any], rules: str, num_players: int | None = None, c
     for agent, player in named.values():
         if hasattr(player, "check_variant"):
             try:
-                player.check_variant(rules, num_players, find_game(DEFAULT_GAME).box(components))
+                player.check_variant(rules, num_players, definition.box(components))
             except ValueError as error:
                 raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
     return found + found[1:2] * (num_players - len(found))

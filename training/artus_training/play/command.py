@@ -153,7 +153,7 @@ def read(arguments: Sequence[str]) -> Plan:
             check_seed(said.seed)
         if against:  # does each of them exist, and play this variant?
             everybody = [*against, *["random"] * people]
-            line_up(everybody, rules, len(everybody))
+            line_up(everybody, rules, len(everybody), game=game)
         for agent in said.allow:
             find_player(agent)
     except (ValueError, TypeError) as error:
