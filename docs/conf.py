@@ -176,6 +176,7 @@ def as_rst(text: str) -> str:
     them."""
     text = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
     text = re.sub(r"(?<!\S)([^\s`]*/\*[^\s`]*)(?!\S)", r"``\1``", text)  # a path with a star
+    text = re.sub(r"(?<![\w`*/])(\*\.\w+)", r"``\1``", text)  # and a name
     text = re.sub(r": ([A-Z]\.)$", r": \\\1", text, flags=re.MULTILINE)  # a single letter is no number of a list
     return re.sub(r"^## (.*)", r".. rubric:: \1", text, flags=re.MULTILINE)
 
