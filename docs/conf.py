@@ -223,7 +223,11 @@ def bases(thing: type) -> list[type]:
 
 
 def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Nothing is described twice: what users import from `artus_env` is described there and not where it is written."""
+    """Nothing is described twice: what users import from `artus_env` is described there and not where it is written,
+    all else only where it is written."""
+    if inspect.isfunction(thing):
+        page = app.env.docname.removeprefix("reference/")
+        return True if what == "module" and page != "artus_env" and thing.__module__ != page else None
     if not inspect.isclass(thing):
         return None
     elsewhere = what == "module" and app.env.docname != "reference/artus_env" and thing in exported()
@@ -269,7 +273,7 @@ class LinkCode(SphinxPostTransform):
             return name
         if "." not in name and not re.match(r"[A-Z]+[a-z]", name):  # words in small letters mean too many things
             return None
-        found = [full for full in objects if full.endswith("." + name)]
+        found = [full for full, entry in objects.items() if full.endswith("." + name) and not entry.aliased]
         return found[0] if len(found) == 1 else None
 
 
