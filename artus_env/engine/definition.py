@@ -14,7 +14,9 @@ from artus_env.engine.reading import shown
 
 
 def any_action(move: str, components: Any) -> None:
-    """What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean."""
+    # What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean. (As a
+    # docstring it would be that attribute's, too.)
+    return None
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ class Game:
     """
 
     default_game: ClassVar[str]
+    """Name of the game that is played where none is named."""
     _over: bool | None  # as of the last move; None: not known
 
     def __init__(
