@@ -77,7 +77,8 @@ def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
 
     Args:
         deals: Numbers of the deals: shape (D,).
-        orders: See `seat_orders`; the first of them alone will do where it doesn't matter, as among copies of one agent.
+        orders: See `seat_orders`. The first of them alone will do where they don't matter, as among copies of one
+            agent.
 
     Returns:
         The seat of each place of the line-up: shape (D, rotations, places), int64.

@@ -146,7 +146,8 @@ def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.nd
             for other_place, other in enumerate(who):
                 if other != agent:
                     ahead, level = (
-                        compare(outcomes[:, :, place], outcomes[:, :, other_place]) for compare in (np.greater, np.equal)
+                        compare(outcomes[:, :, place], outcomes[:, :, other_place])
+                        for compare in (np.greater, np.equal)
                     )
                     better[agent, other] += (ahead + level / 2).sum(axis=1)
                     met[agent, other] += outcomes.shape[1]
