@@ -47,6 +47,8 @@ class Definition:
         render: (states, components, player, names) -> the table as text.
         picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its
             text is drawn.
+        colours: theme ("light" or "dark") -> the flat colours of its pictures, as `#rrggbb`: a film keeps them as they
+            are.
         action_meaning: (action, components) -> what an action means on any table.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
@@ -56,7 +58,8 @@ class Definition:
             for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
-        documents: Tables for the documentation by name, each a function without arguments.
+        documents: Tables for the documentation by name, each a function without arguments, beside those that every game
+            has (see `artus_env.engine.documents`).
         reconstructed: Facts about the box that no public text states.
     """
 
@@ -80,6 +83,7 @@ class Definition:
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
     render: Callable[..., str]
     picture: Callable[..., str] | None = None
+    colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0
@@ -94,8 +98,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         tables = self.build_tables(self.standard)
-        module = getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__)
-        verbs.register(tables.dtype, module, self.verbs)
+        verbs.register(tables.dtype, self.module, self.verbs)
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
@@ -107,6 +110,11 @@ class Definition:
     def outlooks(self) -> int:
         """Numbers that the verb `outlook` tells of an action."""
         return int(verbs.outlooks(self.build_tables(self.standard)[0]))
+
+    @property
+    def module(self) -> str:
+        """Name of the module with the game's verbs."""
+        return str(getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__))
 
     @property
     def mask_words(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
@@ -17,7 +17,7 @@ from artus_env.engine import records
 from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.reading import printable
 from artus_env.engine.render import image
-from artus_env.games.artus.shapes import LETTERS, flat_colours, signed
+from artus_env.engine.wording import letter_of, signed
 
 GIF_WIDTH = 800
 MIN_WIDTH, MAX_WIDTH = 100, 2400
@@ -62,7 +62,7 @@ def write_gif(
         raise ValueError(f"the name of a film must end in .gif, got {path.name}")
     check_writable(path)
     svgs = list(pictures(line, player, theme))
-    palette = _palette(svgs, width, theme)
+    palette = _palette(svgs, width, Game.replay(line).definition.colours(theme))
     from PIL.Image import Dither  # there, now that an image could be made
 
     frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
@@ -73,13 +73,13 @@ def write_gif(
     return len(frames)
 
 
-def _palette(svgs: list[str], width: int, theme: str) -> Any:
-    """An image whose colours fit all frames: those of the theme as they are, and those of edges and letters."""
+def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
+    """An image whose colours fit all frames: the given ones (`#rrggbb`) as they are, and those of edges and letters."""
     some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
     sheet = some[0].resize((width, some[0].height * len(some)))
     for nth, frame in enumerate(some):
         sheet.paste(frame, (0, nth * frame.height))
-    flat = [tuple(bytes.fromhex(colour[1:])) for colour in flat_colours(theme)]
+    flat = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
     palette = sheet.quantize(COLOURS - len(flat))
     channels = palette.getpalette() or []
     others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
@@ -104,12 +104,12 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
     """
     check_writable(path)
     svgs = list(pictures(line, player, theme))
-    record = records.read(line)
+    record, game = records.read(line), Game.replay(line)
     names = record.players or [f"player {number}" for number in range(len(record.scores))]
     result = ", ".join(f"{printable(name)} {signed(score)}" for name, score in zip(names, record.scores, strict=True))
     parts = {
-        "title": escape(f"Artus, {record.position['rules']}: {result}"),
-        "data": embedded({**packed(svgs), "moves": _moves(line)}),
+        "title": escape(f"{game.definition.title}, {game.rules}: {result}"),
+        "data": embedded({**packed(svgs), "moves": _moves(line, player)}),
     }
     page = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
     page = re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)  # at once: a name may look like a place, too
@@ -139,11 +139,17 @@ def packed(svgs: list[str]) -> dict[str, Any]:
     return {"lines": list(numbers), "frames": frames}
 
 
-def _moves(line: str | bytes) -> list[str]:
-    """Each move in words for the list beside the pictures."""
+def _moves(line: str | bytes, viewer: int | None) -> list[str]:
+    """Each move in words for the list beside the pictures, as far as the viewer saw it."""
     whole, texts = Game.replay(line), records.read(line).moves
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, texts, strict=True):
-        player, points = game.player, game.play(action)
-        moves.append(f"{LETTERS[player]} {text}" + (f" {'+' if points > 0 else ''}{signed(points)}" if points else ""))
+        player = game.player
+        hidden = viewer is not None and game.public_action(action, viewer) != action
+        points = game.play(action)
+        if hidden:
+            moves.append(f"{letter_of(player)} chooses in secret")
+        else:
+            won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
+            moves.append(f"{letter_of(player)} {text}{won}")
     return moves
