@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from artus_env.engine.definition import Definition
 from artus_env.games.artus import picture, position, sight, text, verbs, words
 from artus_env.games.artus.actions import action_table, build_tables
@@ -43,5 +45,6 @@ ARTUS = Definition(
     words=words,
     sight=sight,
     page=sight.PAGE,
+    presets=Path(__file__).parent / "presets",
     reconstructed=RECONSTRUCTED,
 )
