@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from artus_env.engine import batch as _batch
-from artus_env.engine import game as _game
+from artus_env.default import DEFAULT_GAME, Batch, Game
 from artus_env.engine.game import IllegalMoveError
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
@@ -32,39 +31,26 @@ OBSERVATION_SCALE = _observation.observation_scale()
 engine reads nothing from it."""
 
 
-DEFAULT_GAME = "artus"
-"""What is played where no game is named."""
-
-
-class Game(_game.Game):
-    __doc__ = _game.Game.__doc__
-    default_game = DEFAULT_GAME
-
-
-class Batch(_batch.Batch):
-    __doc__ = _batch.Batch.__doc__
-    default_game = DEFAULT_GAME
-
-
-def warmup() -> None:
-    """Compile everything now, or load it from the cache, so that no later call has to wait (a few seconds, once)."""
-    from artus_env import artus_v0  # needs this module
+def warmup(game: str = DEFAULT_GAME) -> None:
+    """Compile everything that a game needs now, or load it from the cache, so that no later call has to wait (a few
+    seconds, once)."""
+    from artus_env import environments  # only needed here
 
     for threads in (1, 2):
-        batch = Batch(8192, rules="advanced", num_players=4, threads=threads)
+        batch = Batch(8192, threads=threads, game=game)
         batch.step(batch.sample())
     batch.points()
     batch.reset(which=[0])
     batch.step(batch.sample()[:1], which=[0])
     batch.observe(0)
-    game = Game(seed=0)
-    game.observation()
-    game.play(game.moves()[0])
-    game.redeal(0, 0)
-    env = artus_v0.env(reward="prestige")
+    one = Game(seed=0, game=game)
+    one.observation()
+    one.play(one.moves()[0])
+    one.redeal(0, 0)
+    env = environments.env(game=game, reward="points")
     env.reset(seed=0)
     while not env.terminations[env.agent_selection]:
         env.step(int(env.last()[0]["action_mask"].argmax()))
 
 
-register()
+register(DEFAULT_GAME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from artus_env import Game
+from artus_env.default import Game
 from artus_env.engine.aec import GameAEC
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from artus_env import Batch
+from artus_env.default import Batch
 from artus_env.engine.gym_env import GameEnv
 from artus_env.engine.vector_env import GameVectorEnv
 

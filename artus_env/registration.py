@@ -5,14 +5,25 @@ from __future__ import annotations
 from gymnasium.envs import registration as gymnasium_envs
 from pettingzoo.env_registry import registration as pettingzoo_envs
 
+from artus_env.engine.games import game_names
 
-def register() -> None:
-    """Register `Artus-v0` (Gymnasium) and `artus-v0` (PettingZoo), once: both libraries warn of doing it again."""
-    if "Artus-v0" not in gymnasium_envs.registry:
-        gymnasium_envs.register(
-            "Artus-v0",
-            entry_point="artus_env.gymnasium_v0:ArtusEnv",
-            vector_entry_point="artus_env.gymnasium_v0:ArtusVectorEnv",
-        )
-    if "artus-v0" not in pettingzoo_envs.aec_registry:
-        pettingzoo_envs.register("aec", "artus-v0", "artus_env.artus_v0:env")
+
+def register(default: str) -> None:
+    """Register `Name-v0` (Gymnasium) and `name-v0` (PettingZoo) for every installed game, once: both libraries warn of
+    doing it again.
+
+    Args:
+        default: The game that has environments of its own.
+    """
+    for game in game_names():
+        title = "-".join(part.capitalize() for part in game.split("-"))
+        own = game == default
+        kwargs = {} if own else {"game": game}
+        if f"{title}-v0" not in gymnasium_envs.registry:
+            module = "artus_env.gymnasium_v0:Artus" if own else "artus_env.environments:Any"
+            gymnasium_envs.register(
+                f"{title}-v0", entry_point=f"{module}Env", vector_entry_point=f"{module}VectorEnv", kwargs=kwargs
+            )
+        if f"{game}-v0" not in pettingzoo_envs.aec_registry:
+            entry = "artus_env.artus_v0:env" if own else "artus_env.environments:env"
+            pettingzoo_envs.register("aec", f"{game}-v0", entry, kwargs=kwargs)

@@ -24,7 +24,7 @@ def record(tmp_path):
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_a_command_that_lacks_an_extra_names_it(extra, record, tmp_path, wheel, environment_with):
-    agent = str(ROOT / "agents/artus_agents/trained/beginner-2.json")
+    agent = str(ROOT / "artus_env/games/artus/trained/beginner-2.json")
     needed = [
         *((name, "train") for name in ("train", "train-all", "train-sb3", "compare", "bench-train")),
         (f"curves {agent}", "train"),
@@ -48,6 +48,18 @@ def test_a_command_that_lacks_an_extra_names_it(extra, record, tmp_path, wheel, 
         assert code == 2, command
         assert f'pip install "artus-env[{other}]"' in complaint, command
         assert complaint.count("\n") == 1, command
+
+
+def test_an_agent_that_lacks_an_extra_names_it(environment_with):
+    code = """
+import gymnasium
+try:
+    gymnasium.make("artus_env:Artus-v0", opponents="ppo")
+except ModuleNotFoundError as error:
+    print(error, *error.__notes__)
+"""
+    said = environment_with("").run(code)
+    assert said == """No module named 'torch' the agent 'ppo' needs it: pip install "artus-env[ppo]"\n"""
 
 
 def works(environment, *commands):
@@ -87,7 +99,7 @@ def test_train_trains_and_draws_learning_curves(tmp_path, environment_with):
     works(
         environment_with("train"),
         *(f"{command} {small}".split() for command in (ppo, sb3)),
-        ["curves", str(ROOT / "agents/artus_agents/trained/beginner-2.json"), "--out", str(picture)],
+        ["curves", str(ROOT / "artus_env/games/artus/trained/beginner-2.json"), "--out", str(picture)],
         ["evaluate", *agents, "--games", "2"],
         *([name, "--help"] for name in ("train-all", "compare", "bench-train")),
     )

@@ -261,7 +261,7 @@ def test_importing_loads_no_pictures():
 
 @pytest.mark.parametrize("missing", ["PIL", "pillow_lunasvg", "pygame"])
 def test_without_the_extra_it_says_what_to_install(missing, records, tmp_path):
-    page, film = tmp_path / "a.html", tmp_path / "a.gif"
+    page, gif = str(tmp_path / "a.html"), str(tmp_path / "a.gif")
     code = f"""
 import sys
 sys.modules[{missing!r}] = None
@@ -279,7 +279,7 @@ for make in (artus_v0.env, lambda render_mode: gymnasium.make("artus_env:Artus-v
         assert {missing!r} in str(error), error
     else:
         sys.exit("no error")
-sys.exit(main({["replay", str(records), "--html", str(page), "--gif", str(film)]!r}))
+sys.exit(main(["replay", {str(records)!r}, "--html", {page!r}, "--gif", {gif!r}]))
 """
     done = run_python(code)
     if missing == "pygame":  # films need no window
@@ -288,8 +288,8 @@ sys.exit(main({["replay", str(records), "--html", str(page), "--gif", str(film)]
     assert done.returncode == 2, done.stderr
     assert 'pip install "artus-env[render]"' in done.stderr
     assert done.stderr.count("\n") == 1
-    assert page.exists()
-    assert not film.exists()
+    assert (tmp_path / "a.html").exists()
+    assert not (tmp_path / "a.gif").exists()
 
 
 # --- films ---------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
     Args:
         rules, num_players, components: The variant, as for `Game`.
-        reward: "win", "margin", or the name of the score, such as "prestige" (see `artus_env.engine.rewards`).
+        reward: "win", "margin" or "points" (see `artus_env.engine.rewards`).
         render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
         game: Name of the game, or its definition; None: the default one.
@@ -70,6 +70,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         super().__init__()
         self.definition = definition = find_game(game or self.game_class.default_game)
         self.rules = definition.check_variant(rules, num_players)
+        self.metadata = {"name": f"{definition.name}_v0", **self.metadata}
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(
                 f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"

@@ -18,6 +18,7 @@ import numpy as np
 
 from artus_env.engine import kernels
 from artus_env.engine.batch import Batch
+from artus_env.engine.extras import how_to_install
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.numbers import action_number, action_numbers
 from artus_env.engine.reading import shown
@@ -171,10 +172,17 @@ def agent_factory(name: str) -> Callable[..., Any]:
 
     Raises:
         ValueError: If there is no such name; the message lists those there are, the nearest first.
+        ModuleNotFoundError: If a package that it needs isn't installed; a note names the extra that has it.
     """
     for entry in entry_points(group=GROUP):
         if entry.name == name:
-            factory: Callable[..., Any] = entry.load()
+            try:
+                factory: Callable[..., Any] = entry.load()
+            except ModuleNotFoundError as error:
+                command = how_to_install(error.name or "", entry.dist.name) if entry.dist else None
+                if command is not None:
+                    error.add_note(f"the agent {name!r} needs it: {command}")
+                raise
             return factory
     names = agent_names()
     near = get_close_matches(name.lower(), names)

@@ -35,14 +35,14 @@ class Batch:
 
     Args:
         num_games: N.
-        rules: Name of the rule set, such as "beginner"; None: the game's first one.
+        rules: Name of the rule set; None: the game's first one.
         num_players: How many play.
         seed: Seeds of all games derive from it; None: a random one.
         threads: The most threads to use; fewer where sharing doesn't pay (see `artus_env.engine.workers`). None: one
             for every 512 games, at most one a core.
         autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
             zeros, its actions are ignored, its `done` stays true.
-        reward: "win", "margin", or the name of the score, such as "prestige" (see `artus_env.engine.rewards`).
+        reward: "win", "margin" or "points" (see `artus_env.engine.rewards`).
         components: A changed box.
         game: Name of the game, or its definition; None: the default one.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Definition:
         rules: Names of the rule sets; the first is the default.
         rules_version: Changes when a record would no longer replay to the same game.
         min_players, max_players: How many can play.
-        score: What the points of the score are called, such as "prestige"; also the reward mode that pays them as they
+        score: What the points of the score are called; also the reward mode that pays them as they
             come.
         verbs: Modules or objects with the game's verbs (see `artus_env.engine.verbs`).
         standard: The standard components. They are hashable, have `hash` (text), and are read by the functions below.
@@ -47,6 +48,8 @@ class Definition:
         action_meaning: (action, components) -> what an action means on any table.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
+        outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one
+            number for each, or none for zeros.
         words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
             for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
@@ -78,6 +81,7 @@ class Definition:
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0
+    outlook_gates: tuple[float, ...] = ()
     words: Any = None
     sight: Any = None
     page: Any = None
@@ -93,6 +97,14 @@ class Definition:
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
+
+        if self.outlook_gates and len(self.outlook_gates) != self.outlooks:
+            raise ValueError(f"{self.name}: outlook_gates must be {self.outlooks} numbers, one for each outlook")
+
+    @cached_property
+    def outlooks(self) -> int:
+        """Numbers that the verb `outlook` tells of an action."""
+        return int(verbs.outlooks(self.build_tables(self.standard)[0]))
 
     @property
     def mask_words(self) -> int:

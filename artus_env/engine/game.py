@@ -67,7 +67,7 @@ class Game:
     """One game: deal, look, move; copy, save and replay at any point.
 
     Args:
-        rules: Name of the rule set, such as "beginner"; None: the game's first one.
+        rules: Name of the rule set; None: the game's first one.
         num_players: How many play.
         seed: The deal; None: a random one.
         start_player: The player who starts; None: drawn from the seed.
@@ -79,13 +79,11 @@ class Game:
 
     Example:
         >>> from artus_env import Game
-        >>> game = Game(rules="advanced", num_players=4, seed=7)
-        >>> game.player, len(game.moves()), game.moves()[0]
-        (2, 24, '@27')
+        >>> game = Game(num_players=4, seed=7)
         >>> while not game.over:
         ...     game.play(game.moves()[0])
-        >>> sum(len(played) for played in game.to_dict()["played"])
-        88
+        >>> Game.replay(game.record()) == game
+        True
     """
 
     default_game: ClassVar[str]

@@ -173,7 +173,7 @@ def choose(legal, bits):
 
 @jit
 def points(tables, states, legal, out, low, high):
-    """Immediate prestige of every legal action, 0 elsewhere: shape (N, A), int16."""
+    """Immediate points of every legal action, 0 elsewhere: shape (N, A), int16."""
     tables, states, legal, out = borrow(tables), borrow(states), borrow(legal), borrow(out)
     t = tables[0]
     for i in range(low, high):

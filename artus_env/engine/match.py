@@ -18,7 +18,7 @@ class Played:
     """How N games between agents went."""
 
     scores: np.ndarray
-    """Prestige at the end: shape (N, num_players), int32."""
+    """Scores at the end: shape (N, num_players), int32."""
     forfeits: np.ndarray
     """Who gave the game up, -1: nobody: shape (N,), int8."""
     reasons: dict[int, str]

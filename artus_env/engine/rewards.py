@@ -2,7 +2,7 @@
 
 win     at the end: w joint winners among n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1)
 margin  at the end: (own score - mean score of the others) / scale of the game
-points  the same margin, paid move by move; it is also called by the name of the game's score, such as `prestige`
+points  the same margin, paid move by move; it is also called by the name of the game's score
 """
 
 from __future__ import annotations

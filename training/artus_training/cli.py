@@ -75,12 +75,12 @@ def main(arguments: list[str] | None = None) -> int:
     except UsageError as error:
         return _failed(name, error)
     except ModuleNotFoundError as error:
-        from artus_training.extras import extra_with
+        from artus_env.engine.extras import how_to_install
 
-        extra = extra_with(error.name or "", COMMANDS[name].extra)
-        if extra is None:
+        command = how_to_install(error.name or "", preferred=COMMANDS[name].extra)
+        if command is None:
             raise
-        return _failed(name, f'{error.name} is missing: pip install "artus-env[{extra}]"')
+        return _failed(name, f"{error.name} is missing: {command}")
     except KeyboardInterrupt:
         return _failed(name, "interrupted", 130)
     except BrokenPipeError:
