@@ -93,8 +93,8 @@ def ours(
 ) -> Callable[[], tuple[float, float]]:
     """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
-        preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden, batch_size=settings.batch_size,
-        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(),
+        preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
+        batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(),
         evaluate_every=0,
     )  # fmt: skip
     trainer = Trainer(s)
@@ -188,7 +188,8 @@ def main(arguments: list[str]) -> int:
         raise UsageError(str(error)) from error
     threads = counted(settings.threads or available_cores(), "thread")
     print(
-        f"{settings.game}, {settings.rules}, {settings.num_players} players, hidden {settings.hidden}, minibatch {settings.batch_size}, "
+        f"{settings.game}, {settings.rules}, {settings.num_players} players, hidden {settings.hidden}, "
+        f"minibatch {settings.batch_size}, "
         f"{counted(settings.epochs, 'epoch')}, {threads}; decisions a second, medians\n"
     )
     print(f"{'':<28} {'trainer':>10} {'ceiling':>10} {'part':>6} {'x SB3':>6}")

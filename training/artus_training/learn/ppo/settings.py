@@ -109,9 +109,7 @@ class Settings(PpoSettings):
         for text in self.also:
             rules, _, players = text.rpartition("-")
             if not players.isdigit():
-                raise ValueError(
-                    f"also takes RULES-PLAYERS such as {self.rules}-{self.num_players}, got {shown(text)}"
-                )
+                raise ValueError(f"also takes RULES-PLAYERS such as {self.rules}-{self.num_players}, got {shown(text)}")
             more.append((rules, int(players)))
         return [(self.rules, self.num_players), *more]
 

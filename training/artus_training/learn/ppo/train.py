@@ -22,6 +22,7 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import interrupt_as_flag, progress_bar
 
+
 def warm_up(settings: Settings) -> None:
     """Play and learn for a moment, so that loops are compiled and threads started before the clock runs."""
     trainer = Trainer(dataclasses.replace(settings, num_steps=8))

@@ -328,9 +328,13 @@ class Trainer:
         """Play the agent against each judge, in every variant."""
         return [
             evaluate(
-                [self.agent(), judge], rules=rules, num_players=num_players, games=games, seed=self.settings.seed + 1,
+                [self.agent(), judge],
+                rules=rules,
+                num_players=num_players,
+                games=games,
+                seed=self.settings.seed + 1,
                 game=self.settings.game,
-            )  # fmt: skip
+            )
             for rules, num_players in self.settings.variants
             for judge in judges
         ]

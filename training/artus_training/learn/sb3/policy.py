@@ -42,8 +42,8 @@ class ScaledMlp(BaseFeaturesExtractor):
 class MaskedPolicy(MaskableActorCriticPolicy):
     """sb3-contrib's policy for one shared trunk and one Discrete, with fewer passes over the (n, A) arrays.
 
-    Of hundreds of actions some 20 are legal, and the stock distribution normalises, masks and normalises again; in the update
-    that took longer than the network itself. The results are the same.
+    Of hundreds of actions some 20 are legal, and the stock distribution normalises, masks and normalises again; in the
+    update that took longer than the network itself. The results are the same.
     """
 
     def _masked(self, observation: torch.Tensor, action_masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -125,4 +125,3 @@ def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Netwo
     weights["head.bias"][count : count + num_players] = shares * value["bias"]
     network.load_state_dict(weights, assign=True)
     return network
-

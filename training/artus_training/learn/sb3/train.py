@@ -162,7 +162,9 @@ def make_model(settings: Settings) -> MaskablePPO:
             "net_arch": [],  # no layers of their own for policy and value, behind the shared ones
             "features_extractor_class": ScaledMlp,
             "features_extractor_kwargs": {
-                "scale": scale, "sizes": settings.hidden, "players": definition.max_players,
+                "scale": scale,
+                "sizes": settings.hidden,
+                "players": definition.max_players,
             },
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
