@@ -92,8 +92,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         tables = self.build_tables(self.standard)
-        module = getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__)
-        verbs.register(tables.dtype, module, self.verbs)
+        verbs.register(tables.dtype, self.module, self.verbs)
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
@@ -105,6 +104,11 @@ class Definition:
     def outlooks(self) -> int:
         """Numbers that the verb `outlook` tells of an action."""
         return int(verbs.outlooks(self.build_tables(self.standard)[0]))
+
+    @property
+    def module(self) -> str:
+        """Name of the module with the game's verbs."""
+        return str(getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__))
 
     @property
     def mask_words(self) -> int:

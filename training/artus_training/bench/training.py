@@ -94,8 +94,8 @@ def ours(
     """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
         preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
-        batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(),
-        evaluate_every=0,
+        batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision,
+        outlook=outlook, opponents=(), evaluate_every=0,
     )  # fmt: skip
     trainer = Trainer(s)
 
