@@ -46,6 +46,7 @@ ARTUS = Definition(
     words=words,
     sight=sight,
     page=sight.PAGE,
+    presets=Path(__file__).parent / "presets",
     documents=tables.TABLES,
     colours=shapes.flat_colours,
     trained=Path(__file__).parent / "trained",

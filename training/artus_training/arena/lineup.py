@@ -68,7 +68,7 @@ def line_up(
 def check_player(player: Agent, definition: Definition, rules: str, num_players: int, components: Any = None) -> None:
     """Raise a ValueError if an agent can't play a variant, as far as it can tell before the first game."""
     if hasattr(player, "check_variant"):
-        player.check_variant(rules, num_players, definition.box(components))
+        player.check_variant(rules, num_players, definition.box(components), definition)
 
 
 def name_of(agent: Any) -> str:
