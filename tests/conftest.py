@@ -1,5 +1,5 @@
-"""What all tests share. A stranger's game is installed, and windows that they open stay in memory. What users install is
-built once and installed once, for all tests."""
+"""What all tests share. A stranger's game is installed, and windows that they open stay in memory. What users install
+is built once and installed once, for all tests."""
 
 import os
 import sys
