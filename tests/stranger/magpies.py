@@ -13,7 +13,7 @@ from artus_env.engine.positions import PlainPositions
 from artus_env.engine.rng import below, random_bits
 
 CARDS, HAND, SEATS = 20, 3, 6
-NO_BID, FACE_DOWN = -1, CARDS  # as which action others see a bid: never legal itself
+NO_BID, FACE_DOWN = -1, -1  # FACE_DOWN: what others see of a bid
 NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`
 LISTS = ("scores", "hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
 STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
@@ -142,9 +142,9 @@ MAGPIES = Definition(
     standard=Components(),
     state_dtype=STATE,
     build_tables=build_tables,
-    action_table=lambda components: range(CARDS + 1),
+    action_table=lambda components: range(CARDS),
     observation_bounds=observation_bounds,
     to_dict=POSITIONS.to_dict,
     from_dict=POSITIONS.from_dict,
-    move_text=lambda action, states, components, tables: "bid" if action == FACE_DOWN else f"bid:{action}",
+    move_text=lambda action, states, components, tables: f"bid:{action}",
 )
