@@ -13,7 +13,7 @@ from artus_env.engine.positions import PlainPositions
 from artus_env.engine.rng import below, random_bits
 
 CARDS, HAND, SEATS = 20, 3, 6
-NO_BID, FACE_DOWN = -1, -1  # FACE_DOWN: what others see of a bid
+NO_BID = -1
 NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`
 LISTS = ("scores", "hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
 STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
@@ -87,7 +87,7 @@ def play(t, g, action):
 
 @jit
 def public_action(t, g, action, viewer):
-    return action if viewer == g["player"] else FACE_DOWN
+    return action if viewer == g["player"] else -1  # face down
 
 
 @jit
