@@ -18,6 +18,7 @@ from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.actions import PLACE, action_table
 from artus_env.games.artus.components import STANDARD
+from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import PLAY_PHASE
 from artus_training.arena.evaluate import evaluate
@@ -41,8 +42,10 @@ def middle_of_games(num_games=256, rules="advanced", num_players=3, steps=60):
 
 def network(sample=False, card=None, outlook=True):
     torch.manual_seed(0)
-    shape = Shape(len(observation_scale()), NUM_ACTIONS, (32,), outlook)
-    return NeuralAgent(Network(shape, observation_scale()).requires_grad_(False), sample=sample, card=card)
+    shape = Shape.of(ARTUS, STANDARD, (32,), outlook)
+    return NeuralAgent(
+        Network(shape, observation_scale(), ARTUS.outlook_gates).requires_grad_(False), sample=sample, card=card
+    )
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)

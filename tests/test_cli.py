@@ -135,7 +135,7 @@ def test_results_and_pictures_count_one_thing_as_one():
 
 
 TINY = "--num-games 8 --num-steps 8 --batch-size 32 --hidden 8 --steps 1 --evaluate-every 0 --final-games 0"
-CARD = ROOT / "agents/artus_agents/trained/beginner-2.json"
+CARD = ROOT / "artus_env/games/artus/trained/beginner-2.json"
 WRITING_FILES = [
     "bench --seconds 0.001 --json",
     "replay games.jsonl --html",

@@ -24,7 +24,7 @@ def record(tmp_path):
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_a_command_that_lacks_an_extra_names_it(extra, record, tmp_path, wheel, environment_with):
-    agent = str(ROOT / "agents/artus_agents/trained/beginner-2.json")
+    agent = str(ROOT / "artus_env/games/artus/trained/beginner-2.json")
     needed = [
         *((name, "train") for name in ("train", "train-all", "train-sb3", "compare", "bench-train")),
         (f"curves {agent}", "train"),
@@ -99,7 +99,7 @@ def test_train_trains_and_draws_learning_curves(tmp_path, environment_with):
     works(
         environment_with("train"),
         *(f"{command} {small}".split() for command in (ppo, sb3)),
-        ["curves", str(ROOT / "agents/artus_agents/trained/beginner-2.json"), "--out", str(picture)],
+        ["curves", str(ROOT / "artus_env/games/artus/trained/beginner-2.json"), "--out", str(picture)],
         ["evaluate", *agents, "--games", "2"],
         *([name, "--help"] for name in ("train-all", "compare", "bench-train")),
     )

@@ -6,17 +6,18 @@ import pytest
 import torch
 
 from artus_agents import neural_search
+from artus_agents.guided_loops import Trees, appraise
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import MOST_EVALUATIONS, NeuralSearchAgent, TrainedSearchAgent, find_search, halving
 from artus_agents.saved import save_agent
-from artus_agents.search_loops import Trees, appraise
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
 from artus_env.engine.agents import View, find_agent
-from artus_env.engine.rewards import MARGIN, PRESTIGE, WIN
+from artus_env.engine.rewards import MARGIN, POINTS, WIN, mode_index
 from artus_env.engine.rng import seed_stream
-from artus_env.games.artus.actions import action_table
+from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
+from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 from artus_training.arena.evaluate import evaluate
@@ -30,13 +31,14 @@ CARD = {
     "variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash,
     "settings": {"reward": "prestige", "final_reward": "win"},
 }  # fmt: skip
+TABLES = build_tables(STANDARD)[0]
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
 
 
 def network(seed=0, outlook=True):
     """Any opinions."""
     torch.manual_seed(seed)
-    made = Network(Shape(OBSERVATION_SIZE, NUM_ACTIONS, (16,), outlook), observation_scale())
+    made = Network(Shape.of(ARTUS, STANDARD, (16,), outlook), observation_scale(), ARTUS.outlook_gates)
     for parameter in made.head.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
     return made.requires_grad_(False)
@@ -44,7 +46,7 @@ def network(seed=0, outlook=True):
 
 def without_opinions(likes=None):
     """Every action is as good as another, except one that it likes, and nothing is still to come."""
-    made = Network(Shape(OBSERVATION_SIZE, NUM_ACTIONS, (8,), outlook=False)).requires_grad_(False)
+    made = Network(Shape.of(ARTUS, STANDARD, (8,), outlook=False)).requires_grad_(False)
     for parameter in made.parameters():
         parameter.zero_()
     if likes is not None:
@@ -193,14 +195,14 @@ def test_values_guide_it_where_the_game_goes_on():
 
 def worth(given, to_come, mode):
     out = np.full(MAX_PLAYERS, np.nan)
-    appraise(Game.from_dict(given).state, np.array(to_come, np.float32), mode, out)
+    appraise(TABLES, Game.from_dict(given).state, np.array(to_come, np.float32), mode, out)
     return out[: given["num_players"]]
 
 
 FOUR = "Ks .  .  A  B  .  C  | b1 .  D  A  .  .  C  | s2 .  B  A  B  A  D  | b1 .  C  B  D  C  D"
 
 
-@pytest.mark.parametrize("mode", [WIN, MARGIN, PRESTIGE])
+@pytest.mark.parametrize("mode", [WIN, MARGIN, POINTS])
 def test_a_finished_game_is_worth_what_was_won(mode):
     """Whatever a network says of it."""
     for scores, shares in (([4, 3, 2, 1], [1, 0, 0, 0]), ([-5, 7, 7, 1], [0, 0.5, 0.5, 0]), ([2, 2, 2, 2], [0.25] * 4)):
@@ -217,19 +219,19 @@ def test_values_of_a_win_are_parts_of_the_win():
 
 def test_margins_become_chances():
     equal = position(FOUR, rounds=3, turn=1)
-    np.testing.assert_allclose(worth(equal, [0, 0, 0, 0], PRESTIGE), [0.25] * 4)
+    np.testing.assert_allclose(worth(equal, [0, 0, 0, 0], POINTS), [0.25] * 4)
     ahead = position(FOUR, rounds=3, turn=1, scores=[0, 10, 0, 0])
-    made = worth(ahead, [0, 0, 0, 0], PRESTIGE)
+    made = worth(ahead, [0, 0, 0, 0], POINTS)
     assert made.sum() == pytest.approx(1)
     assert 0.9 > made[1] > 0.3 > made[0] == made[2] == made[3]
     # Points made and points to come count alike where points are paid at once; where the margin is paid at the end, it
     # is all.
     to_come = [0.1, -0.1 / 3, -0.1 / 3, -0.1 / 3]
-    np.testing.assert_allclose(worth(equal, to_come, PRESTIGE), made, atol=1e-6)
+    np.testing.assert_allclose(worth(equal, to_come, POINTS), made, atol=1e-6)
     np.testing.assert_allclose(worth(ahead, to_come, MARGIN), made, atol=1e-6)
     # The same lead is worth more when less is left.
     later = position(FOUR, rounds=12, turn=1, scores=[0, 10, 0, 0])
-    assert worth(later, [0, 0, 0, 0], PRESTIGE)[1] > made[1] + 0.05
+    assert worth(later, [0, 0, 0, 0], POINTS)[1] > made[1] + 0.05
 
 
 # --- honest, and the same every time
@@ -254,14 +256,14 @@ def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monke
     assert (batch.states["phase"] == PLAY_PHASE).all()
     games, other = np.arange(24), 1 - batch.player
     dealt = []
-    walk = neural_search.search_loops.walk
+    walk = neural_search.guided_loops.walk
 
     def watched(tables, roots, keys, number, offsets, trees, leaves):
         walk(tables, roots, keys, number, offsets, trees, leaves)
         states = leaves.states[: offsets[-1]].reshape(24, 2)  # three rounds are too few to get to the other's next draw
         dealt.append((states["hands"] | states["played"])[games[:, None], np.arange(2), other[:, None]])
 
-    monkeypatch.setattr(neural_search.search_loops, "walk", watched)
+    monkeypatch.setattr(neural_search.guided_loops, "walk", watched)
     NeuralSearchAgent(network(), 6, candidates=2).act(view)
     assert len(dealt) == 3
     assert all((cards[:, 0] == cards[:, 1]).all() for cards in dealt)
@@ -439,13 +441,13 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
     ("settings", "mode"),
     [
         ({"reward": "margin"}, MARGIN),
-        ({"reward": "prestige", "final_reward": None}, PRESTIGE),
+        ({"reward": "prestige", "final_reward": None}, POINTS),
         ({"reward": "prestige", "final_reward": "margin"}, MARGIN),
     ],
 )
 def test_the_card_says_what_the_values_are_about(tmp_path, settings, mode):
     save_agent(tmp_path / "agent.safetensors", network(), CARD | {"settings": settings})
-    assert find_search(f"5:{tmp_path / 'agent.safetensors'}").mode == mode
+    assert mode_index(find_search(f"5:{tmp_path / 'agent.safetensors'}").reward, "prestige") == mode
 
 
 @pytest.mark.parametrize(
@@ -503,9 +505,18 @@ def test_a_missing_file_is_named(tmp_path):
         ({"evaluations": 10**9}, r"evaluations must be in 1\.\.100000, got 1000000000"),
         ({"candidates": 0}, r"candidates must be in 1\.\.256, got 0"),
         ({"candidates": 10**9}, r"candidates must be in 1\.\.256, got 1000000000"),
-        ({"reward": "glory"}, "reward must be one of win, margin, prestige, got 'glory'"),
     ],
 )
 def test_wrong_settings_are_named(given, message):
     with pytest.raises(ValueError, match=message):
         NeuralSearchAgent(network(), **given)
+
+
+def test_a_reward_that_the_game_doesn_t_know_is_named():
+    agent = NeuralSearchAgent(network(), reward="glory")
+    for ask in (
+        lambda: agent.act(somewhere("beginner", 2, 3)[0]),
+        lambda: agent.check_variant("beginner", 2, STANDARD),
+    ):
+        with pytest.raises(ValueError, match="reward must be one of win, margin, prestige, got 'glory'"):
+            ask()

@@ -8,11 +8,14 @@ import torch
 
 from artus_agents.network import Network, Output, Shape
 from artus_agents.neural import FEW, NeuralAgent, draw_actions, infer, view_outlook, write_outlook
-from artus_agents.outlook import OUTLOOKS, choose
+from artus_agents.policy import choose
 from artus_env import NUM_ACTIONS, Batch, Game
 from artus_env.engine.agents import View
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.games.artus.components import STANDARD
+from artus_env.games.artus.definition import ARTUS
+from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import DRAW_PHASE, PLACE_PHASE, PLAY_PHASE
 from positions import PLATES, position
 
@@ -290,7 +293,7 @@ def test_an_agent_says_what_it_draws_with(with_outlook):
     batch = Batch(200, rules="advanced", num_players=3, seed=8)
     for _ in range(70):
         batch.step(batch.sample())
-    network = Network(Shape(batch.observation_size, NUM_ACTIONS, (16,), with_outlook))
+    network = Network(Shape.of(ARTUS, STANDARD, (16,), with_outlook))
     torch.nn.init.normal_(network.head.weight, std=0.3)
     view = View(batch, None, seed_stream(1, len(batch)))
     probabilities, values = NeuralAgent(network).judge(view)
@@ -307,7 +310,7 @@ def test_an_agent_says_what_it_draws_with(with_outlook):
 
 def test_few_positions_are_judged_by_one_thread_and_the_setting_stays(monkeypatch):
     threads = torch.get_num_threads()
-    network = Network(Shape(8, 4, (16,), False))
+    network = Network(Shape(8, 4, 2, (16,)))
     seen = []
     monkeypatch.setattr(
         network, "forward", lambda rows: seen.append(torch.get_num_threads()) or torch.zeros(len(rows), 64)

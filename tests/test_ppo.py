@@ -16,11 +16,11 @@ import torch
 
 from artus_agents.network import fast_bfloat16
 from artus_agents.neural import infer
-from artus_agents.outlook import OUTLOOKS
 from artus_agents.saved import load_agent, read_card
 from artus_env.engine.agents import FORFEIT
 from artus_env.engine.files import UNFINISHED
 from artus_env.games.artus.components import MAX_PLAYERS as P
+from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import OVER, STATE
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import main

@@ -1,5 +1,6 @@
 """Saved agents: what is written is read back, and nothing else is taken for it."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -15,12 +16,13 @@ from safetensors.torch import load, save
 
 from artus_agents import saved
 from artus_agents.network import Network, Shape
-from artus_agents.neural import TRAINED, NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
+from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
 from artus_agents.saved import load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD, Components
+from artus_env.games.artus.definition import ARTUS
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.lineup import line_up
 from artus_training.cli import main
@@ -34,7 +36,7 @@ DTYPES = [torch.float32, torch.bfloat16]
 
 def network(seed=0, hidden=(16, 8), outlook=True):
     torch.manual_seed(seed)
-    made = Network(Shape(OBSERVATION_SIZE, NUM_ACTIONS, hidden, outlook))
+    made = Network(Shape.of(ARTUS, STANDARD, hidden, outlook))
     for parameter in made.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
     return made
@@ -87,12 +89,61 @@ def test_a_saved_network_comes_back(tmp_path, dtype, outlook):
     made = network(1, (24,), outlook)
     save_agent(tmp_path / "agent.safetensors", made, CARD, dtype)
     loaded, card = load_agent(tmp_path / "agent.safetensors")
-    assert loaded.shape == made.shape == Shape(OBSERVATION_SIZE, NUM_ACTIONS, (24,), outlook)
+    assert loaded.shape == made.shape == Shape.of(ARTUS, STANDARD, (24,), outlook)
     assert same(made, loaded, dtype)
     assert all(value.dtype == torch.float32 for value in loaded.state_dict().values())
     assert not any(parameter.requires_grad for parameter in loaded.parameters())
     assert {name: card[name] for name in CARD} == CARD
     assert sorted(tmp_path.iterdir()) == [tmp_path / "agent.json", tmp_path / "agent.safetensors"]
+
+
+@pytest.mark.parametrize("outlook", [True, False])
+def test_a_card_from_before_there_were_other_games_is_one_of_artus(tmp_path, outlook):
+    """It names no game, and its network says only whether there is an outlook."""
+    made, path = network(1, (24,), outlook), tmp_path / "agent.safetensors"
+    save_agent(path, made, CARD)
+    card = read_card(path)
+    del card["game"], card["network"]["players"], card["network"]["outlooks"]
+    card["network"]["outlook"] = outlook
+    path.with_suffix(".json").write_text(json.dumps(card))
+    loaded, card = load_agent(path)
+    assert loaded.shape == made.shape
+    assert same(made, loaded)
+    assert saved.game_of(card) == "artus"
+
+
+def test_an_agent_of_another_game_is_refused(tmp_path):
+    path = tmp_path / "agent.safetensors"
+    save_agent(path, network(), CARD | {"game": "whist", "settings": {"reward": "win"}})
+    assert read_card(path)["game"] == "whist"
+    with pytest.raises(ValueError, match="this agent was trained for the game whist, not for artus"):
+        find_agent(f"ppo:{path}").act(middle_of_games())
+    with pytest.raises(ValueError, match=r"agent\.json: there is no game 'whist'"):
+        find_agent(f"ppo-search:4:{path}")
+
+
+def test_a_game_that_is_not_installed_is_named_where_an_older_card_relies_on_it(agent):
+    card = read_card(agent)
+    sizes = {name: card["network"][name] for name in ("observation_size", "num_actions", "hidden")}
+    rewrite(agent, agent.read_bytes(), game="whist", network=sizes | {"outlook": True})
+    refused(agent, "there is no game 'whist'", "agent.json")
+
+
+@pytest.mark.parametrize("changes", [{"players": 5}, {"outlooks": 2}])
+def test_an_agent_for_other_players_or_another_outlook_never_plays(tmp_path, changes):
+    """Compiled loops would read beyond its rows."""
+    path = tmp_path / "agent.safetensors"
+    shape = Shape.of(ARTUS, STANDARD, (8,))
+    save_agent(path, Network(dataclasses.replace(shape, **changes)), CARD | {"settings": {"reward": "win"}})
+    for name in (f"ppo:{path}", f"ppo-search:4:{path}"):
+        with pytest.raises(ValueError, match=r"this network has values for . players .* artus has 4 and 3"):
+            find_agent(name).act(middle_of_games())
+
+
+def test_a_game_without_trained_agents_says_so():
+    untrained = dataclasses.replace(ARTUS, trained=None)
+    with pytest.raises(ValueError, match=r"no trained agent comes with artus for beginner with 2 players.*ppo:PATH"):
+        trained("beginner", 2, untrained)
 
 
 def test_bfloat16_takes_half_the_room(agent, tmp_path):
@@ -305,7 +356,13 @@ def test_foreign_json(agent, content, message):
         {"hidden": None},
         {"hidden": 16},
         {"outlook": 1},
-        {"outlook": None},
+        {"outlooks": None},
+        {"outlooks": True},
+        {"outlooks": -1},
+        {"outlooks": 10**15},
+        {"players": None},
+        {"players": 0},
+        {"players": 10**15},
     ],
     ids=str,
 )
@@ -313,7 +370,7 @@ def test_absurd_sizes_are_refused_before_any_network_is_made(agent, changes, mon
     monkeypatch.setattr(saved, "Network", None)
     card = read_card(agent)
     rewrite(agent, agent.read_bytes(), network=card["network"] | changes)
-    refused(agent, "network must say observation_size, num_actions, hidden and outlook", "agent.json")
+    refused(agent, "network must say observation_size, num_actions, players, hidden and outlooks", "agent.json")
 
 
 @pytest.mark.parametrize("given", [None, [], "big", {}, {"hidden": [4]}])
@@ -457,7 +514,7 @@ def test_a_network_of_other_sizes_never_plays(tmp_path, kind, size, number):
     """Compiled loops would read and write beyond its rows."""
     sizes = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS} | {size: number}
     path = tmp_path / "agent.safetensors"
-    save_agent(path, Network(Shape(**sizes, hidden=(8,))), CARD | {"settings": {"reward": "win"}})
+    save_agent(path, Network(Shape(**sizes, players=4, hidden=(8,))), CARD | {"settings": {"reward": "win"}})
     player = find_agent(f"{kind}:{path}")
     with pytest.raises(ValueError, match=f"this network takes .* this box has {OBSERVATION_SIZE} and {NUM_ACTIONS}"):
         player.act(middle_of_games())
@@ -547,7 +604,7 @@ def test_an_agent_for_every_variant_comes_with_the_package(rules, num_players):
 
 
 def test_agents_that_come_with_the_package_are_small():
-    files = list(TRAINED.glob("*.safetensors"))
+    files = list(ARTUS.trained.glob("*.safetensors"))
     assert files
     assert max(path.stat().st_size for path in files) <= 2_000_000
 

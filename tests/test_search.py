@@ -5,12 +5,13 @@ import pytest
 
 from artus_agents import search
 from artus_agents.lookahead import LookaheadAgent
-from artus_agents.loops import EDGE, NODE, judge
 from artus_agents.search import EDGES_PER_SIMULATION, MOST_SIMULATIONS, IsmctsAgent
+from artus_agents.tree import EDGE, node_dtype
 from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
+from artus_env.engine.verbs import judge
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 KEYS = seed_stream(5, 24)
@@ -130,7 +131,7 @@ def test_a_wrong_budget_is_named(budget):
 
 def test_the_largest_tree_can_be_counted():
     assert IsmctsAgent(MOST_SIMULATIONS).simulations == MOST_SIMULATIONS
-    for counts in (NODE["first"], EDGE["child"], EDGE["next"]):
+    for counts in (node_dtype(1)["first"], EDGE["child"], EDGE["next"]):
         assert np.iinfo(counts).max >= (MOST_SIMULATIONS + 10) * EDGES_PER_SIMULATION
 
 

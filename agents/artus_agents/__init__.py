@@ -1,4 +1,4 @@
-"""Players of Artus, from random to trained networks that search."""
+"""Players of any game, from random to trained networks that search."""
 
 import artus_env  # noqa: F401  # before torch: it says how OpenMP's threads wait, which torch reads when it is imported
 

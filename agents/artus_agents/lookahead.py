@@ -1,51 +1,121 @@
-"""A player that tries all its moves of a turn and judges the table behind them."""
+"""A player that tries its next two actions as far as they belong to one turn, and judges the position behind them."""
 
 from __future__ import annotations
 
 import math
 
+import numba
 import numpy as np
 
-from artus_agents import loops
 from artus_env.engine.agents import View
+from artus_env.engine.bits import next_action
+from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
+from artus_env.engine.rng import below, random_bits
+from artus_env.engine.verbs import is_over, judge, mask_words, play, routine
+from artus_env.engine.verbs import legal as write_legal
 from artus_env.engine.workers import run_shares, scratch, shares, threads_for
 
 GAMES_PER_THREAD = 16
 
 
 class LookaheadAgent:
-    """Plays out each own move, in the advanced game each pair of moves of its turn, and takes the best table.
+    """Plays out each own action, and each second one where it moves again, and takes the best position.
 
-    A table is judged by the lead in points, with each seat that a knight holds counted at `weight` of its value. It
-    draws from the pile of which most is left.
+    A position is judged by the game's verb `judge`. Actions that the game calls routine are played without a look
+    ahead.
 
     Args:
-        weight: What a seat is worth of its value.
+        weight: What a player holds counts at this weight beside their score, see `judge`; None: as the game says.
 
     Raises:
         ValueError: If the weight is no finite number.
     """
 
-    def __init__(self, weight: float | str = 0.17) -> None:
-        try:
-            self.weight = float(weight)
-        except (ValueError, OverflowError):
-            self.weight = math.nan
-        if not math.isfinite(self.weight):
-            raise ValueError(
-                f"lookahead needs a finite number as the weight of seats (lookahead:0.17), got {shown(weight)}"
-            )
+    def __init__(self, weight: float | str | None = None) -> None:
+        self.weight: float | None = None
+        if weight is not None:
+            try:
+                self.weight = float(weight)
+            except (ValueError, OverflowError):
+                self.weight = math.nan
+            if not math.isfinite(self.weight):
+                raise ValueError(
+                    f"lookahead needs a finite number as the weight of what players hold (lookahead:0.17), "
+                    f"got {shown(weight)}"
+                )
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         count = len(view)
         bounds = shares(count, threads_for(count, GAMES_PER_THREAD))
         states = view.redeal(view.keys)  # what it can't know plays no part; this only makes sure
+        weight = view.definition.judge_weight if self.weight is None else self.weight
         actions = np.empty(count, np.int64)
         arguments = (
             view.tables, states, view.legal_bits, scratch(len(bounds) - 1, 3, states.dtype),
-            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), self.weight, view.keys, actions,
+            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), weight, view.keys, actions,
         )  # fmt: skip
-        run_shares(loops.lookahead, loops.lookahead_shares, arguments, bounds)
+        run_shares(lookahead, lookahead_shares, arguments, bounds)
         return actions
+
+
+@jit
+def best_in_turn(t, games, level, legal, player, weight):
+    """Best judgement that `player` can reach from `games[level]` with one more action, if they are to move there."""
+    g = games[level]
+    if is_over(t, g) or int(g["player"]) != player or routine(t, g, np.uint64(0)) >= 0:
+        return judge(t, g, player, weight)
+    best = -math.inf
+    write_legal(t, g, legal)
+    action = next_action(legal, -1)
+    while action >= 0:
+        games[level + 1] = g
+        play(t, games[level + 1], action)
+        best = max(best, judge(t, games[level + 1], player, weight))
+        action = next_action(legal, action)
+    return best
+
+
+@jit
+def lookahead_one(t, games, legal, second, weight, key):
+    """The action that leads to the best judgement; ties broken at random. `games[0]` is the game."""
+    player = int(games[0]["player"])
+    best, chosen, equals = -math.inf, -1, 0
+    action = next_action(legal, -1)
+    while action >= 0:
+        games[1] = games[0]
+        play(t, games[1], action)
+        judged = best_in_turn(t, games, 1, second, player, weight)
+        if judged > best:
+            best, chosen, equals = judged, action, 1
+        elif judged == best:
+            equals += 1
+            if below(random_bits(key, equals), equals) == 0:
+                chosen = action
+        action = next_action(legal, action)
+    return chosen
+
+
+@jit
+def lookahead(tables, states, legal, scratch, words, weight, keys, actions, low, high, share=0):
+    """One action for each game: shape (n,), int64.
+
+    Args:
+        scratch, words: A row for each share, overwritten: three games, and the words of a set of actions.
+    """
+    tables, states, legal = borrow(tables), borrow(states), borrow(legal)
+    scratch, words = borrow(scratch), borrow(words)
+    t = tables[0]
+    second = words[share, : mask_words(t)]
+    for i in range(low, high):
+        actions[i] = routine(t, states[i], keys[i])
+        if actions[i] < 0:
+            scratch[share, 0] = states[i]
+            actions[i] = lookahead_one(t, scratch[share], legal[i], second, weight, keys[i])
+
+
+@jit_parallel
+def lookahead_shares(tables, states, legal, scratch, words, weight, keys, actions, bounds):
+    for share in numba.prange(len(bounds) - 1):
+        lookahead(tables, states, legal, scratch, words, weight, keys, actions, bounds[share], bounds[share + 1], share)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -11,17 +11,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from artus_agents.outlook import OUTLOOKS
+from artus_env.engine.definition import Definition
 from artus_env.engine.reading import shown
-from artus_env.games.artus.components import MAX_PLAYERS
 
 HEAD_MULTIPLE = 32
 """The last layer's width is rounded up to it, with outputs that are never used: processors like whole blocks."""
 MOST_LAYERS = 32
 MOST_NUMBERS = 100_000_000
 """A network with more of either is not ours: neither a file nor a typo must make us ask for any amount of memory."""
-START_GATES = (1.2, 0.2, -0.2)
-"""What ten points are worth to a new policy: about as much as lookahead thinks, with a temperature of 8 points."""
 
 
 class Output(NamedTuple):
@@ -30,9 +27,9 @@ class Output(NamedTuple):
     logits: torch.Tensor
     """Of every action, the legal ones among them, without the outlook: shape (n, A)."""
     gates: torch.Tensor
-    """What ten units of each outlook add to an action's logit: shape (n, OUTLOOKS), or (n, 0) without outlook."""
+    """What ten units of each outlook add to an action's logit: shape (n, K); K = 0: no outlook."""
     values: torch.Tensor
-    """Reward still to come for the player to move and the players after him, in turn: shape (n, MAX_PLAYERS)."""
+    """Reward still to come for the player to move and the players after him, in turn: shape (n, players)."""
 
 
 @dataclass(frozen=True)
@@ -41,22 +38,40 @@ class Shape:
 
     observation_size: int
     num_actions: int
+    players: int
+    """The most who play, each of whom it gives a value."""
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
-    outlook: bool = True
-    """Whether the policy is told what each legal action leads to."""
+    outlooks: int = 0
+    """Numbers that the policy is told of what each legal action leads to."""
 
-    @property
-    def num_gates(self) -> int:
-        return OUTLOOKS if self.outlook else 0
+    @classmethod
+    def of(
+        cls, definition: Definition, components: Any, hidden: tuple[int, ...] = (256, 256), outlook: bool = True
+    ) -> Shape:
+        """What a game needs with these components.
+
+        Args:
+            hidden: See above.
+            outlook: Whether the policy is told what the game has to say of each legal action.
+        """
+        return cls(
+            len(definition.observation_scale(components)),
+            len(definition.action_table(components)),
+            definition.max_players,
+            hidden,
+            definition.outlooks if outlook else 0,
+        )
 
     def check(self) -> None:
         """Raise a ValueError unless these are sizes of a network that we would build."""
-        sizes = [self.observation_size, *self.hidden, self.num_actions]
-        if not 1 <= len(self.hidden) <= MOST_LAYERS or min(sizes) < 1:
+        sizes = [self.observation_size, *self.hidden, self.num_actions + self.players + self.outlooks]
+        if not 1 <= len(self.hidden) <= MOST_LAYERS or min(self.hidden) < 1:
             raise ValueError(
                 f"hidden needs the widths of 1..{MOST_LAYERS} layers, each at least 1, got {shown(list(self.hidden))}"
             )
+        if min(self.observation_size, self.num_actions, self.players) < 1 or self.outlooks < 0:
+            raise ValueError(f"a network needs features, actions and players, got {shown(self.to_dict())}")
         if sum(before * after for before, after in itertools.pairwise(sizes)) > MOST_NUMBERS:
             raise ValueError(f"hidden: a network may have {MOST_NUMBERS:,} weights, got {shown(list(self.hidden))}")
 
@@ -65,7 +80,7 @@ class Shape:
 
 
 class Network(nn.Module):
-    """Hidden layers that policy and values share, and one layer for all that is said: one large product is faster than
+    """Hidden layers that policy and values share, and one layer for all outputs: one large product is faster than
     three.
 
     The observation's scale is part of the first layer's weights: int8 features go in as they are.
@@ -74,9 +89,10 @@ class Network(nn.Module):
         shape: Sizes.
         scale: Multiplies each feature when the weights are drawn, so that all start about alike: shape (F,); None:
             ones.
+        gates: What a new policy makes of the outlook (see `Output.gates`): K numbers, or none for zeros.
     """
 
-    def __init__(self, shape: Shape, scale: np.ndarray | None = None) -> None:
+    def __init__(self, shape: Shape, scale: np.ndarray | None = None, gates: Sequence[float] = ()) -> None:
         super().__init__()
         self.shape = shape
         layers: list[nn.Module] = []
@@ -86,27 +102,25 @@ class Network(nn.Module):
                 layer.weight.data *= torch.from_numpy(np.array(scale, np.float32))
             layers += [layer, nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
-        actions, values = shape.num_actions, shape.num_actions + MAX_PLAYERS
-        used = values + shape.num_gates
+        actions, values = shape.num_actions, shape.num_actions + shape.players
+        used = values + shape.outlooks
         self.head = nn.Linear(shape.hidden[-1], used + -used % HEAD_MULTIPLE)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
         nn.init.orthogonal_(self.head.weight.data[:actions], 0.01)
         nn.init.orthogonal_(self.head.weight.data[actions:values], 0.1)
-        if shape.outlook:
-            self.head.bias.data[values:used] = torch.tensor(START_GATES)
+        if shape.outlooks and gates:
+            self.head.bias.data[values:used] = torch.tensor(gates)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """Observations (n, F), int8 -> what it says of them, in rows for `split`. In bfloat16 where autocast says
-        so."""
+        """Observations (n, F), int8 -> what it says of them, in rows for `split`. In bfloat16 under autocast to it."""
         bfloat16 = torch.is_autocast_enabled(observation.device.type)
         return self.head(self.trunk(observation.to(torch.bfloat16 if bfloat16 else torch.float32)))
 
     def split(self, rows: torch.Tensor) -> Output:
         """Parts of the same memory: logits, gates, values."""
-        actions, gates = self.shape.num_actions, self.shape.num_gates
-        values = actions + MAX_PLAYERS
-        return Output(rows[:, :actions], rows[:, values : values + gates], rows[:, actions:values])
+        actions, values = self.shape.num_actions, self.shape.num_actions + self.shape.players
+        return Output(rows[:, :actions], rows[:, values : values + self.shape.outlooks], rows[:, actions:values])
 
 
 def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

@@ -10,16 +10,14 @@ import numpy as np
 import torch
 
 from artus_agents import saved
-from artus_agents.network import Network, Output
-from artus_agents.outlook import OUTLOOKS, SCALE, choose, choose_shares, outlook, outlook_shares
+from artus_agents.network import Network, Output, Shape
+from artus_agents.policy import SCALE, choose, choose_shares, outlook, outlook_shares
+from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import View
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares, threads_for
-from artus_env.games.artus.actions import action_table
-from artus_env.games.artus.observation import observation_scale
 
-TRAINED = Path(__file__).parent / "trained"
-"""The agents that come with the package: `RULES-PLAYERS.safetensors`, and `shared.safetensors` for all other
-variants."""
 GAMES_PER_THREAD = 128
 FEW = 256
 """So many positions are judged faster by one thread than by several that wait for each other."""
@@ -47,7 +45,7 @@ class NeuralAgent:
         """See `Agent.act`.
 
         Raises:
-            ValueError: If the network was trained for other variants.
+            ValueError: If the network was trained for another game or other variants.
         """
         output, out = self._consider(view)
         actions, _ = draw_actions(output, view.legal_bits, out, view.keys, self.sample)
@@ -58,11 +56,10 @@ class NeuralAgent:
 
         Returns:
             The probability of every action, shape (n, A), float32; and the reward still to come that it expects, for
-            the player
-            to move and the players after him in turn: shape (n, num_players), float32, in units of 100 points.
+            the player to move and the players after them in turn: shape (n, num_players), float32.
 
         Raises:
-            ValueError: If the network was trained for other variants.
+            ValueError: If the network was trained for another game or other variants.
         """
         output, out = self._consider(view)
         logits = output.logits
@@ -73,17 +70,20 @@ class NeuralAgent:
 
     def _consider(self, view: View) -> tuple[Output, np.ndarray]:
         """What the network says, and the outlook."""
-        self.check_variant(view.rules, view.num_players, view.components)
-        out = view_outlook(view) if self.network.shape.outlook else np.zeros((len(view), 1, 0), np.int8)
+        self.check_variant(view.rules, view.num_players, view.components, view.definition)
+        out = view_outlook(view) if self.network.shape.outlooks else np.zeros((len(view), 1, 0), np.int8)
         return infer(self.network, view.observation, self.bfloat16), out
 
-    def check_variant(self, rules: str, num_players: int, components: Any) -> None:
-        """Raise a ValueError if the network was trained for other variants, or has other sizes than this box needs."""
-        check_network(self.network, self.card, rules, num_players, components)
+    def check_variant(
+        self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
+    ) -> None:
+        """Raise a ValueError if the network was trained for another game or other variants, or has other sizes than
+        these components need."""
+        check_network(self.network, self.card, find_game(game), rules, num_players, components)
 
 
 class TrainedAgent:
-    """Plays every variant with the agent that comes with this package for it.
+    """Plays every variant of every game with the agent that comes with the game for it.
 
     Args:
         sample: As for `NeuralAgent`.
@@ -96,18 +96,21 @@ class TrainedAgent:
         """See `Agent.act`.
 
         Raises:
-            ValueError: If none was trained for this variant or box.
+            ValueError: If none was trained for this variant or these components.
         """
-        network, card = trained(view.rules, view.num_players)
+        network, card = trained(view.rules, view.num_players, view.definition)
         return NeuralAgent(network, sample=self.sample, card=card).act(view)
 
-    def check_variant(self, rules: str, num_players: int, components: Any) -> None:
-        """Raise a ValueError if none was trained for this variant or box."""
-        check_network(*trained(rules, num_players), rules, num_players, components)
+    def check_variant(
+        self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
+    ) -> None:
+        """Raise a ValueError if none was trained for this variant or these components."""
+        definition = find_game(game)
+        check_network(*trained(rules, num_players, definition), definition, rules, num_players, components)
 
 
 def find_trained(path: str = "") -> NeuralAgent | TrainedAgent:
-    """The agent `ppo`, which comes with the package, or `ppo:PATH`, a saved one.
+    """The agent `ppo`, which comes with the game, or `ppo:PATH`, a saved one.
 
     Raises:
         ValueError: If the file is missing, damaged or no saved agent.
@@ -118,36 +121,57 @@ def find_trained(path: str = "") -> NeuralAgent | TrainedAgent:
     return NeuralAgent(network, card=card)
 
 
-@cache
-def trained(rules: str, num_players: int) -> tuple[Network, dict[str, Any]]:
-    """The network that comes with the package for a variant, and its card.
+def trained(rules: str, num_players: int, game: str | Definition = DEFAULT_GAME) -> tuple[Network, dict[str, Any]]:
+    """The network that comes with a game for a variant, and its card.
+
+    It is `RULES-PLAYERS.safetensors` in the folder that the game's definition names, or else `shared.safetensors`.
 
     Raises:
         ValueError: If there is none, or its files are damaged.
     """
-    own = TRAINED / f"{rules}-{num_players}{saved.WEIGHTS}"
-    return saved.load_agent(own if own.exists() else TRAINED / f"shared{saved.WEIGHTS}")
+    definition = find_game(game)
+    if definition.trained is not None:
+        for name in (f"{rules}-{num_players}", "shared"):
+            path = Path(definition.trained) / f"{name}{saved.WEIGHTS}"
+            if path.exists():
+                return _load_once(path)
+    raise ValueError(
+        f"no trained agent comes with {definition.name} for {rules} with {num_players} players: train one and name its "
+        "file, as in ppo:PATH"
+    )
 
 
-def check_network(network: Network, card: dict[str, Any] | None, rules: str, num_players: int, components: Any) -> None:
-    """Raise a ValueError unless a network was trained for a variant, as far as its card says, and has the sizes of the
-    box.
+_load_once = cache(saved.load_agent)
+
+
+def check_network(
+    network: Network, card: dict[str, Any] | None, definition: Definition, rules: str, num_players: int, components: Any
+) -> None:
+    """Raise a ValueError unless a network was trained for a variant of a game, as far as its card says, and has the
+    sizes that these components need.
 
     Compiled loops read its rows unchecked.
     """
     if card is not None:
-        check_card(card, rules, num_players, components)
+        check_card(card, definition, rules, num_players, components)
     shape = network.shape
-    needed = (len(observation_scale(components)), len(action_table(components)))
-    if (shape.observation_size, shape.num_actions) != needed:
+    needed = Shape.of(definition, components)
+    if (shape.observation_size, shape.num_actions) != (needed.observation_size, needed.num_actions):
         raise ValueError(
             f"this network takes {shape.observation_size} features and knows {shape.num_actions} actions, "
-            f"this box has {needed[0]} and {needed[1]}"
+            f"this box has {needed.observation_size} and {needed.num_actions}"
+        )
+    if shape.players != needed.players or shape.outlooks not in (0, needed.outlooks):
+        raise ValueError(
+            f"this network has values for {shape.players} players and an outlook of {shape.outlooks} numbers, "
+            f"{definition.name} has {needed.players} and {needed.outlooks}"
         )
 
 
-def check_card(card: dict[str, Any], rules: str, num_players: int, components: Any) -> None:
-    """Raise a ValueError unless an agent with this card was trained for a variant."""
+def check_card(card: dict[str, Any], definition: Definition, rules: str, num_players: int, components: Any) -> None:
+    """Raise a ValueError unless an agent with this card was trained for a variant of a game."""
+    if saved.game_of(card) != definition.name:
+        raise ValueError(f"this agent was trained for the game {saved.game_of(card)}, not for {definition.name}")
     if (rules, num_players) not in saved.variants_of(card):
         made_for = " or ".join(f"{rules} with {players} players" for rules, players in saved.variants_of(card))
         raise ValueError(f"this agent was trained for {made_for}, not for {rules} with {num_players} players")
@@ -171,8 +195,8 @@ def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> 
 
 
 def view_outlook(view: View) -> np.ndarray:
-    """The outlook of every legal action of a view, from what its players know: shape (n, A, OUTLOOKS), int8; else 0."""
-    out = np.zeros((len(view), view.mask.shape[1], OUTLOOKS), np.int8)
+    """The outlook of every legal action of a view, from what its players know: shape (n, A, K), int8; else 0."""
+    out = np.zeros((len(view), view.mask.shape[1], view.definition.outlooks), np.int8)
     write_outlook(view.tables, view.known(), view.legal_bits, out)
     return out
 

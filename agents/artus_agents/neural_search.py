@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from artus_agents import saved, search_loops
-from artus_agents.loops import node_dtype
+from artus_agents import guided_loops, saved
+from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
 from artus_agents.network import Network, fast_bfloat16
 from artus_agents.neural import check_network, infer, trained, write_outlook
-from artus_agents.outlook import OUTLOOKS
-from artus_agents.search_loops import EDGE, EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
+from artus_agents.tree import EDGE, node_dtype
+from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import View
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
 
@@ -38,29 +40,29 @@ class NeuralSearchAgent:
     The actions that the policy likes best compete (sequential halving): all are tried in the same deals of what the
     player doesn't know, as often as the evaluations allow, the worse half is left out, and so on to the last two. Each
     trial walks down the tree by PUCT, adds the position that it reaches, and has it judged by the network instead of
-    playing on. In the tree everybody plays for his own chance to win; hidden cards decide what is legal there, but
-    never tell two nodes apart.
+    playing on. In the tree everybody plays for their own chance to win; what is hidden decides what is legal there, but
+    never tells two nodes apart.
 
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
     rows it is given.
 
     Only the network uses several threads. The loops between two of its answers are so short that threads would mostly
-    wait
-    for each other: where others used the cores, two took ten times as long as one.
+    wait for each other: where others used the cores, two took ten times as long as one.
 
     Args:
         network: See `Network`.
         evaluations: Positions that the network judges for a decision, besides the one to decide in. With fewer than two
             it plays the action that the policy likes best.
-        reward: What the network's values are about: `win`, `margin` or `prestige` (see `artus_env.engine.rewards`).
+        reward: What the network's values are about: `win`, `margin` or what the game calls its points (see
+            `artus_env.engine.rewards`).
         card: What it was trained for, if it may play nothing else (see `saved`).
         bfloat16: Compute in bfloat16, as for `NeuralAgent`.
         candidates: Actions that compete, at most. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games against
             16.
 
     Raises:
-        ValueError: If a number can't be, or there is no such reward.
+        ValueError: If a number can't be; later, if the game that it is to play knows no such reward.
     """
 
     def __init__(
@@ -77,11 +79,10 @@ class NeuralSearchAgent:
             raise ValueError(f"evaluations must be in 1..{MOST_EVALUATIONS}, got {shown(evaluations)}")
         if not 1 <= candidates <= MOST_CANDIDATES:
             raise ValueError(f"candidates must be in 1..{MOST_CANDIDATES}, got {shown(candidates)}")
-        self.network = (
-            copy.deepcopy(network).bfloat16() if bfloat16 else network
-        )  # so that no call has to convert weights
+        # A copy in bfloat16, so that no call has to convert weights.
+        self.network = copy.deepcopy(network).bfloat16() if bfloat16 else network
         self.evaluations = evaluations
-        self.mode = mode_index(reward, "prestige")
+        self.reward = reward
         self.card = card
         self.bfloat16 = bfloat16
         self.candidates = candidates
@@ -91,17 +92,22 @@ class NeuralSearchAgent:
         """See `Agent.act`.
 
         Raises:
-            ValueError: If the network was trained for other variants.
+            ValueError: If the network was trained for another game or other variants.
         """
-        self.check_variant(view.rules, view.num_players, view.components)
+        self.check_variant(view.rules, view.num_players, view.components, view.definition)
         roots = view.redeal(view.keys)  # each round deals anew; the truth isn't even here
         at_a_time = max(1, min(MOST_GAMES, MOST_EDGES // self._edges))
         parts = [slice(low, low + at_a_time) for low in range(0, len(view), at_a_time)]
         return np.concatenate([self._search(view, part, roots[part]) for part in parts] or [np.empty(0, np.int64)])
 
-    def check_variant(self, rules: str, num_players: int, components: Any) -> None:
-        """Raise a ValueError if the network was trained for other variants, or has other sizes than this box needs."""
-        check_network(self.network, self.card, rules, num_players, components)
+    def check_variant(
+        self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
+    ) -> None:
+        """Raise a ValueError if the network was trained for another game or other variants, or has other sizes than
+        these components need."""
+        definition = find_game(game)
+        mode_index(self.reward, definition.score)
+        check_network(self.network, self.card, definition, rules, num_players, components)
 
     @property
     def _edges(self) -> int:
@@ -110,7 +116,7 @@ class NeuralSearchAgent:
 
     def _search(self, view: View, part: slice, roots: np.ndarray) -> np.ndarray:
         """Actions for a part of the games: shape (n,), int64."""
-        n, actions = len(roots), self.network.shape.num_actions
+        n, shape = len(roots), self.network.shape
         keys, legal = view.keys[part], view.legal_bits[part]
         trees = Trees(
             np.empty((n, self.evaluations + 1), node_dtype(legal.shape[1])),
@@ -119,8 +125,9 @@ class NeuralSearchAgent:
             np.empty((n, self.candidates), np.int64),
         )
         counts = np.empty(n, np.int64)
-        said = self._ask(view.tables, roots, legal, view.observation[part], np.empty((n, actions, OUTLOOKS), np.int8))
-        search_loops.plant(trees, said, legal, counts)
+        outlook = np.empty((n, shape.num_actions, shape.outlooks), np.int8)
+        said = self._ask(view.tables, roots, legal, view.observation[part], outlook)
+        guided_loops.plant_all(trees, said, legal, counts)
         widths = self._plan[:, counts]
         most = int(widths.sum(axis=1).max())
         leaves = Leaves(
@@ -130,31 +137,32 @@ class NeuralSearchAgent:
             np.empty((most, 2, MAX_DEPTH), np.int32),
             np.empty((most, 2), np.int64),
         )
-        outlook = np.empty((most, actions, OUTLOOKS), np.int8)
+        outlook = np.empty((most, shape.num_actions, shape.outlooks), np.int8)
+        mode = mode_index(self.reward, view.definition.score)
         for number in range(len(widths) - 1):
             offsets = np.concatenate([[0], np.cumsum(widths[number])])
             count = int(offsets[-1])
             if count == 0:
                 break
-            search_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves)
+            guided_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves)
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
-            search_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, self.mode)
+            guided_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, mode)
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
 
     def _ask(
         self, tables: np.ndarray, states: np.ndarray, legal: np.ndarray, observation: np.ndarray, outlook: np.ndarray
     ) -> Said:
-        """What the network says of n positions. `outlook` (n, A, OUTLOOKS), int8, is overwritten."""
-        if self.network.shape.outlook:
+        """What the network says of n positions. `outlook` (n, A, K), int8, is overwritten."""
+        if self.network.shape.outlooks:
             write_outlook(tables, states, legal, outlook, threads=1)
         output = infer(self.network, observation, self.bfloat16)
         return Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), outlook)
 
 
 class TrainedSearchAgent:
-    """Searches in every variant with the agent that comes with this package for it.
+    """Searches in every variant of every game with the agent that comes with the game for it.
 
     Args:
         evaluations, bfloat16: As for `NeuralSearchAgent`.
@@ -163,29 +171,33 @@ class TrainedSearchAgent:
     def __init__(self, evaluations: int = EVALUATIONS, *, bfloat16: bool = False) -> None:
         self.evaluations = evaluations
         self.bfloat16 = bfloat16
-        self._agents: dict[tuple[str, int], NeuralSearchAgent] = {}
+        self._agents: dict[tuple[str, str, int], NeuralSearchAgent] = {}
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`.
 
         Raises:
-            ValueError: If none was trained for this variant or box.
+            ValueError: If none was trained for this variant or these components.
         """
-        return self._agent(view.rules, view.num_players).act(view)
+        return self._agent(view.definition, view.rules, view.num_players).act(view)
 
-    def check_variant(self, rules: str, num_players: int, components: Any) -> None:
-        """Raise a ValueError if none was trained for this variant or box."""
-        self._agent(rules, num_players).check_variant(rules, num_players, components)
+    def check_variant(
+        self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
+    ) -> None:
+        """Raise a ValueError if none was trained for this variant or these components."""
+        definition = find_game(game)
+        self._agent(definition, rules, num_players).check_variant(rules, num_players, components, definition)
 
-    def _agent(self, rules: str, num_players: int) -> NeuralSearchAgent:
-        variant = rules, num_players
+    def _agent(self, definition: Definition, rules: str, num_players: int) -> NeuralSearchAgent:
+        variant = definition.name, rules, num_players
         if variant not in self._agents:
-            self._agents[variant] = searching(*trained(rules, num_players), self.evaluations, self.bfloat16)
+            network, card = trained(rules, num_players, definition)
+            self._agents[variant] = searching(network, card, self.evaluations, self.bfloat16)
         return self._agents[variant]
 
 
 def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | TrainedSearchAgent:
-    """The agent `ppo-search:N`, which comes with the package, or `ppo-search:N:PATH`, a saved one.
+    """The agent `ppo-search:N`, which comes with the game, or `ppo-search:N:PATH`, a saved one.
 
     N is the number of evaluations for a decision. It computes in bfloat16 where the processor has instructions for it.
 
@@ -197,8 +209,7 @@ def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | Trained
     if match is None or not 1 <= evaluations <= MOST_EVALUATIONS:
         raise ValueError(
             f"ppo-search needs a number of evaluations in 1..{MOST_EVALUATIONS}, alone or with a saved agent "
-            "(ppo-search:64 or "
-            f"ppo-search:64:PATH), got {shown(argument)}"
+            f"(ppo-search:64 or ppo-search:64:PATH), got {shown(argument)}"
         )
     if match[2] is None:
         return TrainedSearchAgent(evaluations, bfloat16=fast_bfloat16())
@@ -214,7 +225,7 @@ def searching(network: Network, card: dict[str, Any], evaluations: int, bfloat16
     """A saved network as a player that searches.
 
     Raises:
-        ValueError: If its card doesn't say what its values are about.
+        ValueError: If its card doesn't say what its values are about, or its game knows no such reward.
     """
     settings = card.get("settings")
     reward = None
@@ -224,6 +235,7 @@ def searching(network: Network, card: dict[str, Any], evaluations: int, bfloat16
         raise ValueError(
             f"a card must say in settings what the values are about: reward or final_reward, got {settings!r}"
         )
+    mode_index(reward, find_game(saved.game_of(card)).score)
     return NeuralSearchAgent(network, evaluations, reward=reward, card=card, bfloat16=bfloat16)
 
 

@@ -23,7 +23,9 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import FORFEIT, View
+from artus_env.engine.definition import Definition
 from artus_env.engine.reading import decode, shown
 
 if sys.platform == "linux":
@@ -329,7 +331,9 @@ class ProgramAgent:
                     self._note(number, str(error))
         return actions
 
-    def check_variant(self, rules: str, num_players: int, components: Any) -> None:
+    def check_variant(
+        self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
+    ) -> None:
         """Start the program, whatever the variant: one that doesn't start would give up every game.
 
         Raises:

@@ -1,10 +1,12 @@
 """Saved agents: weights as safetensors, and beside them a card in JSON that says what they are.
 
-    beginner-2.safetensors    numbers, nothing else: loading runs no code from the file
-    beginner-2.json           the card: variants, network, checksum of the weights, settings, versions, strength
+    agent.safetensors    numbers, nothing else: loading runs no code from the file
+    agent.json           the card: game, variants, network, checksum of the weights, settings, versions, strength
 
-The card says `format` 1, `variants` ([[rules, num_players], ...]), `components` (hash of the box), `network` (see
-`network.Shape`) and `weights` (SHA-256 of the other file); whoever trained it adds what else there is to know.
+The card says `format` 1, `game`, `variants` ([[rules, num_players], ...]), `components` (hash of the box), `network`
+(see `network.Shape`) and `weights` (SHA-256 of the other file); the trainer adds what else there is to know. A card
+that names no game is one of the default game; there `network` may say `outlook`, true or false, instead of sizes that the
+game knows.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ from safetensors.torch import load, save
 
 from artus_agents import CARD, WEIGHTS
 from artus_agents.network import Network, Shape
+from artus_env import DEFAULT_GAME
 from artus_env.engine.files import write_atomically
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, decode, shown
 
 FORMAT = 1
@@ -32,14 +36,14 @@ FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 Count = Annotated[int, Meta(ge=0, le=10**18)]
 Part = Annotated[float, Meta(ge=0, le=1)]
 Hash = Annotated[str, Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
-Rules = Annotated[str, Meta(pattern=r"^[a-z]{1,20}\Z")]
-Judged = Annotated[str, Meta(pattern=r"^[a-z]+-[2-9]/.")]
-"""Variant and judge, such as `beginner-2/greedy`."""
+Name = Annotated[str, Meta(pattern=r"^[a-z0-9-]{1,40}\Z")]
+Judged = Annotated[str, Meta(pattern=r"^[a-z0-9-]+-[1-9][0-9]?/.")]
+"""Variant and evaluation opponent: `RULES-PLAYERS/AGENT`."""
 
 
 @dataclass
 class Point:
-    """A point of a learning curve: how often the agent won against each judge, and by how many points."""
+    """A point of a learning curve: how often the agent won against each evaluation opponent, and by how many points."""
 
     steps: Count
     seconds: Annotated[float, Meta(ge=0)]
@@ -62,9 +66,10 @@ class Strength:
 class Card:
     """What is read from a card, if it is there; `format`, `variants`, `components` and `weights` must be."""
 
-    variants: Annotated[list[tuple[Rules, int]], Meta(min_length=1, max_length=100)]
+    variants: Annotated[list[tuple[Name, int]], Meta(min_length=1, max_length=100)]
     components: Hash
     weights: Hash
+    game: Name = DEFAULT_GAME
     command: str = ""
     steps: Count = 0
     minutes: Annotated[float, Meta(ge=0)] = 0
@@ -75,12 +80,14 @@ class Card:
 
 @dataclass
 class Sizes:
-    """The network that a card describes; see `Shape`."""
+    """The network that a card describes; see `Shape`. Older cards say only whether there is an outlook."""
 
     observation_size: int
     num_actions: int
     hidden: list[int]
-    outlook: bool
+    players: int | None = None
+    outlooks: int | None = None
+    outlook: bool | None = None
 
 
 def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.dtype = torch.float32) -> None:
@@ -89,11 +96,11 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
     Args:
         path: Of the weights; its suffix becomes `.safetensors`, the card's `.json`.
         network: What plays.
-        card: What to say about it, with `variants` and `components`.
+        card: What to say about it, with `variants` and `components`, and `game` unless it is the default one.
         dtype: Of the saved numbers. A network trained in bfloat16 loses nothing by it.
     """
     weights = save({name: value.detach().cpu().to(dtype).contiguous() for name, value in network.state_dict().items()})
-    card = {"format": FORMAT} | card
+    card = {"format": FORMAT, "game": DEFAULT_GAME} | card
     card |= {"network": network.shape.to_dict(), "weights": hashlib.sha256(weights).hexdigest()}
     write_atomically(path.with_suffix(WEIGHTS), weights)
     write_atomically(path.with_suffix(CARD), (json.dumps(card, indent=1) + "\n").encode())
@@ -136,7 +143,7 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
         ValueError: If a file is missing, damaged, truncated or something else; the message names it and what is wrong.
     """
     card = read_card(path)
-    shape = _shape(card.get("network"), path.with_suffix(CARD))
+    shape = _shape(card, path.with_suffix(CARD))
     path = path.with_suffix(WEIGHTS)
     try:
         content = path.read_bytes()
@@ -168,21 +175,33 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
     return network.requires_grad_(False), card
 
 
-def _shape(given: Any, path: Path) -> Shape:
+def _shape(card: dict[str, Any], path: Path) -> Shape:
     """The network that a card describes.
 
     Raises:
-        ValueError: If it can't be.
+        ValueError: If it can't be, or what an older card leaves to its game isn't known because the game isn't
+            installed.
     """
     try:
-        sizes = convert(given, Sizes)
-        shape = Shape(sizes.observation_size, sizes.num_actions, tuple(sizes.hidden), sizes.outlook)
+        sizes = convert(card.get("network"), Sizes)
+        players, outlooks = sizes.players, sizes.outlooks
+        if players is None or outlooks is None:
+            if sizes.outlook is None:
+                raise ValueError("players and outlooks are missing")
+            definition = find_game(game_of(card))
+            players, outlooks = definition.max_players, definition.outlooks if sizes.outlook else 0
+        shape = Shape(sizes.observation_size, sizes.num_actions, players, tuple(sizes.hidden), outlooks)
         shape.check()
     except ValueError as error:
         raise ValueError(
-            f"{path}: network must say observation_size, num_actions, hidden and outlook: {error}"
+            f"{path}: network must say observation_size, num_actions, players, hidden and outlooks: {error}"
         ) from None
     return shape
+
+
+def game_of(card: dict[str, Any]) -> str:
+    """The name of the game that a card is about."""
+    return str(card.get("game", DEFAULT_GAME))
 
 
 def variants_of(card: dict[str, Any]) -> Sequence[tuple[str, int]]:

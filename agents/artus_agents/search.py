@@ -1,46 +1,100 @@
-"""Information-set Monte-Carlo tree search."""
+"""Information-set Monte-Carlo tree search.
+
+Every simulation deals what is hidden anew and walks down the same tree; at each node only the actions that are legal in
+that deal compete.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import time
+from typing import NamedTuple
 
+import numba
 import numpy as np
 
-from artus_agents import loops
+from artus_agents.tree import (
+    EDGE,
+    Tree,
+    add_edge,
+    add_node,
+    best_edge,
+    follow,
+    most_visited,
+    node_dtype,
+    plant,
+    visit,
+    weigh,
+)
 from artus_env.engine.agents import View
+from artus_env.engine.bits import is_in, is_subset, next_action, popcount
+from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.kernels import choose
 from artus_env.engine.reading import shown
-from artus_env.engine.verbs import routine
+from artus_env.engine.rng import random_bits
+from artus_env.engine.verbs import is_over, judge, mask_words, outcome, play, redeal, routine
+from artus_env.engine.verbs import legal as write_legal
+from artus_env.engine.verbs import scale as points_of_margin
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
 MOST_SIMULATIONS = 1_000_000
 """For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32
-bits. Room for this one takes 1.6 GB, of which a third is used at most."""
+bits. Room for this one takes 1.7 GB, of which a third is used at most."""
 MOST_TOGETHER = 4_000_000
 """Simulations of the trees that grow side by side."""
 MOST_SECONDS = 86_400.0
 CHUNK = 32
 """Simulations between two looks at the clock."""
+CLEAR_LEAD, SHARPNESS = 0.8, 0.08
+"""What `scale` and `temperature` are unless given, in margins (see `artus_env.engine.verbs.scale`)."""
+
+
+class Settings(NamedTuple):
+    """How a search values and chooses; see `IsmctsAgent`."""
+
+    weight: float
+    scale: float
+    exploration: float
+    temperature: float
+    tries: int
+    horizon: int
+
+
+class Memory(NamedTuple):
+    """What a search writes to; with a row for each share in front, what several write to."""
+
+    games: np.ndarray
+    """The game of the simulation, and one to try actions in: shape (2,), the state dtype."""
+    words: np.ndarray
+    """Legal actions: shape (W,), uint64, or longer."""
+    nodes: np.ndarray
+    edges: np.ndarray
+    used: np.ndarray
+    """See `Tree`."""
+    path: np.ndarray
+    """Edges on the way down, who moved there, and what the end is worth to each player: shape (3, MAX_DEPTH)."""
 
 
 class IsmctsAgent:
     """Searches one tree over many deals that fit what it knows (single-observer information-set MCTS).
 
-    Every simulation deals the hidden cards anew, walks down by PUCT among the actions that are legal in that deal
-    (priors from the judgement after the move), adds a node, plays a few quick moves and judges the table. The most
-    visited action is played. It draws cards as lookahead does.
+    Every simulation deals what is hidden anew, walks down by PUCT among the actions that are legal in that deal (priors
+    from the judgement after the action), adds a node, plays a few quick moves and judges the position. The most visited
+    action is played. Actions that the game calls routine are played without a search.
 
     Args:
         budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results
             depend on the machine), it decides when the time is up or after that many simulations.
-        weight: What a seat is worth of its value.
-        scale: Points of lead that count as a clear advantage.
+        weight: What a player holds counts at this weight beside their score, see `judge`; None: as the game says.
+        scale: Points of lead that count as a clear advantage; None: 0.8 margins.
         exploration: How much an action's prior counts against what was seen of it.
-        temperature: Points of judgement by which an action must be better to have e times the prior.
+        temperature: Points of judgement by which an action must be better to have e times the prior; None: 0.08
+            margins.
         tries: A quick move is the best of so many drawn ones.
-        horizon: Quick moves before the table is judged.
+        horizon: Quick moves before the position is judged.
 
     Raises:
         ValueError: If the budget is neither, or too large.
@@ -49,10 +103,10 @@ class IsmctsAgent:
     def __init__(
         self,
         budget: int | str = 1000,
-        weight: float = 0.17,
-        scale: float = 80.0,
+        weight: float | None = None,
+        scale: float | None = None,
         exploration: float = 1.0,
-        temperature: float = 8.0,
+        temperature: float | None = None,
         tries: int = 8,
         horizon: int = 12,
     ) -> None:
@@ -60,12 +114,12 @@ class IsmctsAgent:
         if not match or not 0 < float(match[1] or match[2]) <= (MOST_SIMULATIONS if match[1] else MOST_SECONDS):
             raise ValueError(
                 f"ismcts needs a number of simulations in 1..{MOST_SIMULATIONS} (ismcts:1000) or a time of more "
-                "than 0 and "
-                f"at most {MOST_SECONDS:g} seconds (ismcts:0.2s), got {shown(str(budget))}"
+                f"than 0 and at most {MOST_SECONDS:g} seconds (ismcts:0.2s), got {shown(str(budget))}"
             )
         self.simulations = int(match[1]) if match[1] else 0
         self.seconds = float(match[2]) if match[2] else 0.0
-        self._settings = (float(weight), float(scale), float(exploration), float(temperature), int(tries), int(horizon))
+        self._given = weight, scale, temperature
+        self._others = float(exploration), int(tries), int(horizon)
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
@@ -79,16 +133,9 @@ class IsmctsAgent:
         memory = self._memory(len(bounds) - 1, self.simulations, view)
         actions = np.empty(count, np.int64)
         arguments = (
-            view.tables,
-            states,
-            view.legal_bits,
-            *memory,
-            view.keys,
-            actions,
-            self.simulations,
-            *self._settings,
-        )
-        run_shares(loops.search, loops.search_shares, arguments, bounds, kind=self.simulations)
+            view.tables, states, view.legal_bits, view.keys, self.simulations, self._settings(view), memory, actions,
+        )  # fmt: skip
+        run_shares(search, search_shares, arguments, bounds, kind=self.simulations)
         return actions
 
     def consider(self, view: View) -> tuple[np.ndarray, np.ndarray]:
@@ -96,56 +143,226 @@ class IsmctsAgent:
 
         Returns:
             The actions, shape (n,), int64, and how often the search has tried each action, shape (n, A), int64. Where
-            `act` needs no search (one legal action, or drawing) that is a single 1.
+            `act` needs no search (one legal action, or a routine one) that is a single 1.
         """
         states = view.redeal(view.keys)
         actions = np.zeros(len(view), np.int64)
         visits = np.zeros(view.mask.shape, np.int64)
         for i, state in enumerate(states):
-            actions[i] = self._without_search(view, state, view.legal_bits[i], view.keys[i])
+            actions[i] = without_search(view.tables[0], state, view.legal_bits[i], view.keys[i])
             if actions[i] >= 0:
                 visits[i, actions[i]] = 1
                 continue
-            nodes, edges = self._tree(view, state, view.keys[i])
-            actions[i] = loops.most_visited(nodes, edges)
-            index = int(nodes[0]["first"])
+            tree = self._tree(view, state, view.keys[i])
+            actions[i] = most_visited(tree)
+            index = int(tree.nodes[0]["first"])
             while index >= 0:
-                visits[i, edges[index]["action"]] = edges[index]["visits"]
-                index = int(edges[index]["next"])
+                visits[i, tree.edges[index]["action"]] = tree.edges[index]["visits"]
+                index = int(tree.edges[index]["next"])
         return actions, visits
+
+    def _settings(self, view: View) -> Settings:
+        """The settings with what the game says where nothing was given."""
+        weight, scale, temperature = self._given
+        exploration, tries, horizon = self._others
+        margin = points_of_margin(view.tables[0])
+        return Settings(
+            float(view.definition.judge_weight if weight is None else weight),
+            float(CLEAR_LEAD * margin if scale is None else scale),
+            exploration,
+            float(SHARPNESS * margin if temperature is None else temperature),
+            tries,
+            horizon,
+        )
 
     def _in_time(self, view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
         """Search one game until its time is up."""
-        action = self._without_search(view, state, legal, key)
-        return action if action >= 0 else int(loops.most_visited(*self._tree(view, state, key)))
+        action = int(without_search(view.tables[0], state, legal, key))
+        return action if action >= 0 else int(most_visited(self._tree(view, state, key)))
 
-    @staticmethod
-    def _without_search(view: View, state: np.void, legal: np.ndarray, key: np.uint64) -> int:
-        """The action where none needs to be searched for, else -1."""
-        only = int(loops.single(legal))
-        return only if only >= 0 else int(routine(view.tables[0], state, key))
-
-    def _tree(self, view: View, state: np.void, key: np.uint64) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes and edges of the tree that is grown for one game, by simulations or until its time is up."""
+    def _tree(self, view: View, state: np.void, key: np.uint64) -> Tree:
+        """The tree that is grown for one game, by simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
         most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
-        games, words, *trees = (part[0] for part in self._memory(1, most, view))
-        memory = [games, words[: view.legal_bits.shape[1]], *trees]
+        memory, settings = row(self._memory(1, most, view), 0), self._settings(view)
         for first in range(0, most, CHUNK):
-            loops.simulate(view.tables[0], state, *memory, key, first, min(CHUNK, most - first), *self._settings)
+            simulate(view.tables[0], state, key, first, min(CHUNK, most - first), settings, memory)
             if self.seconds and time.perf_counter() >= end:
                 break
-        return memory[2], memory[3]
+        return Tree(memory.nodes, memory.edges, memory.used)
 
     @staticmethod
-    def _memory(count: int, simulations: int, view: View) -> tuple[np.ndarray, ...]:
-        """What the search writes to, a row for each thread: games, legal actions, nodes, edges, path, used."""
+    def _memory(count: int, simulations: int, view: View) -> Memory:
+        """Room for searches, a row for each thread."""
         words = view.legal_bits.shape[1]
-        return (
+        return Memory(
             scratch(count, 2, view.definition.state_dtype),
             scratch(count, words, np.uint64),
-            np.empty((count, simulations + 1), loops.node_dtype(words)),
-            np.empty((count, (simulations + 10) * EDGES_PER_SIMULATION), loops.EDGE),
-            np.empty((count, 3, MAX_DEPTH)),
+            np.empty((count, simulations + 1), node_dtype(words)),
+            np.empty((count, (simulations + 10) * EDGES_PER_SIMULATION), EDGE),
             scratch(count, 2, np.int64),
+            np.empty((count, 3, MAX_DEPTH)),
         )
+
+
+# --- compiled loops ---------------------------------------------------------------------------------------------------
+
+_PLAYOUT = 1 << 20  # numbers of a simulation's stream from here on are for quick moves, those below for the deal
+
+
+@jit
+def search(tables, states, legal, keys, simulations, settings, memory, actions, low, high, share=0):
+    """One action for each game: shape (n,), int64. `memory` has a row for each share."""
+    tables, states, legal = borrow(tables), borrow(states), borrow(legal)
+    t = tables[0]
+    own = row(memory, share)
+    for i in range(low, high):
+        actions[i] = without_search(t, states[i], legal[i], keys[i])
+        if actions[i] < 0:
+            simulate(t, states[i], keys[i], 0, simulations, settings, own)
+            actions[i] = most_visited(Tree(own.nodes, own.edges, own.used))
+
+
+@jit_parallel
+def search_shares(tables, states, legal, keys, simulations, settings, memory, actions, bounds):
+    for share in numba.prange(len(bounds) - 1):
+        search(
+            tables, states, legal, keys, simulations, settings, memory, actions,
+            bounds[share], bounds[share + 1], share,
+        )  # fmt: skip
+
+
+@jit
+def row(memory, share):
+    """What one share writes to."""
+    games, words, nodes = borrow(memory.games), borrow(memory.words), borrow(memory.nodes)
+    edges, used, path = borrow(memory.edges), borrow(memory.used), borrow(memory.path)
+    return Memory(games[share], words[share], nodes[share], edges[share], used[share], path[share])
+
+
+@jit
+def without_search(t, g, legal, key):
+    """The action where none needs to be searched for, else -1."""
+    count = 0
+    for word in range(len(legal)):
+        count += popcount(legal[word])
+    return next_action(legal, -1) if count == 1 else routine(t, g, key)
+
+
+@jit
+def simulate(t, root, key, first, count, settings, memory):
+    """Simulations `first..first + count - 1` of a search from `root`; the first one begins a new tree."""
+    games, path = borrow(memory.games), borrow(memory.path)
+    legal = borrow(memory.words)[: mask_words(t)]
+    tree = Tree(borrow(memory.nodes), borrow(memory.edges), borrow(memory.used))
+    values = path[2]
+    viewer = int(root["player"])
+    if first == 0:
+        plant(tree)
+    for simulation in range(first, first + count):
+        stream = random_bits(key, simulation)
+        games[0] = root
+        g = games[0]
+        redeal(t, g, viewer, stream)
+        # Down the tree, until it grows by a node.
+        node, depth = 0, 0
+        while not is_over(t, g) and depth < path.shape[1]:
+            write_legal(t, g, legal)
+            index = select(t, games, legal, tree, node, settings)
+            if index < 0:  # no room left for this deal's actions
+                break
+            path[0, depth], path[1, depth] = index, g["player"]
+            depth += 1
+            node = follow(t, g, tree, node, index, viewer)
+            if node < 0:
+                if int(tree.used[0]) < len(tree.nodes):
+                    tree.edges[index]["child"] = add_node(tree)
+                break
+        # On from there by quick moves, then judge.
+        n = _PLAYOUT
+        for _ in range(settings.horizon):
+            if is_over(t, g):
+                break
+            write_legal(t, g, legal)
+            play(t, g, quick_move(t, games, legal, settings, stream, n))
+            n += settings.tries
+        returns(t, g, settings, values)
+        for step in range(depth):
+            visit(tree, int(path[0, step]), values[int(path[1, step])])
+
+
+@jit
+def select(t, games, legal, tree, node, settings):
+    """The edge to go on by from `games[0]`; -1 if there is no room for one."""
+    if not is_subset(legal, tree.nodes[node]["known"]):
+        add_edges(t, games, legal, tree, node, settings)
+    visits, _, priors = weigh(tree, node, legal)
+    return best_edge(tree, node, legal, settings.exploration * math.sqrt(1.0 + visits) / priors, 0.0)
+
+
+@jit
+def add_edges(t, games, legal, tree, node, settings):
+    """Give the node an edge for every legal action that has none; priors from the judgement after the action."""
+    g = games[0]
+    player = int(g["player"])
+    judging = routine(t, g, np.uint64(0)) < 0
+    start = int(tree.used[1])
+    best = -math.inf
+    action = next_action(legal, -1)
+    while action >= 0:
+        if not is_in(tree.nodes[node]["known"], action):
+            judged = 0.0
+            if judging:
+                games[1] = g
+                play(t, games[1], action)
+                judged = judge(t, games[1], player, settings.weight)
+            if not add_edge(tree, node, action, judged):
+                break
+            best = max(best, judged)
+        action = next_action(legal, action)
+    for index in range(start, int(tree.used[1])):
+        edge = tree.edges[index]
+        edge["prior"] = math.exp((float(edge["prior"]) - best) / settings.temperature)
+
+
+@jit
+def quick_move(t, games, legal, settings, key, n):
+    """A quick, sensible action for `games[0]`: the best of a few drawn ones, judged after the action."""
+    g = games[0]
+    player = int(g["player"])
+    action = routine(t, g, random_bits(key, n))
+    if action >= 0:
+        return action
+    action = choose(legal, random_bits(key, n))
+    games[1] = g
+    play(t, games[1], action)
+    best = judge(t, games[1], player, settings.weight)
+    for k in range(1, settings.tries):
+        other = choose(legal, random_bits(key, n + k))
+        if other == action:
+            continue
+        games[1] = g
+        play(t, games[1], other)
+        judged = judge(t, games[1], player, settings.weight)
+        if judged > best:
+            best, action = judged, other
+    return action
+
+
+@jit
+def returns(t, g, settings, out):
+    """What a position is worth to each player, -1..1: the result when over, else the squashed judgement."""
+    players = int(g["num_players"])
+    over = is_over(t, g)
+    for player in range(players):
+        if over:
+            lead = judge(t, g, player, 0.0)
+            best = -math.inf
+            for other in range(players):
+                if other != player:
+                    best = max(best, float(outcome(t, g, other)))
+            margin = outcome(t, g, player) - best
+            won = 1.0 if margin > 0 else 0.0 if margin == 0 else -1.0
+            out[player] = 0.5 * won + 0.5 * math.tanh(lead / settings.scale)
+        else:
+            out[player] = math.tanh(judge(t, g, player, settings.weight) / settings.scale)

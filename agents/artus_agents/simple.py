@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 
-from artus_agents import loops
 from artus_env.engine.agents import View
+from artus_env.engine.bits import next_action
+from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.kernels import choose
+from artus_env.engine.rng import below, random_bits
+from artus_env.engine.verbs import appeal
 from artus_env.engine.workers import run_shares, shares, threads_for
 
 GAMES_PER_THREAD = 512
@@ -21,20 +26,57 @@ class RandomAgent:
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        run_shares(loops.uniform, loops.uniform_shares, (view.legal_bits, view.keys, actions), _bounds(len(view)))
+        run_shares(uniform, uniform_shares, (view.legal_bits, view.keys, actions), _bounds(len(view)))
         return actions
 
 
 class GreedyAgent:
-    """Takes the most points that it can get at once; among equals it draws.
-
-    A knight is placed on the free seat with the best value, which is what moving it away would bring now. Drawing
-    brings nothing at once, so the pile is drawn at random.
-    """
+    """Takes the action that it takes to bring the most points at once (the game's verb `appeal`); ties are broken at
+    random."""
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         arguments = (view.tables, view.known(), view.legal_bits, view.keys, actions)
-        run_shares(loops.greedy, loops.greedy_shares, arguments, _bounds(len(view)))
+        run_shares(greedy, greedy_shares, arguments, _bounds(len(view)))
         return actions
+
+
+@jit
+def uniform(legal, keys, actions, low, high):
+    """A legal action for each game, each with the same chance: shape (n,), int64."""
+    legal = borrow(legal)
+    for i in range(low, high):
+        actions[i] = choose(legal[i], keys[i])
+
+
+@jit_parallel
+def uniform_shares(legal, keys, actions, bounds):
+    for share in numba.prange(len(bounds) - 1):
+        uniform(legal, keys, actions, bounds[share], bounds[share + 1])
+
+
+@jit
+def greedy(tables, states, legal, keys, actions, low, high):
+    """The action with the most appeal for each game: shape (n,), int64."""
+    tables, states, legal = borrow(tables), borrow(states), borrow(legal)
+    t = tables[0]
+    for i in range(low, high):
+        best, chosen, equals = -1_000_000, -1, 0
+        action = next_action(legal[i], -1)
+        while action >= 0:
+            points = appeal(t, states[i], action)
+            if points > best:
+                best, chosen, equals = points, action, 1
+            elif points == best:
+                equals += 1
+                if below(random_bits(keys[i], equals), equals) == 0:
+                    chosen = action
+            action = next_action(legal[i], action)
+        actions[i] = chosen
+
+
+@jit_parallel
+def greedy_shares(tables, states, legal, keys, actions, bounds):
+    for share in numba.prange(len(bounds) - 1):
+        greedy(tables, states, legal, keys, actions, bounds[share], bounds[share + 1])

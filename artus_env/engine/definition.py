@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,8 @@ class Definition:
         action_meaning: (action, components) -> what an action means on any table.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
+        outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one
+            number for each, or none for zeros.
         words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
             for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
@@ -79,6 +82,7 @@ class Definition:
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0
+    outlook_gates: tuple[float, ...] = ()
     words: Any = None
     sight: Any = None
     page: Any = None
@@ -117,6 +121,14 @@ class Definition:
     def components_type(self) -> type:
         """The class of all components."""
         return type(self.standard)
+
+        if self.outlook_gates and len(self.outlook_gates) != self.outlooks:
+            raise ValueError(f"{self.name}: outlook_gates must be {self.outlooks} numbers, one for each outlook")
+
+    @cached_property
+    def outlooks(self) -> int:
+        """Numbers that the verb `outlook` tells of an action."""
+        return int(verbs.outlooks(self.build_tables(self.standard)[0]))
 
     @property
     def mask_words(self) -> int:

@@ -25,10 +25,11 @@ from artus_agents import program
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import load_agent, save_agent
-from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
+from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
+from artus_env.games.artus.definition import ARTUS
 from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
@@ -129,7 +130,7 @@ def records(folder: Path) -> Iterator[Try]:
 def agents(folder: Path) -> Iterator[Try]:
     path = folder / "agent.safetensors"
     torch.manual_seed(0)
-    network = Network(Shape(OBSERVATION_SIZE, NUM_ACTIONS, (8,), True))
+    network = Network(Shape.of(ARTUS, ARTUS.standard, (8,)))
     save_agent(path, network, {"variants": [["beginner", 2]], "components": STANDARD.hash})
     weights, card = path.read_bytes(), json.loads(path.with_suffix(".json").read_bytes())
     header = 8 + int.from_bytes(weights[:8], "little")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from artus_env.engine.definition import Definition
 from artus_env.games.artus import picture, position, sight, text, verbs, words
 from artus_env.games.artus.actions import action_table, build_tables
@@ -38,8 +40,10 @@ ARTUS = Definition(
     action_meaning=text.action_meaning,
     actions_like=text.actions_like,
     judge_weight=0.17,
+    outlook_gates=(1.2, 0.2, -0.2),  # about as much as lookahead thinks, with a temperature of 8 points
     words=words,
     sight=sight,
     page=sight.PAGE,
+    trained=Path(__file__).parent / "trained",
     reconstructed=RECONSTRUCTED,
 )

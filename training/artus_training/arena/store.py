@@ -18,8 +18,10 @@ import numpy as np
 import artus_agents
 import artus_env
 from artus_agents import WEIGHTS
+from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import Agent, agent_factory
 from artus_env.engine.files import write_atomically
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.sources import source_hash
 from artus_training.arena.results import Block, Results, Settings
@@ -232,12 +234,13 @@ def cut_file(path: Path, end: int) -> None:
 def made_of(settings: Settings, agents: Given) -> str:
     """Hash of what the agents are made of: 16 hex digits.
 
-    Our sources and trained weights, the files that names mention, the modules of other packages' agents, the code of
-    `agents`.
+    Our sources, the weights that come with the game, the files that names mention, the modules of other packages'
+    agents, the code of `agents`.
     """
     ours = Path(artus_agents.__path__[0])
     digest = hashlib.sha256(f"{settings.hash} {source_hash(Path(artus_env.__path__[0]), ours)}".encode())
-    for path in sorted(ours.rglob("*.safetensors")):
+    trained = find_game(DEFAULT_GAME).trained
+    for path in sorted(Path(trained).glob(f"*{WEIGHTS}")) if trained else ():
         digest.update(path.read_bytes())
     for name in settings.agents:
         if name in agents:

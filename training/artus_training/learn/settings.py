@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_type_hints
 
 from artus_agents.network import Shape
-from artus_env import NUM_ACTIONS, OBSERVATION_SIZE
+from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import runs_program
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, shown
 
 AGENTS = ("opponents", "judges", "final_judges")
@@ -87,7 +88,8 @@ class PpoSettings:
 
     def check_hidden(self) -> None:
         """Raise a ValueError if the hidden layers can't be."""
-        Shape(OBSERVATION_SIZE, NUM_ACTIONS, self.hidden).check()
+        definition = find_game(DEFAULT_GAME)
+        Shape.of(definition, definition.standard, tuple(self.hidden)).check()
 
 
 Run = TypeVar("Run", bound=PpoSettings)

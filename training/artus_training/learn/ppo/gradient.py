@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import torch
 
-from artus_agents.outlook import SCALE, legal_logits, softmax
+from artus_agents.policy import SCALE, legal_logits, softmax
 from artus_env.engine.jit import borrow, jit, jit_parallel
 
 
@@ -24,7 +24,7 @@ class Choices(NamedTuple):
     legal: Any
     """Bits of the legal actions, shape (R, MASK_WORDS): uint64 in arrays, int64 with the same bits in tensors."""
     outlook: Any
-    """shape (R, A, OUTLOOKS), int8; without outlook (R, 1, 0)."""
+    """shape (R, A, K), int8; without outlook (R, 1, 0)."""
     action: Any
     """What was chosen, shape (R,), int64."""
     log_prob: Any

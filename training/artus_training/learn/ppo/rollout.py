@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from artus_agents.outlook import OUTLOOKS
 from artus_env.games.artus.actions import MASK_WORDS
 from artus_env.games.artus.components import MAX_PLAYERS
 from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
@@ -32,7 +31,7 @@ class Rollout:
         num_players: Of each game, shape (N,), int64.
         num_steps: T.
         observation_size, num_actions: F and A.
-        outlook: Whether there is room for what legal actions lead to.
+        outlooks: Numbers that the policy is told of each legal action; 0: none.
 
     Attributes:
         observation, legal, outlook, action, log_prob, value, advantage, target, ready: Arrays of decisions. Rows 0..P-1
@@ -43,13 +42,13 @@ class Rollout:
     """
 
     def __init__(
-        self, num_players: np.ndarray, num_steps: int, observation_size: int, num_actions: int, outlook: bool
+        self, num_players: np.ndarray, num_steps: int, observation_size: int, num_actions: int, outlooks: int
     ) -> None:
         games, rows = len(num_players), MAX_PLAYERS + num_steps
         self.num_players = num_players
         self.observation = np.zeros((rows, games, observation_size), np.int8)
         self.legal = np.zeros((rows, games, MASK_WORDS), np.uint64)
-        self.outlook = np.zeros((rows, games, *((num_actions, OUTLOOKS) if outlook else (1, 0))), np.int8)
+        self.outlook = np.zeros((rows, games, *((num_actions, outlooks) if outlooks else (1, 0))), np.int8)
         self.action = np.zeros((rows, games), np.int64)
         self.log_prob = np.zeros((rows, games), np.float32)
         self.value = np.zeros((rows, games, MAX_PLAYERS), np.float32)

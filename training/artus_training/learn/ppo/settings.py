@@ -11,7 +11,6 @@ from typing import Literal
 import torch
 
 from artus_agents.network import fast_bfloat16
-from artus_agents.outlook import OUTLOOKS
 from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
 from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
@@ -31,7 +30,7 @@ PAST = "past"
 """The opponent that stands for the pool of earlier selves."""
 FIXED = ("rules", "num_players", "also", "seed", "hidden", "outlook", "num_games")
 """Settings that a resumed run can't change: network and games were made with them."""
-BYTES_A_DECISION = OBSERVATION_SIZE + NUM_ACTIONS * OUTLOOKS + 8 * MASK_WORDS + 80
+BYTES_A_DECISION = OBSERVATION_SIZE + NUM_ACTIONS * find_game(DEFAULT_GAME).outlooks + 8 * MASK_WORDS + 80
 """In the buffers of a rollout."""
 
 

@@ -103,8 +103,8 @@ class Trainer:
         first = self.variants[0].batch
 
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
-        shape = Shape(first.observation_size, first.num_actions, tuple(s.hidden), s.outlook)
-        self.network = Network(shape, observation_scale()).to(self.device)
+        shape = Shape.of(first.definition, first.components, tuple(s.hidden), s.outlook)
+        self.network = Network(shape, observation_scale(), first.definition.outlook_gates).to(self.device)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
         self.order = torch.Generator().manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES)[0] >> np.uint64(1)))
         self.draws = seed_stream(s.seed, s.num_games, _DRAWS)
@@ -125,7 +125,7 @@ class Trainer:
         self.seat_all_opponents()
 
         num_players = np.concatenate([np.full(len(of.batch), of.batch.num_players) for of in self.variants])
-        self.rollout = Rollout(num_players, s.num_steps, first.observation_size, first.num_actions, s.outlook)
+        self.rollout = Rollout(num_players, s.num_steps, first.observation_size, first.num_actions, shape.outlooks)
 
         self.steps = 0
         self.updates = 0

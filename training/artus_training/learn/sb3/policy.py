@@ -15,6 +15,8 @@ from torch.nn import functional
 
 from artus_agents.network import Network, Shape, hidden_sizes
 from artus_agents.neural import NeuralAgent
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
 
 
 class ScaledMlp(BaseFeaturesExtractor):
@@ -31,7 +33,7 @@ class ScaledMlp(BaseFeaturesExtractor):
     def __init__(self, observation_space: Any, scale: np.ndarray, sizes: Sequence[int]) -> None:
         super().__init__(observation_space, sizes[-1])
         self.register_buffer("scale", torch.from_numpy(np.array(scale, np.float32)))
-        self.trunk = Network(Shape(len(scale), 1, tuple(sizes), outlook=False)).trunk
+        self.trunk = Network(Shape(len(scale), 1, find_game(DEFAULT_GAME).max_players, tuple(sizes))).trunk
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """Shape (n, F), any dtype -> shape (n, sizes[-1]), float32."""
@@ -104,7 +106,8 @@ def to_network(model: MaskablePPO, num_players: int) -> Network:
     )
     assert isinstance(features, ScaledMlp)
     assert isinstance(actions, nn.Linear)
-    shape = Shape(len(features.scale), actions.out_features, hidden_sizes(list(features.trunk)), outlook=False)
+    players = find_game(DEFAULT_GAME).max_players
+    shape = Shape(len(features.scale), actions.out_features, players, hidden_sizes(list(features.trunk)))
     with torch.device("meta"):  # draws no random weights
         network = Network(shape).requires_grad_(False)
     weights = {name: torch.zeros(part.shape) for name, part in network.state_dict().items()}

@@ -1,8 +1,8 @@
 """Compiled loops between the game and a policy network: what each action leads to, and which action to play.
 
-A network sees the table as numbers and would have to learn what every move brings. The *outlook* says it: for each
-legal action the points that it brings at once and how much the seats held by oneself and by the others are worth more
-after it. All of it is known to the player to move.
+A network sees the position as numbers and would have to learn what every action brings. The *outlook* says it: a few
+numbers for each legal action, which the game's verb `outlook` chooses, such as the points that it brings at once. All
+of it is known to the player to move.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from artus_env.engine import verbs
 from artus_env.engine.bits import next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
 
-OUTLOOKS = 3
 SCALE = np.float32(0.1)
 """Gates are per ten units: so they are about as large as what else a network says."""
 
@@ -56,8 +55,8 @@ def legal_logits(logits, gates, legal, out, ids, values):
 
 @jit
 def softmax(values, count):
-    """Turn the first `count` logits into probabilities, in place. Returns the logarithm of what they were divided
-    by."""
+    """Turn the first `count` logits into probabilities, in place. Returns the logarithm of the sum of their
+    exponentials."""
     top = values[0]
     for j in range(1, count):
         top = max(top, values[j])

@@ -1,9 +1,8 @@
-"""Compiled loops of the search that a network guides: down the trees, and back up. Rules come from `artus_env`.
+"""Compiled loops of the search that a network guides: down the trees, and back up. They know no rules.
 
-One tree for each game, as in `loops`: nodes stand for the sequence of actions since the root, and hidden cards never
-tell two nodes apart. It grows in rounds. A round deals the hidden cards of each game anew and tries each of its root's
-candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network judges the
-leaves of all games at once; what they are worth goes back up, to each player by his own chance to win.
+One tree for each game (see `tree`) that grows in rounds. A round deals what is hidden in each game anew and tries each
+of its root's candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network
+judges the leaves of all games at once; what they are worth goes back up, to each player by their own chance to win.
 """
 
 from __future__ import annotations
@@ -13,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_agents.loops import clear
-from artus_agents.outlook import legal_logits
-from artus_env.engine.bits import add, is_in, is_subset
+from artus_agents.policy import legal_logits
+from artus_agents.tree import Tree, add_edge, add_node, best_edge, follow, plant, visit, weigh
+from artus_env.engine.bits import is_in, is_subset
 from artus_env.engine.jit import borrow, jit
 from artus_env.engine.rewards import POINTS, WIN, final_reward
 from artus_env.engine.rng import random_bits
-from artus_env.engine.verbs import doubt, is_over, observe, play, redeal, scale
+from artus_env.engine.verbs import doubt, is_over, observe, redeal, scale
 from artus_env.engine.verbs import legal as write_legal
 
 EDGES_PER_NODE = 64
@@ -30,25 +29,15 @@ LARGEST_LOGIT = 50.0
 """e to the power of it is still a float32, and so is its inverse."""
 EXPLORATION = 0.3
 """How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
-EDGE = np.dtype(
-    [
-        ("action", np.int16),
-        ("child", np.int32),  # node that it leads to, -1: not yet
-        ("next", np.int32),  # next edge of the same node, -1: none
-        ("visits", np.int32),
-        ("prior", np.float32),  # e to the power of its logit
-        ("total", np.float32),  # sum of what its visits were worth to the player who moves at the node
-    ]
-)
 
 
 class Trees(NamedTuple):
     """The trees of n games. Node 0 is the root."""
 
     nodes: np.ndarray
-    """Shape (n, evaluations + 1), NODE: a leaf adds at most one."""
+    """Shape (n, evaluations + 1), see `tree.node_dtype`: a leaf adds at most one."""
     edges: np.ndarray
-    """Shape (n, edges), EDGE."""
+    """Shape (n, edges), `tree.EDGE`."""
     used: np.ndarray
     """Nodes and edges taken so far: shape (n, 2), int64."""
     candidates: np.ndarray
@@ -59,7 +48,7 @@ class Leaves(NamedTuple):
     """Where the walks of a round have ended: one row for each, game by game."""
 
     states: np.ndarray
-    """The games there, all cards dealt: shape (m,), the state dtype."""
+    """The games there, as dealt: shape (m,), the state dtype."""
     legal: np.ndarray
     """Shape (m, W), uint64; no action where the game is over."""
     observation: np.ndarray
@@ -71,7 +60,7 @@ class Leaves(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a network says of m positions: see `network.Output` and `outlook.outlook`."""
+    """What a network says of m positions: see `network.Output` and `policy.outlook`."""
 
     logits: np.ndarray
     gates: np.ndarray
@@ -85,12 +74,17 @@ def borrowed(trees):
     return Trees(borrow(trees.nodes), borrow(trees.edges), borrow(trees.used), borrow(trees.candidates))
 
 
-# --- the root
-# ------------------------------------------------------------------------------------------------------------
+@jit
+def tree_of(trees, i):
+    """The tree of one game."""
+    return Tree(trees.nodes[i], trees.edges[i], trees.used[i])
+
+
+# --- the root ---------------------------------------------------------------------------------------------------------
 
 
 @jit
-def plant(trees, said, legal, counts):
+def plant_all(trees, said, legal, counts):
     """Give each tree its root, and as candidates the actions that the network likes best.
 
     Args:
@@ -102,11 +96,11 @@ def plant(trees, said, legal, counts):
     ids = np.empty(said.logits.shape[1], np.int64)
     logits = np.empty(said.logits.shape[1], np.float32)
     for i in range(len(counts)):
-        trees.used[i, 0], trees.used[i, 1] = 1, 0
-        clear(trees.nodes[i, 0])
+        tree = tree_of(trees, i)
+        plant(tree)
         count = legal_logits(said.logits[i], said.gates[i], legal[i], said.outlook[i], ids, logits)
-        grow(trees.nodes[i], trees.edges[i], trees.used[i], 0, ids, logits, count)
-        grown = int(trees.used[i, 1])
+        grow(tree, 0, ids, logits, count)
+        grown = int(tree.used[1])
         order = np.argsort(-logits[:grown])  # the root's edges are the first ones, in the order of `ids`
         counts[i] = min(grown, trees.candidates.shape[1])
         for k in range(counts[i]):
@@ -114,32 +108,22 @@ def plant(trees, said, legal, counts):
 
 
 @jit
-def grow(nodes, edges, used, node, ids, logits, count):
-    """Give a node an edge for each of `count` actions that has none yet."""
+def grow(tree, node, ids, logits, count):
+    """Give a node an edge for each of `count` actions that has none yet, as long as there is room."""
     for j in range(count):
         action = int(ids[j])
-        if is_in(nodes[node]["known"], action) or int(used[1]) == len(edges):
-            continue
-        add(nodes[node]["known"], action)
-        index = int(used[1])
-        edge = edges[index]
-        edge["action"] = action
-        edge["child"] = -1
-        edge["next"] = nodes[node]["first"]
-        edge["visits"] = 0
-        edge["prior"] = math.exp(max(-LARGEST_LOGIT, min(LARGEST_LOGIT, float(logits[j]))))
-        edge["total"] = 0
-        nodes[node]["first"] = index
-        used[1] += 1
+        if not is_in(tree.nodes[node]["known"], action):
+            prior = math.exp(max(-LARGEST_LOGIT, min(LARGEST_LOGIT, float(logits[j]))))
+            if not add_edge(tree, node, action, prior):
+                break
 
 
-# --- down
-# ----------------------------------------------------------------------------------------------------------------
+# --- down -------------------------------------------------------------------------------------------------------------
 
 
 @jit
 def walk(tables, roots, keys, number, offsets, trees, leaves):
-    """Deal the hidden cards of each game, and walk down from each candidate that is still in the running to a leaf.
+    """Deal what is hidden in each game, and walk down from each candidate that is still in the running to a leaf.
 
     Args:
         roots: The games; what their players to move don't know is overwritten in a copy. Shape (n,).
@@ -158,75 +142,48 @@ def walk(tables, roots, keys, number, offsets, trees, leaves):
         deal = offsets[i + 1] - 1  # the last leaf keeps the deal until it is played from there
         states[deal] = roots[i]
         redeal(t, states[deal], int(roots[i]["player"]), random_bits(keys[i], number))
+        tree = tree_of(trees, i)
         for leaf in range(offsets[i], offsets[i + 1]):
             states[leaf] = states[deal]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[i]])
-            node, depth = descend(t, g, trees.nodes[i], trees.edges[i], trees.used[i], first, legal[leaf], paths[leaf])
-            ends[leaf, 0], ends[leaf, 1] = node, depth
+            ends[leaf, 0], ends[leaf, 1] = descend(t, g, tree, first, legal[leaf], paths[leaf])
             observe(t, g, int(g["player"]), observation[leaf])
 
 
 @jit
-def descend(t, g, nodes, edges, used, first, legal, path):
+def descend(t, g, tree, first, legal, path):
     """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge.
 
     Writes the legal actions there and the path. Returns the node for them, -1: none, and the number of edges played.
     """
-    index, depth = first, 0
+    viewer = int(g["player"])
+    node, index, depth = 0, first, 0
     while True:
-        edge = edges[index]
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
-        play(t, g, int(edge["action"]))
+        node = follow(t, g, tree, node, index, viewer)
         write_legal(t, g, legal)
         if is_over(t, g) or depth == path.shape[1]:
             return -1, depth
-        node = int(edge["child"])
         if node < 0:
-            node = int(used[0])
-            used[0] += 1
-            clear(nodes[node])
-            edge["child"] = node
+            node = add_node(tree)
+            tree.edges[index]["child"] = node
             return node, depth
-        index = select_edge(nodes, edges, node, legal)
-        if index < 0:
+        if not is_subset(legal, tree.nodes[node]["known"]):
             return node, depth
+        index = select(tree, node, legal)
 
 
 @jit
-def select_edge(nodes, edges, node, legal):
-    """The edge with the highest upper bound (PUCT over the actions that this deal allows); -1: one of them has no
-    edge."""
-    if not is_subset(legal, nodes[node]["known"]):
-        return -1
-    visits, total, priors = 0, 0.0, 0.0
-    index = int(nodes[node]["first"])
-    while index >= 0:
-        edge = edges[index]
-        if is_in(legal, int(edge["action"])):
-            visits += int(edge["visits"])
-            total += float(edge["total"])
-            priors += float(edge["prior"])
-        index = int(edge["next"])
+def select(tree, node, legal):
+    """The edge to go on by where all legal actions have one."""
+    visits, total, priors = weigh(tree, node, legal)
     mean = total / max(1, visits)  # what an action that was never tried is taken for
-    weight = EXPLORATION * math.sqrt(1.0 + visits) / priors
-    best, chosen = -math.inf, -1
-    index = int(nodes[node]["first"])
-    while index >= 0:
-        edge = edges[index]
-        if is_in(legal, int(edge["action"])):
-            tried = int(edge["visits"])
-            worth = float(edge["total"]) / tried if tried else mean
-            bound = worth + weight * float(edge["prior"]) / (1 + tried)
-            if bound > best:
-                best, chosen = bound, index
-        index = int(edge["next"])
-    return chosen
+    return best_edge(tree, node, legal, EXPLORATION * math.sqrt(1.0 + visits) / priors, mean)
 
 
-# --- and back up
-# ---------------------------------------------------------------------------------------------------------
+# --- and back up ------------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -243,27 +200,22 @@ def back_up(tables, offsets, following, trees, leaves, said, mode):
     """
     tables, trees = borrow(tables), borrowed(trees)
     states, legal, paths, ends = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.paths), borrow(leaves.ends)
-    said_logits, gates, values, outlook = (
-        borrow(said.logits),
-        borrow(said.gates),
-        borrow(said.values),
-        borrow(said.outlook),
-    )
+    said_logits, gates = borrow(said.logits), borrow(said.gates)
+    values, outlook = borrow(said.values), borrow(said.outlook)
     ids, logits = np.empty(said_logits.shape[1], np.int64), np.empty(said_logits.shape[1], np.float32)
     worth = np.empty(states[0]["scores"].shape[0])
     for i in range(len(offsets) - 1):
         width = offsets[i + 1] - offsets[i]
+        tree = tree_of(trees, i)
         for leaf in range(offsets[i], offsets[i + 1]):
             if ends[leaf, 0] >= 0:
                 count = legal_logits(said_logits[leaf], gates[leaf], legal[leaf], outlook[leaf], ids, logits)
-                grow(trees.nodes[i], trees.edges[i], trees.used[i], ends[leaf, 0], ids, logits, count)
+                grow(tree, ends[leaf, 0], ids, logits, count)
             appraise(tables[0], states[leaf], values[leaf], mode, worth)
             for step in range(ends[leaf, 1]):
-                edge = trees.edges[i, paths[leaf, 0, step]]
-                edge["visits"] += 1
-                edge["total"] += worth[paths[leaf, 1, step]]
+                visit(tree, paths[leaf, 0, step], worth[paths[leaf, 1, step]])
         if following[i] < width:
-            rank(trees.edges[i], trees.candidates[i], width)
+            rank(tree, trees.candidates[i], width)
 
 
 @jit
@@ -299,9 +251,8 @@ def chances(t, g, mode, players, worth):
         if mode == POINTS:  # what was made so far has been paid
             own = int(g["scores"][player])
             worth[player] += (own - (total - own) / (players - 1)) / scale(t)
-        worth[player] *= (
-            (players - 1) / players / spread
-        )  # from the lead over the others' mean to that over everybody's
+        # From the lead over the others' mean to that over everybody's.
+        worth[player] *= (players - 1) / players / spread
         highest = max(highest, worth[player])
     parts = 0.0
     for player in range(players):
@@ -312,14 +263,14 @@ def chances(t, g, mode, players, worth):
 
 
 @jit
-def rank(edges, candidates, count):
+def rank(tree, candidates, count):
     """Sort the first `count` candidates, which were tried equally often: the best first, equals in the order they
     had."""
     for k in range(1, count):
         index = int(candidates[k])
-        total = float(edges[index]["total"])
+        total = float(tree.edges[index]["total"])
         j = k
-        while j > 0 and float(edges[int(candidates[j - 1])]["total"]) < total:
+        while j > 0 and float(tree.edges[int(candidates[j - 1])]["total"]) < total:
             candidates[j] = candidates[j - 1]
             j -= 1
         candidates[j] = index

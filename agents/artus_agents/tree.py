@@ -1,0 +1,171 @@
+"""The tree that both searches grow: nodes, edges, and the choice among them. Compiled; knows no rules.
+
+A tree belongs to one player, the one to move at its root. Nodes stand for what that player has seen since the root, so
+nothing hidden tells two nodes apart. Each action of a node has an edge of its own with its statistics, also where the
+searching player can't tell two of them apart; such edges lead to the same node. What an action looks like may depend on
+the action and on what everybody knows, on nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from artus_env.engine.bits import add, is_in
+from artus_env.engine.jit import jit
+from artus_env.engine.verbs import play, public_action
+
+EDGE = np.dtype(
+    [
+        ("action", np.int32),
+        ("seen", np.int32),  # what the searching player sees of the action; set once it leads to a node
+        ("child", np.int32),  # node that it leads to, -1: none yet
+        ("next", np.int32),  # next edge of the same node, -1: none
+        ("visits", np.int32),
+        ("prior", np.float32),  # unscaled
+        ("total", np.float32),  # sum of what its visits were worth to the player who moves at the node
+    ]
+)
+
+
+def node_dtype(words: int) -> np.dtype:
+    """A node: its first edge, and the actions that have an edge as a set of so many words."""
+    return np.dtype([("first", np.int32), ("known", np.uint64, (words,))])
+
+
+class Tree(NamedTuple):
+    """Room for a tree. Node 0 is the root."""
+
+    nodes: np.ndarray
+    """Shape (nodes,), see `node_dtype`."""
+    edges: np.ndarray
+    """Shape (edges,), EDGE."""
+    used: np.ndarray
+    """Nodes and edges taken so far: shape (2,), int64."""
+
+
+@jit
+def plant(tree):
+    """Make it a tree of nothing but its root, without edges."""
+    tree.used[0], tree.used[1] = 0, 0
+    add_node(tree)
+
+
+@jit
+def add_node(tree):
+    """A new node without edges. There must be room."""
+    index = int(tree.used[0])
+    tree.used[0] += 1
+    node = tree.nodes[index]
+    node["first"] = -1
+    for word in range(len(node["known"])):
+        node["known"][word] = 0
+    return index
+
+
+@jit
+def add_edge(tree, node, action, prior):
+    """Give a node an edge for an action that has none. Returns whether there was room."""
+    index = int(tree.used[1])
+    if index == len(tree.edges):
+        return False
+    tree.used[1] += 1
+    edge = tree.edges[index]
+    edge["action"] = action
+    edge["child"] = -1
+    edge["next"] = tree.nodes[node]["first"]
+    edge["visits"] = 0
+    edge["prior"] = prior
+    edge["total"] = 0
+    tree.nodes[node]["first"] = index
+    add(tree.nodes[node]["known"], action)
+    return True
+
+
+@jit
+def follow(t, g, tree, node, index, viewer):
+    """Play the action of a node's edge in `g`. Returns the node that it leads to, -1 if there is none yet.
+
+    Args:
+        viewer: Whose tree it is.
+    """
+    edge = tree.edges[index]
+    action = int(edge["action"])
+    if int(edge["child"]) < 0:
+        edge["seen"] = public_action(t, g, action, viewer)
+        edge["child"] = child_seen(tree, node, int(edge["seen"]))
+    play(t, g, action)
+    return int(edge["child"])
+
+
+@jit
+def child_seen(tree, node, seen):
+    """The node that any edge of this node leads to whose action looks like this; -1 if there is none."""
+    index = int(tree.nodes[node]["first"])
+    while index >= 0:
+        edge = tree.edges[index]
+        if int(edge["child"]) >= 0 and int(edge["seen"]) == seen:
+            return int(edge["child"])
+        index = int(edge["next"])
+    return -1
+
+
+@jit
+def weigh(tree, node, legal):
+    """Sums over the node's edges whose actions are legal: visits, totals and priors."""
+    visits, total, priors = 0, 0.0, 0.0
+    index = int(tree.nodes[node]["first"])
+    while index >= 0:
+        edge = tree.edges[index]
+        if is_in(legal, int(edge["action"])):
+            visits += int(edge["visits"])
+            total += float(edge["total"])
+            priors += float(edge["prior"])
+        index = int(edge["next"])
+    return visits, total, priors
+
+
+@jit
+def best_edge(tree, node, legal, weight, untried):
+    """The legal edge with the highest upper bound (PUCT), -1 if no legal action has an edge.
+
+    Args:
+        legal: The legal actions in this deal: shape (W,), uint64.
+        weight: What a prior counts beside the mean of what an edge was worth, before it is visited.
+        untried: What an edge without visits is taken to be worth.
+    """
+    best, chosen = -math.inf, -1
+    index = int(tree.nodes[node]["first"])
+    while index >= 0:
+        edge = tree.edges[index]
+        if is_in(legal, int(edge["action"])):
+            visits = int(edge["visits"])
+            mean = float(edge["total"]) / visits if visits else untried
+            bound = mean + weight * float(edge["prior"]) / (1 + visits)
+            if bound > best:
+                best, chosen = bound, index
+        index = int(edge["next"])
+    return chosen
+
+
+@jit
+def visit(tree, index, worth):
+    """Count a visit that was worth this to the player who moved."""
+    edge = tree.edges[index]
+    edge["visits"] += 1
+    edge["total"] += worth
+
+
+@jit
+def most_visited(tree):
+    """The root's most visited action."""
+    best, chosen = -1, -1
+    index = int(tree.nodes[0]["first"])
+    while index >= 0:
+        edge = tree.edges[index]
+        if int(edge["visits"]) > best:
+            best, chosen = int(edge["visits"]), int(edge["action"])
+        index = int(edge["next"])
+    return chosen
