@@ -87,7 +87,7 @@ def play(t, g, action):
 
 @jit
 def public_action(t, g, action, viewer):
-    return action if viewer == g["player"] else -1  # face down
+    return action if viewer == g["player"] else 0  # all bids look alike
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Write the golden games anew: `python tests/contract/goldens/write.py GAME`. Only for a change of the rules on purpose.
+"""Write the golden games anew: `python tests/contract/goldens/write.py GAME`. Only when rules change on purpose.
 
 One game of each variant, a line each: the record of random play, and the position at its end.
 """
