@@ -9,12 +9,31 @@ from html import escape
 LINE, COLUMN, EDGE = 20, 9, 18
 """Height of a line, width of a column, room around the text, in units of a text picture: pixels at its full size."""
 
+NAMES = ("panel", "edge", "ink", "mark")
+COLOURS = {
+    "light": ("#fffcf5", "#d8cab0", "#2a2520", "#f3dfae"),
+    "dark": ("#2b2722", "#575046", "#f2eadb", "#6a5423"),
+}
+"""Of sheet, edge, letters and marks. Where a page has variables of these names, pictures in it take its own colours."""
 
-def text_picture(text: str, before: str | None = None, title: str = "") -> str:
+
+def text_picture(text: str, before: str | None = None, title: str = "", theme: str = "auto") -> str:
     """A text of several lines as SVG, letter below letter; words that differ from those of `before` are marked.
 
-    It has the colours of the page around it, light or dark; elsewhere those of a light page.
+    Args:
+        text: The lines.
+        before: What stood there before; None: nothing is marked.
+        title: What the picture is called.
+        theme: "light" or "dark", without edge; "auto": the colours of the page around it, elsewhere those of a light
+            one.
     """
+    if theme == "auto":
+        around = zip(NAMES, COLOURS["light"], strict=True)
+        panel, edge, ink, mark = (f"var(--{name},{colour})" for name, colour in around)
+    else:
+        panel, _, ink, mark = COLOURS[theme]
+        edge = panel
+    corner = "13.5" if theme == "auto" else "0"
     rows, old = _rows(text), _rows(text if before is None else before)
     width = max(24, *map(_columns, rows)) * COLUMN + 2 * EDGE
     height = len(rows) * LINE + 2 * EDGE
@@ -31,10 +50,10 @@ def text_picture(text: str, before: str | None = None, title: str = "") -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="text" viewBox="0 0 {width} {height}" role="img" '
         f'style="width:100%;min-width:{round(0.48 * width)}px;max-width:{round(1.35 * width)}px;height:auto">'
         f"<title>{escape(title)}</title><desc>{escape(chr(10).join(rows))}</desc>"
-        "<style>.text .sheet{fill:var(--panel,#fffcf5);stroke:var(--edge,#d8cab0)}"
-        ".text text{fill:var(--ink,#2a2520);font:15px ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
-        "monospace}.text .new{fill:var(--mark,#f3dfae)}</style>"
-        f'<rect class="sheet" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="13.5"/>'
+        f"<style>.text .sheet{{fill:{panel};stroke:{edge}}}"
+        f".text text{{fill:{ink};font-size:15px;font-family:ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
+        f"Inter,monospace}}.text .new{{fill:{mark}}}</style>"
+        f'<rect class="sheet" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="{corner}"/>'
         f"{''.join(marks)}{''.join(words)}</svg>"
     )
 

@@ -84,7 +84,7 @@ def _text(
         raise ValueError(f"theme is one of {THEMES}, layout one of {LAYOUTS}, got {theme!r}, {layout!r}")
     text = definition.render(states, components, player, names)
     was = None if before is None else definition.render(before, components, player, names)
-    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title)
+    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title, theme)
 
 
 def grid(pictures: list[str], rest: int) -> str:
