@@ -27,6 +27,8 @@ COLOURS = 160
 """Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
 PALETTE_FRAMES = 8
 NEAR = 10
+EDGE = 5
+"""Pixels from the upper end of a frame to its ground."""
 
 
 def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") -> Iterator[str]:
@@ -75,11 +77,11 @@ def write_gif(
 
 
 def _padded(frame: Any, height: int) -> Any:
-    """An image of this height, with the colour of its corner below: pictures of a text grow with it."""
+    """An image of this height, with the colour of its upper edge below: pictures of a text grow with it."""
     if frame.height == height:
         return frame
     padded = frame.resize((frame.width, height))  # of the same kind, with the same palette
-    padded.paste(frame.getpixel((0, 0)), (0, 0, frame.width, height))
+    padded.paste(frame.getpixel((frame.width // 2, EDGE)), (0, 0, frame.width, height))
     padded.paste(frame, (0, 0))
     return padded
 
