@@ -130,7 +130,9 @@ def training_work(game: Definition) -> Callable[[], int]:
     from artus_training.learn.ppo.settings import preset
     from artus_training.learn.ppo.trainer import Trainer
 
-    trainer = Trainer(dataclasses.replace(preset(game.rules[0], game.min_players), num_games=512, num_steps=16))
+    trainer = Trainer(
+        dataclasses.replace(preset(game.rules[0], game.min_players, game=game.name), num_games=512, num_steps=16)
+    )
 
     def work() -> int:
         trainer.collect()

@@ -27,6 +27,8 @@ COLOURS = 160
 """Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
 PALETTE_FRAMES = 8
 NEAR = 10
+EDGE = 5
+"""Pixels from the upper end of a frame to its ground."""
 
 
 def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") -> Iterator[str]:
@@ -66,6 +68,7 @@ def write_gif(
     from PIL.Image import Dither  # there, now that an image could be made
 
     frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
+    frames = [_padded(frame, max(frame.height for frame in frames)) for frame in frames]
     times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
     content = io.BytesIO()
     frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
@@ -73,12 +76,23 @@ def write_gif(
     return len(frames)
 
 
+def _padded(frame: Any, height: int) -> Any:
+    """An image of this height, with the colour of its upper edge below: pictures of a text grow with it."""
+    if frame.height == height:
+        return frame
+    padded = frame.resize((frame.width, height))  # of the same kind, with the same palette
+    padded.paste(frame.getpixel((frame.width // 2, EDGE)), (0, 0, frame.width, height))
+    padded.paste(frame, (0, 0))
+    return padded
+
+
 def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
     """An image whose colours fit all frames: the given ones (`#rrggbb`) as they are, and those of edges and letters."""
     some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
-    sheet = some[0].resize((width, some[0].height * len(some)))
+    tallest = max(frame.height for frame in some)
+    sheet = some[0].resize((width, tallest * len(some)))
     for nth, frame in enumerate(some):
-        sheet.paste(frame, (0, nth * frame.height))
+        sheet.paste(frame.resize((width, tallest)), (0, nth * tallest))
     flat = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
     palette = sheet.quantize(COLOURS - len(flat))
     channels = palette.getpalette() or []
@@ -145,11 +159,8 @@ def _moves(line: str | bytes, viewer: int | None) -> list[str]:
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, texts, strict=True):
         player = game.player
-        hidden = viewer is not None and game.public_action(action, viewer) != action
+        seen = viewer is None or game.is_seen(action, viewer)
         points = game.play(action)
-        if hidden:
-            moves.append(f"{letter_of(player)} chooses in secret")
-        else:
-            won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
-            moves.append(f"{letter_of(player)} {text}{won}")
+        won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
+        moves.append(f"{letter_of(player)} {f'{text}{won}' if seen else 'chooses something in secret'}")
     return moves
