@@ -6,8 +6,10 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
-from artus_training.play import of_game
+from artus_env import DEFAULT_GAME
+from artus_env.engine import games
 from artus_training.play.command import seats
 from artus_training.play.connections import Server
 from artus_training.play.server import Lobby
@@ -87,9 +89,9 @@ def serving(folder, *arguments, **options):
 
 
 def without_looks(monkeypatch):
-    """Let the play page take every game for one that brings nothing for it but its text."""
-    for part in ("words_of", "sight_of", "picture_of", "page_of"):
-        monkeypatch.setattr(of_game, part, lambda definition: None)
+    """Let the default game be one that brings nothing for the play page but its text."""
+    bare = replace(games.find_game(DEFAULT_GAME), words=None, sight=None, page=None, picture=None)
+    monkeypatch.setattr(games, "_load", lambda name: bare)
 
 
 def deal(folder, rules, names, agents=(), seed=5):

@@ -14,7 +14,7 @@ import threading
 import time
 import urllib.request
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,6 +25,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
+from artus_env.engine import games, verbs
 from artus_env.engine.pictures import text_picture
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
@@ -192,14 +193,14 @@ def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
 
 @pytest.mark.parametrize("bare", [False, True], ids=["with its looks", "by its text"])
 def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, monkeypatch, bare):
-    def seen_move(game, action, viewer):
-        return game.move(action) if viewer == game.player else None
-
-    monkeypatch.setattr(of_game, "seen_move", seen_move)
+    """The action that stands for all hidden ones, here the first that was played, is no exception."""
     if bare:
         without_looks(monkeypatch)
     with serving(tmp_path, "advanced", PEOPLE) as (server, table):
         play_on(table, 30)
+        own_verbs, one = verbs._games[table.game.definition.build_tables(table.game.components).dtype], table.steps[1]
+        hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else one.action  # noqa: E731
+        monkeypatch.setitem(own_verbs, "public_action", hidden)
         for player in range(3):
             log = server.ask(f"/api/{secret_of(table, player)}")[1]["log"]
             states = server.events(secret_of(table, player), 30, after=0)
@@ -807,6 +808,28 @@ def test_games_go_on_after_a_restart(tmp_path, moves):
         assert again.record() == table.record()
 
 
+def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
+    usual = games.find_game("artus")
+    another = replace(usual, name="another", title="Another Game", score="gold", rules=usual.rules[:1])
+    monkeypatch.setattr(games, "_load", {"artus": usual, "another": another}.__getitem__)
+    lobby = Lobby(Store(tmp_path))
+    for name in ("artus", "another"):
+        table = Table.deal(lobby.store, None, command.seats(PEOPLE[:2], []), game_name=name)
+        play_on(table, 1000 if name == "another" else 3)
+    lobby = Lobby(Store(tmp_path))
+    by_game = {table.game.definition.name: table for table in lobby.tables.values()}
+    assert [by_game[name].game.definition for name in ("artus", "another")] == [usual, another]
+    setup = sight.setup(by_game["another"], 0)
+    assert [setup[key] for key in ("game", "title", "score", "rules")] == ["another", "Another Game", "gold", ""]
+    assert sight.setup(by_game["artus"], 0)["rules"] == "beginner"
+    assert lobby.pages.keys() == {"artus", "another"}
+    monkeypatch.setattr(lobby.thinking, "start", lambda table: None)
+    assert lobby.again(by_game["another"]).game.definition is another
+    given = command.read(["--game", "another"])
+    assert (given.game, given.rules) == ("another", usual.rules[0])
+    assert "Another Game, Ann, Ben (new)" in command.announcement(lobby, "http://localhost", given)
+
+
 def test_files_are_readable_by_their_owner_alone(tmp_path):
     deal(tmp_path / "new", "beginner", PEOPLE[:2])
     (path,) = (tmp_path / "new").iterdir()
@@ -1099,7 +1122,7 @@ def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
 def test_the_first_load_is_under_200_kb_and_nothing_comes_from_outside(tmp_path):
     with serving(tmp_path, "advanced", ["Ann"], ["greedy"] * 3) as (server, table):
         size = 0
-        for path in [*PAGE.iterdir(), *of_game.page_of(table.game.definition).iterdir()]:
+        for path in [*PAGE.iterdir(), *table.game.definition.page.iterdir()]:
             text = path.read_text()
             outside = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text)) - {"http://www.w3.org/2000/svg"}
             assert not outside, path.name

@@ -109,6 +109,7 @@ class Game:
             np.ones(1, np.bool_), num_players, definition.rules.index(rules), 0, 1,
         )  # fmt: skip
         self._begin(definition, states, components, seed)
+        self._over = False
 
     def _begin(self, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> None:
         """Make `states` the first position of this game."""
@@ -227,6 +228,17 @@ class Game:
             if (like is None or action in like) and self.move(action) == move:
                 return action
         raise self._illegal(move)
+
+    def is_seen(self, action: int, viewer: int) -> bool:
+        """Whether a player sees which legal action the player to move takes, or only that something is chosen.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+        """
+        if not self._is_action(action) or not self.mask()[action]:
+            raise self._illegal(action)
+        t, g = self._tables[0], self._states[0]
+        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions)
 
     def public_action(self, action: int, viewer: int) -> int:
         """What a player sees of a legal action of the player to move, as an action id: another one where something

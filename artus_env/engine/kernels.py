@@ -11,7 +11,7 @@ import numpy as np
 from artus_env.engine import verbs
 from artus_env.engine.bits import is_in, lowest_bit, next_action, popcount, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.engine.rewards import final_reward, move_reward
+from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
 ILLEGAL = -1_000_000
@@ -47,7 +47,7 @@ def look(tables, states, player, observation, mask, legal, low, high):
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
-        verbs.observe(t, g, int(g["player"]), observation[i])
+        verbs.observe(t, g, np.int64(g["player"]), observation[i])
 
 
 @jit
@@ -104,12 +104,12 @@ def step(
     for i in range(low, high):
         g = states[i]
         players = int(g["num_players"])
-        mover = int(g["player"])
         if verbs.is_over(t, g):
-            move_reward(t, mode, 0, mover, players, reward[i])
+            reward[i] = 0
             continue
-        points = verbs.play(t, g, int(actions[i]))
-        move_reward(t, mode, points, mover, players, reward[i])
+        before_move(g, mode, reward[i])
+        verbs.play(t, g, int(actions[i]))
+        move_reward(t, g, mode, reward[i])
         over = verbs.is_over(t, g)
         done[i] = over
         if over:
@@ -123,7 +123,7 @@ def step(
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
-        verbs.observe(t, g, int(g["player"]), observation[i])
+        verbs.observe(t, g, np.int64(g["player"]), observation[i])
 
 
 @jit
@@ -277,11 +277,14 @@ def observe_one(tables, states, viewer, out):
 
 
 @jit
-def pay_one(tables, states, mode, points, player, over, reward):
-    """Write what a move that brought `player` some points is paid, and the end of the game if that has come: shape
-    (players,)."""
+def pay_one(tables, states, mode, scores, over, reward):
+    """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
+    (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
-    move_reward(t, mode, points, player, int(g["num_players"]), reward)
+    for player in range(len(scores)):
+        reward[player] = -scores[player] if mode == POINTS else 0
+        scores[player] = g["scores"][player]
+    move_reward(t, g, mode, reward)
     if over:
         final_reward(t, g, mode, reward)
 
@@ -295,6 +298,6 @@ def turn_one(tables, states, legal, action, mask, observation):
     points, over = play_one(tables, states, legal, action)
     mask_one(tables, states, legal, mask)
     g = states[0]
-    player = int(g["player"])
+    player = np.int64(g["player"])  # the type that `observe` is compiled for elsewhere
     observe_one(tables, states, player, observation)
-    return points, player, over
+    return points, int(player), over

@@ -10,11 +10,24 @@ LINE, COLUMN, EDGE = 20, 9, 18
 """Height of a line, width of a column, room around the text, in units of a text picture: pixels at its full size."""
 
 
-def text_picture(text: str, before: str | None = None, title: str = "") -> str:
+COLOURS = {
+    "light": {"panel": "#fffcf5", "edge": "#d8cab0", "ink": "#2a2520", "mark": "#f3dfae"},
+    "dark": {"panel": "#2a2520", "edge": "#574b3d", "ink": "#f4ecdf", "mark": "#6b5320"},
+}
+"""By theme; the names are those of the page's own colours."""
+
+
+def text_picture(text: str, before: str | None = None, title: str = "", theme: str = "auto") -> str:
     """A text of several lines as SVG, letter below letter; words that differ from those of `before` are marked.
 
-    It has the colours of the page around it, light or dark; elsewhere those of a light page.
+    Args:
+        text, before: What is drawn, and what stood there before the last move.
+        title: What the picture is called.
+        theme: "light" or "dark", or "auto": the colours of the page around it, elsewhere those of a light page.
     """
+    colours = COLOURS["light" if theme == "auto" else theme]
+    if theme == "auto":
+        colours = {name: f"var(--{name},{colour})" for name, colour in colours.items()}
     rows, old = _rows(text), _rows(text if before is None else before)
     width = max(24, *map(_columns, rows)) * COLUMN + 2 * EDGE
     height = len(rows) * LINE + 2 * EDGE
@@ -31,9 +44,9 @@ def text_picture(text: str, before: str | None = None, title: str = "") -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="text" viewBox="0 0 {width} {height}" role="img" '
         f'style="width:100%;min-width:{round(0.48 * width)}px;max-width:{round(1.35 * width)}px;height:auto">'
         f"<title>{escape(title)}</title><desc>{escape(chr(10).join(rows))}</desc>"
-        "<style>.text .sheet{fill:var(--panel,#fffcf5);stroke:var(--edge,#d8cab0)}"
-        ".text text{fill:var(--ink,#2a2520);font:15px ui-monospace,'SF Mono',Menlo,Consolas,'DejaVu Sans Mono',"
-        "monospace}.text .new{fill:var(--mark,#f3dfae)}</style>"
+        f"<style>.text .sheet{{fill:{colours['panel']};stroke:{colours['edge']}}}"
+        f".text text{{fill:{colours['ink']};font-size:15px;font-family:ui-monospace,'SF Mono',Menlo,Consolas,"
+        f"'DejaVu Sans Mono',monospace,Inter}}.text .new{{fill:{colours['mark']}}}</style>"
         f'<rect class="sheet" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="13.5"/>'
         f"{''.join(marks)}{''.join(words)}</svg>"
     )

@@ -52,12 +52,10 @@ def draw(
         options: For the game's own drawing function, e.g. `theme` and `layout`.
     """
     tables = definition.build_tables(components)
-    if (
-        before is not None
-        and player is not None
-        and verbs.public_action(tables[0], before[0], action, player) != action
-    ):
-        before = None
+    if before is not None and player is not None:
+        num_actions = len(definition.action_table(components))
+        if not verbs.is_seen(tables[0], before[0], action, player, num_actions):
+            before = None
     if definition.picture is None:
         return _text(definition, states, components, player, before, **options)
     position = definition.to_dict(states[0], components, player)
@@ -67,10 +65,6 @@ def draw(
     return definition.picture(
         position, components, before=definition.to_dict(before[0], components, player), move=move, **options
     )
-
-
-def _seen(tables: np.ndarray, before: np.ndarray, action: int, player: int | None) -> bool:
-    return player is None or int(verbs.public_action(tables[0], before[0], action, player)) == action
 
 
 def _text(
@@ -90,7 +84,7 @@ def _text(
         raise ValueError(f"theme is one of {THEMES}, layout one of {LAYOUTS}, got {theme!r}, {layout!r}")
     text = definition.render(states, components, player, names)
     was = None if before is None else definition.render(before, components, player, names)
-    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title)
+    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title, theme)
 
 
 def grid(pictures: list[str], rest: int) -> str:

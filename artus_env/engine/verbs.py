@@ -12,12 +12,12 @@ code here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, wraps
-from inspect import signature
+from functools import wraps
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numba.core.typing.templates import AbstractTemplate, infer_global
 
 from artus_env.engine.jit import DISABLED, jit, register_tables
 
@@ -74,30 +74,29 @@ def _verb(required: bool) -> Callable[[Verb], Verb]:
             return _of(t.dtype, name)(t, *rest)
 
         if not DISABLED:
-
-            @overload(verb, strict=False)  # the names of arguments are the game's own
-            def typed(t, *rest):
-                return _forwarding(_of(t.dtype, name))
-
+            infer_global(verb, types.Function(_typing_of(verb)))
         return verb
 
     return make
 
 
-@cache
-def _forwarding(function: Verb) -> Verb:
-    """A plain function that calls a compiled one: so that one keeps the way in which it was compiled."""
-    arguments = ", ".join(signature(function).parameters)
-    made: Verb = eval(f"lambda {arguments}: function({arguments})", {"function": function})
-    return made
+def _typing_of(verb: Verb) -> type[AbstractTemplate]:
+    """How compiled code calls a verb: as the function of the game whose tables it is given."""
+
+    class VerbTemplate(AbstractTemplate):
+        key = verb
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            self._chosen = types.Dispatcher(_of(args[0].dtype, verb.__name__))
+            return self._chosen.get_call_type(self.context, args, kws)
+
+        def get_impl_key(self, sig: Any) -> Any:
+            return self._chosen.get_impl_key(sig)
+
+    return VerbTemplate
 
 
 # --- what every game has ------------------------------------------------------------------------------------------
-
-
-@_verb(required=True)
-def mask_words(t):
-    """Words of 64 bits that a set of actions takes: a literal number, the same for every box."""
 
 
 @_verb(required=True)
@@ -116,11 +115,6 @@ def play(t, g, action):
 
 
 @_verb(required=True)
-def points_of(t, g, action):
-    """Points that `play` would return, as far as the player to move can know them; nothing is played."""
-
-
-@_verb(required=True)
 def is_over(t, g):
     """Whether the game has ended."""
 
@@ -136,19 +130,43 @@ def redeal(t, g, viewer, seed):
     whatever the truth is."""
 
 
-@_verb(required=True)
-def conceal(t, g, viewer):
-    """Remove all that `viewer` doesn't know."""
-
-
 # --- what has a default ---------------------------------------------------------------------------------------------
 
 
 @_verb(required=False)
+def mask_words(t):
+    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. Default: 1."""
+    return 1
+
+
+@_verb(required=False)
+def points_of(t, g, action):
+    """Points that `play` would return, as far as the player to move can know them; nothing is played. Default: 0."""
+    return 0
+
+
+@_verb(required=False)
+def conceal(t, g, viewer):
+    """Remove all that `viewer` doesn't know. Default: something they can't tell from it stands in its place, the same
+    whatever the truth is."""
+    redeal(t, g, viewer, 0)
+
+
+@_verb(required=False)
 def public_action(t, g, action, viewer):
-    """What `viewer` sees of a legal action of the player to move, as an action id: two actions that they can't tell
-    apart have the same one. Default: the action itself."""
+    """What `viewer` sees of an action of the player to move, as an action id: two actions that they can't tell apart
+    have the same one. It need not be legal: which actions are legal may be hidden as well. Default: the action
+    itself."""
     return action
+
+
+def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int) -> bool:
+    """Whether `viewer` sees which action the player to move takes: no other one looks the same to them.
+
+    That `public_action` returns the action itself doesn't say so: it may be the one that stands for all hidden ones.
+    """
+    seen = public_action(t, g, action, viewer)
+    return all(other == action or public_action(t, g, other, viewer) != seen for other in range(num_actions))
 
 
 @_verb(required=False)

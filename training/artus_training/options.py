@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import tyro
@@ -26,7 +26,7 @@ Agents = Annotated[tuple[str, ...], Positional, arg(metavar="AGENT ...", help_be
 """One or more agents, without `--agents`."""
 
 
-@dataclass_transform()
+@dataclass_transform(field_specifiers=(field,))
 def options(kind: type[Said]) -> type[Said]:
     """A dataclass of options. A default of None means that nothing was said: the word None is no value of its own."""
     return configure(DisallowNone)(dataclass(kind))

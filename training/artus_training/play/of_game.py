@@ -1,7 +1,7 @@
-"""What the play page asks a game for. No other module here asks a game's `Definition` or makes games.
+"""What a game may bring for the play page, and how the page makes games and asks what is seen of them.
 
-A game has to bring nothing for the page: it is played with its text, or its picture where it has one, and a button for
-each legal move. What makes it nicer are three parts of its definition:
+A game has to bring nothing: it is played with its text, or its picture where it has one, and a button for each legal
+move. What makes it nicer are three parts of its definition:
 
 - `words`: sentences about moves (see `Words`);
 - `sight`: data for the game's own script, and its picture for the page (see `Sight`);
@@ -130,7 +130,7 @@ def seen_move(game: Game, action: int, viewer: int) -> str | None:
 
     Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
     """
-    return game.move(action) if game.public_action(action, viewer) == action else None
+    return game.move(action) if game.is_seen(action, viewer) else None
 
 
 def standing(game: Game) -> list[int]:

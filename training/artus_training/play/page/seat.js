@@ -331,6 +331,7 @@ function remember(id, property) {
 /** The game's own script and style, before anything is shown with them. */
 async function fetchGame() {
   document.body.classList.toggle("plain", !setup.script);
+  document.body.classList.toggle("worded", setup.worded);
   if (setup.style) {
     const sheet = parts.make("link", { rel: "stylesheet", href: setup.style });
     const ready = new Promise((done) => (sheet.onload = sheet.onerror = done));
