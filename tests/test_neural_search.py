@@ -126,7 +126,7 @@ def test_each_player_is_taken_to_play_for_himself(num_players):
     batch = end_games(num_players, 2)
     tried = 0
     for state in batch.states:
-        given = Batch.definition.to_dict(state, batch.components)
+        given = ARTUS.to_dict(state, batch.components)
         me, other = given["turn"], (given["turn"] + 1) % num_players
         game = Game.from_dict(given)
         answers = {}  # scores after each answer to each move: shape (answers, players)

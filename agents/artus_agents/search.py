@@ -18,7 +18,6 @@ from artus_agents.tree import (
     EDGE,
     Tree,
     add_edge,
-    add_node,
     best_edge,
     follow,
     most_visited,
@@ -274,10 +273,8 @@ def simulate(t, root, key, first, count, settings, memory):
                 break
             path[0, depth], path[1, depth] = index, g["player"]
             depth += 1
-            node = follow(t, g, tree, node, index, viewer)
-            if node < 0:
-                if int(tree.used[0]) < len(tree.nodes):
-                    tree.edges[index]["child"] = add_node(tree)
+            node, new = follow(t, g, tree, node, index, viewer)
+            if new:
                 break
         # On from there by quick moves, then judge.
         n = _PLAYOUT
