@@ -422,7 +422,7 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
     save_agent(path, network(3), CARD)
     agent = find_agent(f"ppo-search:12:{path}")
     assert isinstance(agent, NeuralSearchAgent)
-    assert (agent.evaluations, agent.mode) == (12, WIN)
+    assert (agent.evaluations, agent.reward) == (12, "win")
     view, _ = somewhere("advanced", 3, 20)
     expected = NeuralSearchAgent(network(3), 12, bfloat16=agent.bfloat16).act(view)
     np.testing.assert_array_equal(agent.act(view), expected)
