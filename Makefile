@@ -44,7 +44,7 @@ format: install
 # The rules as plain Python, so that every line counts.
 coverage: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=artus_env/games/artus -m pytest \
-		tests/test_engine_*.py tests/test_rules.py tests/test_positions.py tests/test_rulebook_examples.py tests/test_picture.py
+		tests/test_engine_*.py tests/artus
 	$(BIN)/python -m coverage report --skip-covered --show-missing --fail-under=90
 
 # Run anew, with what they print and draw kept in them.
@@ -53,7 +53,7 @@ notebooks: install
 
 # The generated tables, then the site; every warning fails.
 docs: install
-	$(BIN)/python -m artus_env.games.artus.tables README.md docs/*.md
+	$(BIN)/artus tables README.md docs/*.md
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo open docs/_build/html/index.html
 

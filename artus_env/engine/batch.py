@@ -64,6 +64,7 @@ class Batch:
     """
 
     default_game: ClassVar[str]
+    """Name of the game that is played where none is named."""
 
     def __init__(
         self,
