@@ -44,7 +44,7 @@ format: install
 # The rules as plain Python, so that every line counts.
 coverage: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=artus_env/games/artus -m pytest \
-		tests/test_engine_*.py tests/test_rules.py tests/test_positions.py tests/test_rulebook_examples.py tests/test_picture.py
+		tests/test_engine_*.py tests/artus
 	$(BIN)/python -m coverage report --skip-covered --show-missing --fail-under=90
 
 # Run anew, with what they print and draw kept in them.

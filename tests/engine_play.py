@@ -1,4 +1,5 @@
-"""Plays random games for the engine tests, in the test's own process or, run as a script, in another one.
+"""Plays random games of all installed games for the tests, in the test's own process or, run as a script, in another
+one. What names no game is about Artus.
 
 python engine_play.py digests            what `digests` gives, as JSON
 python engine_play.py fork|threads|spawn  play the same games there too; exit status 0 if all came out the same
@@ -13,11 +14,14 @@ import os
 import subprocess
 import sys
 import threading
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from artus_env import Batch, Card, Components, Game
+from artus_env.engine.games import find_game, game_names
+from artus_env.engine.rewards import reward_modes
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
 VARIANTS = [(rules, num_players) for rules in ("beginner", "advanced") for num_players in (2, 3, 4)]
@@ -74,9 +78,21 @@ def play_digest(batch: Batch, steps: int) -> str:
 
 
 def digests(threads: int = 1) -> dict[str, str]:
-    """Hashes of random play through the end of a game, for every variant, reward mode and a tiny box; and of the
-    generator."""
+    """Hashes of random play through the end of a game, for every variant of every game, reward mode and a tiny box; and
+    of the generator."""
     found = {}
+    for game in sorted(set(game_names()) - {"artus"}):
+        definition = find_game(game)
+        for number, (rules, num_players) in enumerate(
+            product(definition.rules, range(definition.min_players, definition.max_players + 1))
+        ):
+            reward = reward_modes(definition.score)[number % 3]
+            options = {"game": game, "rules": rules, "num_players": num_players, "reward": reward}
+            found[f"{game} {rules} {num_players}"] = play_digest(Batch(3, seed=number, threads=threads, **options), 60)
+            one = Game(rules, num_players, 5, game=game)
+            found[f"{game} {rules} {num_players} redealt"] = hashlib.sha256(
+                b"".join(one.redeal(player, 9).state.tobytes() for player in range(num_players))
+            ).hexdigest()
     for number, (rules, num_players) in enumerate(VARIANTS):
         reward = ("prestige", "win", "margin")[number % 3]
         batch = Batch(3, rules=rules, num_players=num_players, seed=number, threads=threads, reward=reward)
@@ -99,8 +115,12 @@ KEYS = tuple(np.uint64(key) for key in (0, 1, (1 << 63) - 1, 1 << 63, (1 << 64) 
 
 
 def shared_digest(seed: int) -> str:
-    """A hash of some play with the loops that share work among threads."""
-    return play_digest(Batch(9, rules="advanced", num_players=3, seed=seed, threads=2), 12)
+    """A hash of some play of every game with the loops that share work among threads."""
+    batches = (
+        Batch(9, game=game, rules=find_game(game).rules[-1], num_players=3, seed=seed, threads=2)
+        for game in game_names()
+    )
+    return " ".join(play_digest(batch, 12) for batch in batches)
 
 
 def exit_as_told(seed: int, expected: str) -> None:

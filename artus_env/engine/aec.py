@@ -98,6 +98,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
         self._index = {agent: player for player, agent in enumerate(self.possible_agents)}
         self._seed: int | None = None  # of the last deal
+        self._reward = np.zeros(num_players)
         self._was_reset = False
         self._ended = True  # nobody may act: before the first reset, and from the end of a game to the next reset
         self._has_updated = False  # whether the loop over `agent_iter` stepped
@@ -145,6 +146,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self._paid = False  # whether there is anything but zeros in `rewards`
+        self._scores = np.array(game.scores)  # as of the last reward
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos = {agent: self._waiting() for agent in self.agents}
@@ -175,7 +177,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         number = action if action.__class__ is int else action_number(action)
         agent = self.agent_selection
         try:
-            points, player, over = self.game.turn(number, self._mask, self._observation)
+            _, player, over = self.game.turn(number, self._mask, self._observation)
         except IllegalMoveError:
             if self._raise_illegal:
                 raise
@@ -188,8 +190,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             self._paid = False
         if over:
             self._end()
-        if over or (points and self._mode == POINTS):
-            self._pay(points, self._index[agent])
+        if over or self._mode == POINTS:
+            self._pay()
         following = self.possible_agents[player]
         if following != agent:
             self.infos[agent] = self._waiting()
@@ -251,12 +253,13 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """The info of an agent who isn't to move."""
         return {"action_mask": np.zeros(self._num_actions, np.int8)}
 
-    def _pay(self, points: int, mover: int) -> None:
-        reward = np.zeros(self.num_players)
-        kernels.pay_one(self.game._tables, self.game._states, self._mode, points, mover, self._ended, reward)
-        self.rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
-        self._accumulate_rewards()
-        self._paid = True
+    def _pay(self) -> None:
+        reward = self._reward
+        kernels.pay_one(self.game._tables, self.game._states, self._mode, self._scores, self._ended, reward)
+        if reward.any():
+            self.rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
+            self._accumulate_rewards()
+            self._paid = True
 
     def _end(self) -> None:
         self._ended = True

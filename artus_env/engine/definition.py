@@ -11,6 +11,7 @@ import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.numbers import is_whole, whole_number
+from artus_env.engine.positions import plain_lines
 from artus_env.engine.reading import shown
 
 
@@ -20,7 +21,7 @@ def any_action(move: str, components: Any) -> None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Definition:
     """One game: its data types, its verbs and its text forms. To make one is to make its verbs known.
 
@@ -33,18 +34,19 @@ class Definition:
         score: What the points of the score are called; also the reward mode that pays them as they
             come.
         verbs: Modules or objects with the game's verbs (see `artus_env.engine.verbs`).
-        standard: The standard components. They are hashable, have `hash` (text), and are read by the functions below.
-        components_type: The class of all components.
+        standard: The standard components. They are hashable, have `hash` (text), and are read by the functions below;
+            all others are of the same class.
         state_dtype: The record of one game (see `artus_env.engine.verbs` for the fields that it must have).
         build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype that no other
             game has, read-only.
         action_table: components -> one entry for each action id.
         observation_bounds: components -> lowest and highest value of each feature: shapes (F,), int8.
-        observation_scale: components -> factors that bring each feature to about -1..1: shape (F,), float32.
+        observation_scale: components -> factors that bring each feature to about -1..1: shape (F,), float32; None:
+            by the bounds.
         to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
         from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
-        render: (states, components, player, names) -> the table as text.
+        render: (states, components, player, names) -> the table as text; None: the position, part by part.
         picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its
             text is drawn.
         colours: theme ("light" or "dark") -> the flat colours of its pictures, as `#rrggbb`: a film keeps them as they
@@ -65,23 +67,22 @@ class Definition:
 
     name: str
     title: str
-    rules: tuple[str, ...]
-    rules_version: int
-    min_players: int
+    rules: tuple[str, ...] = ("standard",)
+    rules_version: int = 1
+    min_players: int = 2
     max_players: int
     score: str
     verbs: tuple[Any, ...]
     standard: Any
-    components_type: type
     state_dtype: np.dtype
     build_tables: Callable[[Any], np.ndarray]
     action_table: Callable[[Any], Sequence[Any]]
     observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
-    observation_scale: Callable[[Any], np.ndarray]
+    observation_scale: Callable[[Any], np.ndarray] | Any = None
     to_dict: Callable[..., dict[str, Any]]
     from_dict: Callable[..., np.ndarray]
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
-    render: Callable[..., str]
+    render: Callable[..., str] | Any = None
     picture: Callable[..., str] | None = None
     colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
@@ -102,6 +103,29 @@ class Definition:
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
+        actions, most = len(self.action_table(self.standard)), 64 * self.mask_words
+        if actions > most:
+            raise ValueError(
+                f"{self.name}: {actions} actions need more words than mask_words says, which are for {most}"
+            )
+        defaults = {"observation_scale": self._scale_by_bounds, "render": self._render_plainly}
+        for name, function in defaults.items():
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, function)
+
+    def _scale_by_bounds(self, components: Any) -> np.ndarray:
+        low, high = (bounds.astype(np.float32) for bounds in self.observation_bounds(components))
+        return 1 / np.maximum(1, np.maximum(np.abs(low), np.abs(high)))
+
+    def _render_plainly(
+        self, states: np.ndarray, components: Any, player: int | None = None, names: Sequence[str] | None = None
+    ) -> str:
+        return "\n".join(plain_lines(self.to_dict(states[0], components, player), names))
+
+    @property
+    def components_type(self) -> type:
+        """The class of all components."""
+        return type(self.standard)
 
         if self.outlook_gates and len(self.outlook_gates) != self.outlooks:
             raise ValueError(f"{self.name}: outlook_gates must be {self.outlooks} numbers, one for each outlook")

@@ -11,7 +11,7 @@ import numpy as np
 from artus_env.engine import verbs
 from artus_env.engine.bits import is_in, lowest_bit, next_action, popcount, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.engine.rewards import final_reward, move_reward
+from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
 ILLEGAL = -1_000_000
@@ -104,12 +104,12 @@ def step(
     for i in range(low, high):
         g = states[i]
         players = int(g["num_players"])
-        mover = int(g["player"])
         if verbs.is_over(t, g):
-            move_reward(t, mode, 0, mover, players, reward[i])
+            reward[i] = 0
             continue
-        points = verbs.play(t, g, int(actions[i]))
-        move_reward(t, mode, points, mover, players, reward[i])
+        before_move(g, mode, reward[i])
+        verbs.play(t, g, int(actions[i]))
+        move_reward(t, g, mode, reward[i])
         over = verbs.is_over(t, g)
         done[i] = over
         if over:
@@ -277,11 +277,14 @@ def observe_one(tables, states, viewer, out):
 
 
 @jit
-def pay_one(tables, states, mode, points, player, over, reward):
-    """Write what a move that brought `player` some points is paid, and the end of the game if that has come: shape
-    (players,)."""
+def pay_one(tables, states, mode, scores, over, reward):
+    """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
+    (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
-    move_reward(t, mode, points, player, int(g["num_players"]), reward)
+    for player in range(len(scores)):
+        reward[player] = -scores[player] if mode == POINTS else 0
+        scores[player] = g["scores"][player]
+    move_reward(t, g, mode, reward)
     if over:
         final_reward(t, g, mode, reward)
 

@@ -67,11 +67,23 @@ def final_reward(t, g, mode, reward):
 
 
 @jit
-def move_reward(t, mode, points, player, players, reward):
-    """Write the reward for a move that brought `player` some points: shape (players,), floats of any width."""
-    for other in range(players):
-        reward[other] = 0
-    if mode == POINTS and points != 0:
-        for other in range(players):
-            reward[other] = -points / ((players - 1) * verbs.scale(t))
-        reward[player] = points / verbs.scale(t)
+def before_move(g, mode, reward):
+    """Prepare the reward for a move that is about to be played: shape (players,), floats of any width; zeros unless the
+    mode pays for moves, else the scores, negative."""
+    for player in range(int(g["num_players"])):
+        reward[player] = -int(g["scores"][player]) if mode == POINTS else 0
+
+
+@jit
+def move_reward(t, g, mode, reward):
+    """Write the reward for the move that has been played since `before_move`: for all points that it brought anybody;
+    where choices are revealed together, or a trick ends, it may be others than the mover."""
+    if mode != POINTS:
+        return
+    players = int(g["num_players"])
+    total = 0
+    for player in range(players):
+        total += int(g["scores"][player]) + int(reward[player])
+    for player in range(players):
+        own = int(g["scores"][player]) + int(reward[player])
+        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.scale(t))

@@ -101,11 +101,6 @@ def _typing_of(verb: Verb) -> type[AbstractTemplate]:
 
 
 @_verb(required=True)
-def mask_words(t):
-    """Words of 64 bits that a set of actions takes: a literal number, the same for every box."""
-
-
-@_verb(required=True)
 def deal(t, g, seed, start_player, num_players, rule_set):
     """Set a new game up: all of `g` is written. A start player of -1 is drawn."""
 
@@ -118,11 +113,6 @@ def legal(t, g, words):
 @_verb(required=True)
 def play(t, g, action):
     """Carry out a legal action of the player to move. Returns the points that it brought them at once."""
-
-
-@_verb(required=True)
-def points_of(t, g, action):
-    """Points that `play` would return, as far as the player to move can know them; nothing is played."""
 
 
 @_verb(required=True)
@@ -141,12 +131,26 @@ def redeal(t, g, viewer, seed):
     whatever the truth is."""
 
 
-@_verb(required=True)
-def conceal(t, g, viewer):
-    """Remove all that `viewer` doesn't know."""
-
-
 # --- what has a default ---------------------------------------------------------------------------------------------
+
+
+@_verb(required=False)
+def mask_words(t):
+    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. Default: 1."""
+    return 1
+
+
+@_verb(required=False)
+def points_of(t, g, action):
+    """Points that `play` would return, as far as the player to move can know them; nothing is played. Default: 0."""
+    return 0
+
+
+@_verb(required=False)
+def conceal(t, g, viewer):
+    """Remove all that `viewer` doesn't know. Default: something they can't tell from it stands in its place, the same
+    whatever the truth is."""
+    redeal(t, g, viewer, 0)
 
 
 @_verb(required=False)

@@ -13,7 +13,6 @@ from artus_env.games.artus.components import (
     RULES,
     RULES_VERSION,
     STANDARD,
-    Components,
 )
 from artus_env.games.artus.observation import observation_bounds, observation_scale
 from artus_env.games.artus.state import STATE
@@ -28,7 +27,6 @@ ARTUS = Definition(
     score="prestige",
     verbs=(verbs,),
     standard=STANDARD,
-    components_type=Components,
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=action_table,

@@ -1,6 +1,6 @@
 """Golden games: random play of every variant, recorded once. They must replay to the same positions for ever.
 
-A change of the rules on purpose raises `RULES_VERSION`; then `python tests/golden/write.py` writes the files anew.
+A change of the rules on purpose raises `RULES_VERSION`; then `python tests/artus/golden/write.py` writes the files anew.
 """
 
 import json

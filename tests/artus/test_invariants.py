@@ -235,7 +235,7 @@ def batch_at(*states):
     first = states[0][0]
     batch = Batch(
         len(states),
-        rules=["beginner", "advanced"][int(first["advanced"])],
+        rules=["beginner", "advanced"][int(first["rule_set"])],
         num_players=int(first["num_players"]),
         threads=1,
         autoreset=False,

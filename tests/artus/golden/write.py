@@ -1,4 +1,4 @@
-"""Write the golden games anew: `python tests/golden/write.py`. Only for a change of the rules on purpose.
+"""Write the golden games anew: `python tests/artus/golden/write.py`. Only for a change of the rules on purpose.
 
 Two games of each variant: one from the deal, one from a crowded table on which every prince has two rings.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 from artus_env import Game
 
 GOLDEN = Path(__file__).parent
-sys.path.insert(0, str(GOLDEN.parent))
+sys.path.insert(0, str(GOLDEN.parents[1]))
 from positions import position  # noqa: E402 - found beside the tests
 
 CROWNS = {

@@ -1,0 +1,141 @@
+"""Positions as plain data for games that want no form of their own: the fields of the state record by name.
+
+A field is one whole number, or one for each seat; a set of cards may be such a number, bit c for card c.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.numbers import whole_number
+from artus_env.engine.reading import shown
+
+MOST_NAMED = 5
+"""Unknown keys in a message."""
+MOST = (1 << 53) - 1
+"""The largest number in a position: all readers of JSON keep it."""
+
+
+class PlainPositions:
+    """Writes and reads the positions of a game: `to_dict` and `from_dict` of its `Definition`.
+
+    Args:
+        game: Its name, which positions have as `game`.
+        rules: Names of its rule sets: `rules` of a position is one of them, in place of the field `rule_set`.
+        state_dtype: The state record.
+        sets: Fields that are sets of cards, which are written as lists.
+        hidden: Fields that are left out of what a player knows; where there is one value for each seat, the player's
+            own is there, and the others are null.
+        fault: (states, components) -> what is wrong with a position, "" if nothing; begins with the name of a field.
+            The state has shape (1,); each field has been checked by itself.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        rules: Sequence[str],
+        state_dtype: np.dtype,
+        sets: Sequence[str] = (),
+        hidden: Sequence[str] = (),
+        fault: Callable[[np.ndarray, Any], str] = lambda states, components: "",
+    ) -> None:
+        self.game = game
+        self.rules = tuple(rules)
+        self.state_dtype = state_dtype
+        self.sets = frozenset(sets)
+        self.hidden = frozenset(hidden)
+        self.fault = fault
+        self.fields = [name for name in state_dtype.names or () if name != "rule_set"]
+        self.keys = ("game", "rules", *self.fields)
+        self.seats = state_dtype["scores"].shape[0]
+        for name in self.fields:
+            if state_dtype[name].shape not in ((), (self.seats,)):
+                raise ValueError(f"{game}: {name} must be one number or {self.seats}: write to_dict and from_dict")
+
+    def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
+        """A position as plain data; with `player`, only what they may know."""
+        players = int(state["num_players"])
+        data: dict[str, Any] = {"game": self.game, "rules": self.rules[int(state["rule_set"])]}
+        for name in self.fields:
+            secret = player is not None and name in self.hidden
+            if state[name].shape:
+                data[name] = [
+                    None if secret and seat != player else self._plain(name, value)
+                    for seat, value in enumerate(state[name][:players])
+                ]
+            elif not secret:
+                data[name] = self._plain(name, state[name])
+        return data
+
+    def _plain(self, name: str, value: Any) -> int | list[int]:
+        bits = int(value)
+        return [bit for bit in range(bits.bit_length()) if bits >> bit & 1] if name in self.sets else bits
+
+    def from_dict(self, data: Any, components: Any) -> np.ndarray:
+        """The position as a state: shape (1,).
+
+        Raises:
+            ValueError: If anything is missing, unknown or doesn't fit; the message names it.
+        """
+        if not isinstance(data, dict):
+            raise ValueError(f"a position is a JSON object, got {type(data).__name__}")
+        missing = [key for key in self.keys if key not in data]
+        unknown = [shown(key) for key in data if key not in self.keys]
+        if missing:
+            raise ValueError(f"missing: {', '.join(missing)}")
+        if unknown:
+            raise ValueError(f"unknown: {', '.join(unknown[:MOST_NAMED])}{', ...' * (len(unknown) > MOST_NAMED)}")
+        for key, known in (("game", (self.game,)), ("rules", self.rules)):
+            if data[key] not in known:
+                raise ValueError(f"{key} must be one of {', '.join(known)}, got {shown(data[key])}")
+        players = whole_number("num_players", data["num_players"], 2, self.seats)
+        whole_number("player", data["player"], 0, players - 1)
+        states = np.zeros(1, self.state_dtype)
+        state = states[0]
+        state["rule_set"] = self.rules.index(data["rules"])
+        for name in self.fields:
+            value = data[name]
+            if not state[name].shape:
+                state[name] = self._number(name, name, value)
+            elif not isinstance(value, list) or len(value) != players:
+                raise ValueError(f"{name} must be a list of {players}, got {shown(value)}")
+            else:
+                state[name][:players] = [self._number(name, f"{name}[{k}]", entry) for k, entry in enumerate(value)]
+        wrong = self.fault(states, components)
+        if wrong:
+            raise ValueError(wrong)
+        return states
+
+    def _number(self, field: str, name: str, value: Any) -> int:
+        """The value of a field from plain data; messages call it by `name`."""
+        bounds = np.iinfo(self.state_dtype[field].base)
+        if field not in self.sets:
+            return whole_number(name, value, max(int(bounds.min), -MOST), min(int(bounds.max), MOST))
+        if not isinstance(value, list):
+            raise ValueError(f"{name} must be a list, got {shown(value)}")
+        bits = [whole_number(f"{name}[{k}]", bit, 0, bounds.bits - 2) for k, bit in enumerate(value)]
+        if sorted(set(bits)) != bits:
+            raise ValueError(f"{name} must rise, got {shown(value)}")
+        return sum(1 << bit for bit in bits)
+
+
+def plain_lines(position: dict[str, Any], names: Sequence[str] | None = None) -> list[str]:
+    """A position as text, a line for each of its parts.
+
+    Args:
+        position: As from `to_dict`.
+        names: Who plays, instead of "player 0", ...
+
+    Raises:
+        ValueError: If `names` doesn't name every player.
+    """
+    players = int(position["num_players"])
+    if names is not None and len(names) != players:
+        raise ValueError(f"names must name {players} players, got {list(names)!r}")
+    seats = [f"players: {' · '.join(names)}"] if names else []
+    parts = ((key, value if isinstance(value, str) else json.dumps(value)) for key, value in position.items())
+    return [*seats, *(f"{key}: {text}" for key, text in parts)]

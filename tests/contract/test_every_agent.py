@@ -1,0 +1,101 @@
+"""Every agent plays every game, legally, and decides by what its player knows alone."""
+
+import numpy as np
+import pytest
+import torch
+
+from artus_agents.network import Network, Shape
+from artus_agents.neural import NeuralAgent
+from artus_agents.neural_search import NeuralSearchAgent
+from artus_env.engine.agents import View, find_agent
+from artus_env.engine.match import play_games
+from artus_env.engine.rng import seed_stream
+from every_game import VARIANTS, largest, variants
+
+torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
+
+PLAYED = 8
+KEYS = seed_stream(5, PLAYED)
+
+
+def network(variant):
+    """Any opinions, of weights so coarse that no sum is rounded: it says the same of a position in any company."""
+    definition = variant.definition
+    torch.manual_seed(0)
+    made = Network(Shape.of(definition, definition.standard, (16,)), definition.observation_scale(definition.standard))
+    for parameter in made.parameters():
+        parameter.data = (parameter + torch.randn(parameter.shape) / 10).mul(64).round() / 64
+    return made.requires_grad_(False)
+
+
+AGENTS = {
+    "random": lambda variant: find_agent("random"),
+    "greedy": lambda variant: find_agent("greedy"),
+    "lookahead": lambda variant: find_agent("lookahead"),
+    "ismcts": lambda variant: find_agent("ismcts:20"),
+    "ppo": lambda variant: NeuralAgent(network(variant)),
+    "ppo-search": lambda variant: NeuralSearchAgent(network(variant), 8),
+}
+agents = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS)
+
+
+def decide(agent, batch):
+    return np.asarray(agent.act(View(batch, None, KEYS)))
+
+
+def somewhere(variant):
+    """Games of different ages, none of them over."""
+    batch = variant.new_batch(PLAYED, autoreset=True, seed=3)
+    ages = np.random.default_rng(3).integers(0, 40, PLAYED)
+    for age in range(ages.max()):
+        going_on = np.flatnonzero(age < ages)
+        batch.step(batch.sample()[going_on], going_on)
+    return batch
+
+
+@agents
+@variants
+def test_decisions_do_not_depend_on_what_is_hidden(make, variant):
+    agent, batch = make(variant), somewhere(variant)
+    decided = decide(agent, batch)
+    assert batch.mask[np.arange(PLAYED), decided].all()
+    view = View(batch, None, KEYS)
+    for truth in range(3):
+        batch.states[:] = view.redeal(seed_stream(truth, PLAYED))
+        batch.refresh()
+        assert (decide(agent, batch) == decided).all()
+
+
+@agents
+@largest
+def test_decisions_do_not_depend_on_company(make, variant):
+    agent, batch = make(variant), somewhere(variant)
+    together = decide(agent, batch)
+    assert together.tolist() == [agent.act(View(batch, np.array([game]), KEYS))[0] for game in range(PLAYED)]
+    assert (decide(agent, batch) == together).all()
+
+
+@agents
+@largest
+def test_a_whole_game_is_played(make, variant):
+    batch = variant.new_batch(4)
+    line_up = [make(variant), find_agent("random")]
+    seats = np.zeros((4, variant.num_players), np.int64)
+    seats[:, 1:] = 1
+    played = play_games(batch, line_up, seats, KEYS[:4])
+    assert batch.over.all()
+    np.testing.assert_allclose(played.shares().sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v.game == "magpies"][:2], ids=str)
+@pytest.mark.parametrize(("name", "lead"), [("lookahead", 0.04), ("ismcts:60", 0.15)])
+def test_searches_play_better_than_chance(name, lead, variant):
+    """Whoever looks far enough ahead bids the highest card; `lookahead` sees the end of a round
+    from its last bid alone."""
+    games, players = 300, variant.num_players
+    batch = variant.new_batch(games)
+    seats = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
+    others = [find_agent("random")] * (players - 1)
+    played = play_games(batch, [find_agent(name), *others], seats, seed_stream(1, games))
+    won = played.shares()[seats == 0].mean()
+    assert won > 1 / players + lead, won

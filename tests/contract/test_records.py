@@ -1,0 +1,215 @@
+"""Records and positions of every game: they come back as they were, and what is wrong with one is named in one line."""
+
+import copy
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from artus_env import Game
+from artus_env.engine.records import RecordError
+from every_game import GAMES, positions, random_game, record_of, variants, variants_of
+from foreign import TEXTS, VALUES, is_short_line, places, refusal, replaced
+
+GOLDENS = Path(__file__).parent / "goldens"
+REPEATED = ("artus",)
+"""Games with golden files of their own, in their own folders."""
+GOLDEN_LINES = [
+    pytest.param(path.stem, line, id=f"{path.stem}-{number}")
+    for path in sorted(GOLDENS.glob("*.jsonl"))
+    for number, line in enumerate(path.read_text().splitlines())
+]
+
+
+def finished(variant, seed=1):
+    (*_, game) = random_game(variant, seed)
+    return game
+
+
+@variants
+def test_a_game_replays_from_its_record(variant):
+    game = finished(variant)
+    line = game.record()
+    again = Game.replay(line)
+    assert again == game
+    assert again.actions_played == game.actions_played
+    assert again.record() == line
+    assert json.loads(line)["game"] == variant.game
+
+
+@variants
+def test_a_record_of_a_game_in_progress(variant):
+    for game in positions(variant):
+        again = Game.replay(game.record())
+        assert again == game
+        assert again.first() == game.first()
+
+
+@variants
+def test_copies_go_their_own_way(variant):
+    """Copied, deep-copied or pickled, with the past and the box."""
+    for game in positions(variant)[1:4]:
+        for other in (game.clone(), copy.copy(game), copy.deepcopy(game), pickle.loads(pickle.dumps(game))):
+            assert other == game
+            assert other.definition is game.definition
+            assert other.actions_played == game.actions_played
+            if not other.over:
+                before = record_of(game)
+                other.play(other.moves()[0])
+                assert record_of(game) == before
+                assert other != game
+    batch = variant.new_batch(3)
+    batch.step(batch.sample())
+    other = pickle.loads(pickle.dumps(batch))
+    for one in (batch, other):
+        one.step(one.sample())
+    assert other.states.tobytes() == batch.states.tobytes()
+
+
+# --- golden games: recorded once, they must replay to the same end for ever -----------------------------------------
+
+
+def test_every_game_has_golden_records():
+    assert {path.stem for path in GOLDENS.glob("*.jsonl")} | set(REPEATED) >= set(GAMES)
+
+
+@pytest.mark.parametrize(("name", "line"), GOLDEN_LINES)
+def test_golden_games_replay(name, line):
+    """To the same position, and the seed still deals the same game."""
+    golden = json.loads(line)
+    record = json.dumps(golden["record"], separators=(",", ":"))
+    game = Game.replay(record)
+    assert game.over
+    assert game.definition.name == name
+    assert game.to_dict() == golden["end"]
+    assert game.record() == record
+    assert Game(game.rules, game.num_players, game.seed, game=name) == game.first()
+
+
+# --- perft: numbers of legal sequences of moves ----------------------------------------------------------------------
+
+PERFT = {
+    # variant, seed of the deal: sequences of 1, 2, 3, ... moves, every hidden choice counted
+    ("magpies", "standard", 2, 1): [3, 9, 27, 81, 243, 729, 2187, 6561, 19683, 59049, 149931],
+    ("magpies", "standard", 3, 1): [3, 9, 27, 81, 243, 729, 2187, 6561],
+    ("artus", "beginner", 2, 1): [24, 552, 12144],
+    ("artus", "advanced", 3, 1): [24, 552, 12144],
+}
+
+
+@pytest.mark.parametrize(("start", "counts"), PERFT.items(), ids=lambda value: "-".join(map(str, value)))
+def test_perft(start, counts):
+    name, rules, num_players, seed = start
+    variant = next(v for v in variants_of(name) if (v.rules, v.num_players) == (rules, num_players))
+    states = variant.new_game(seed)._states
+    for count in counts:
+        batch = variant.new_batch(len(states))
+        batch.states[:] = states
+        batch.refresh()
+        rows, actions = np.nonzero(batch.mask)
+        assert len(rows) == count
+        after = variant.new_batch(len(rows))
+        after.states[:] = states[rows]
+        after.refresh()
+        after.step(actions)
+        states = after.states
+
+
+# --- faults ----------------------------------------------------------------------------------------------------------
+
+
+def read_position(variant):
+    return lambda data: Game.from_dict(data, game=variant.game)
+
+
+def moments(variant):
+    """A position in the middle and the last one."""
+    return positions(variant)[2].to_dict(), positions(variant)[-1].to_dict()
+
+
+@variants
+def test_a_missing_or_unknown_key_is_named(variant):
+    for position in moments(variant):
+        for key in position:
+            if key != "game":  # which older positions of the default game lack
+                message = refusal(ValueError, read_position(variant), {k: v for k, v in position.items() if k != key})
+                assert message
+                assert key in message
+                assert is_short_line(message)
+        message = refusal(ValueError, read_position(variant), {**position, "hat": 1})
+        assert message
+        assert "hat" in message
+
+
+@variants
+def test_a_value_of_another_type_is_refused_in_a_short_line(variant):
+    """In every place of a position. What is taken all the same is a position that comes back as it was."""
+    for position in moments(variant):
+        paths = list(places(position))
+        for path in paths[:: 1 + len(paths) // 40]:
+            for value in VALUES[:: 1 + len(VALUES) // 12]:
+                changed = replaced(position, path, value)
+                message = refusal(ValueError, read_position(variant), changed)
+                if message is None:
+                    assert read_position(variant)(changed).to_dict() == {**changed, "game": position.get("game")} or (
+                        "game" not in position and read_position(variant)(changed).to_dict() == changed
+                    )
+                else:
+                    assert is_short_line(message), message
+
+
+@variants
+def test_a_wrong_number_of_things_is_refused(variant):
+    """Every list with one more and one less, and every number by one off: refused, or a position that comes back."""
+    for position in moments(variant):
+        for path in places(position):
+            where = position
+            for key in path:
+                where = where[key]
+            if isinstance(where, list):
+                others = [where[:-1], where + where[-1:], where[::-1]] if where else [[0], [None]]
+            elif type(where) is int:
+                others = [where + 1, where - 1]
+            else:
+                continue
+            for other in others:
+                changed = replaced(position, path, other)
+                message = refusal(ValueError, read_position(variant), changed)
+                if message is None:
+                    again = read_position(variant)(changed)
+                    assert read_position(variant)(again.to_dict()) == again
+                else:
+                    assert is_short_line(message), message
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_position_is_a_json_object(game):
+    for value in (None, 1, "position", [], [{}], True):
+        with pytest.raises(ValueError, match=r"^[^\n]+$"):
+            Game.from_dict(value, game=game)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_whatever_stands_in_a_record_is_a_fault_that_is_named_in_a_short_line(game):
+    line = finished(variants_of(game)[-1]).record()
+    record = json.loads(line)
+    paths = [[key] for key in record] + list(places(record))[:: 1 + len(list(places(record))) // 30]
+    for path in paths:
+        for text in TEXTS[::3]:
+            changed = json.dumps(replaced(record, path, "HERE")).replace('"HERE"', text)
+            message = refusal(RecordError, Game.replay, changed)
+            assert message is None or is_short_line(message, most=2000), changed
+    for changed in (
+        {**record, "game": "no-such-game"},
+        {**record, "rules_version": record["rules_version"] + 1},
+        {**record, "components": "another box"},
+        {**record, "moves": [*record["moves"], record["moves"][-1]]},
+        {**record, "moves": ["?", *record["moves"]]},
+        {**record, "scores": [score + 1 for score in record["scores"]]},
+    ):
+        message = refusal(RecordError, Game.replay, json.dumps(changed))
+        assert message
+        assert is_short_line(message, most=2000)
+    assert refusal(RecordError, Game.replay, line[: len(line) // 2])

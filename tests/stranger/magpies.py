@@ -1,0 +1,150 @@
+"""Magpies: a game of secret bids for 2 to 6 players, who are dealt three of twenty cards in every round. One after the
+other bids a card, face down; the highest of them takes a jewel. The first player with five jewels wins."""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from artus_env.engine.bits import popcount
+from artus_env.engine.definition import Definition
+from artus_env.engine.jit import jit
+from artus_env.engine.positions import PlainPositions
+from artus_env.engine.rng import below, random_bits
+
+CARDS, HAND, SEATS = 20, 3, 6
+NO_BID = -1
+NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`
+LISTS = ("scores", "hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
+STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
+
+
+@dataclass(frozen=True)
+class Components:
+    goal: int = 5
+
+    @property
+    def hash(self):
+        return f"goal-{self.goal}"
+
+
+def build_tables(components):
+    return np.array([(components.goal, 0)], [("goal", np.int64), ("magpies", np.int8)])
+
+
+@jit
+def give_hands(g, viewer, key, number):
+    """Deal hands to all but the viewer (-1: to all) by the random numbers of a key, from `number` on."""
+    taken = 0 if viewer < 0 else int(g["hands"][viewer])
+    for p in range(int(g["num_players"])):
+        if p != viewer:
+            hand, card = 0, 0
+            while popcount(hand) < HAND:
+                card = below(random_bits(key, number), CARDS)
+                number += 1
+                hand |= (1 << card) & ~taken
+            taken |= hand
+            g["hands"][p] = hand
+            if g["bids"][p] != NO_BID:
+                g["bids"][p] = card  # the last one drawn is as likely as any
+
+
+@jit
+def deal(t, g, seed, start_player, num_players, rule_set):
+    g["num_players"], g["rule_set"], g["round"] = num_players, rule_set, 0
+    g["start_player"] = start_player if start_player >= 0 else below(random_bits(seed, 0), num_players)
+    g["player"] = g["start_player"]
+    g["scores"][:], g["hands"][:], g["bids"][:] = 0, 0, NO_BID
+    g["chance"] = int(random_bits(seed, 1) >> np.uint64(11))
+    give_hands(g, -1, g["chance"], 0)
+
+
+@jit
+def is_over(t, g):
+    return g["scores"].max() == t["goal"]
+
+
+@jit
+def legal(t, g, words):
+    words[0] = 0 if is_over(t, g) else g["hands"][g["player"]]
+
+
+@jit
+def play(t, g, action):
+    player, players = int(g["player"]), int(g["num_players"])
+    g["bids"][player] = action
+    g["player"] = (player + 1) % players
+    if g["player"] != g["start_player"]:
+        return 0
+    winner = np.argmax(g["bids"][:players])
+    g["scores"][winner] += 1
+    g["bids"][:] = NO_BID
+    g["round"] += 1
+    if not is_over(t, g):
+        give_hands(g, -1, g["chance"], int(g["round"]) << 16)
+    return int(winner == player)
+
+
+@jit
+def public_action(t, g, action, viewer):
+    return action if viewer == g["player"] else 0  # all bids look alike
+
+
+@jit
+def observe(t, g, viewer, out):
+    players = int(g["num_players"])
+    out[:] = 0
+    for card in range(CARDS):
+        out[card] = int(g["hands"][viewer]) >> card & 1
+    for k in range(players):  # in turn order from the viewer
+        p = (viewer + k) % players
+        out[CARDS + k], out[CARDS + SEATS + k] = g["scores"][p], 1 + (g["bids"][p] != NO_BID)
+
+
+@jit
+def redeal(t, g, viewer, seed):
+    give_hands(g, viewer, seed, 1)
+    g["chance"] = int(random_bits(seed, 0) >> np.uint64(11))
+
+
+def observation_bounds(components):
+    highest = [1] * CARDS + [components.goal] * SEATS + [2] * SEATS
+    return np.zeros(len(highest), np.int8), np.array(highest, np.int8)
+
+
+def fault(states, components):
+    """What is wrong with a position each of whose fields is right by itself."""
+    g, goal = states[0], components.goal
+    players, start, player = int(g["num_players"]), int(g["start_player"]), int(g["player"])
+    scores, hands, bids = g["scores"].tolist(), g["hands"][:players].tolist(), g["bids"][:players].tolist()
+    have_bid = {(start + k) % players for k in range((player - start) % players)}
+    for field, fits in (
+        ("start_player", 0 <= start < players),
+        ("scores", min(scores) >= 0 and sorted(scores)[-2] < goal >= max(scores)),
+        ("round", g["round"] == sum(scores)),
+        ("player", max(scores) < goal or player == start),
+        ("hands", all(hand.bit_count() == HAND and hand < 1 << CARDS for hand in hands)),
+        ("hands", sum(hands).bit_count() == HAND * players),
+        ("bids", all(b >= 0 and hands[p] >> b & 1 if p in have_bid else b == NO_BID for p, b in enumerate(bids))),
+    ):
+        if not fits:
+            return f"{field}: doesn't fit the rest of the position"
+    return ""
+
+
+POSITIONS = PlainPositions("magpies", ("standard",), STATE, ("hands",), ("hands", "bids", "chance"), fault)
+MAGPIES = Definition(
+    name="magpies",
+    title="Magpies",
+    max_players=SEATS,
+    score="jewels",
+    verbs=(sys.modules[__name__],),
+    standard=Components(),
+    state_dtype=STATE,
+    build_tables=build_tables,
+    action_table=lambda components: range(CARDS),
+    observation_bounds=observation_bounds,
+    to_dict=POSITIONS.to_dict,
+    from_dict=POSITIONS.from_dict,
+    move_text=lambda action, states, components, tables: f"bid:{action}",
+)
