@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from artus_env.default import DEFAULT_GAME, Batch, Game
+from artus_env import default as _default
+from artus_env.default import Batch, Game
 from artus_env.engine.game import IllegalMoveError
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
@@ -22,6 +23,8 @@ __all__ = [
     "warmup",
 ]
 
+DEFAULT_GAME = _default.DEFAULT_GAME
+"""Name of the game that is played where none is named."""
 NUM_ACTIONS = _actions.NUM_ACTIONS
 """How many actions there are with the standard box: ids are 0..NUM_ACTIONS - 1."""
 OBSERVATION_SIZE = _observation.OBSERVATION_SIZE

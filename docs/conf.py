@@ -176,6 +176,7 @@ def as_rst(text: str) -> str:
     them."""
     text = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
     text = re.sub(r"(?<!\S)([^\s`]*/\*[^\s`]*)(?!\S)", r"``\1``", text)  # a path with a star
+    text = re.sub(r"(?<![\w`*/])(\*\.\w+)", r"``\1``", text)  # and a name
     text = re.sub(r": ([A-Z]\.)$", r": \\\1", text, flags=re.MULTILINE)  # a single letter is no number of a list
     return re.sub(r"^## (.*)", r".. rubric:: \1", text, flags=re.MULTILINE)
 
@@ -222,7 +223,11 @@ def bases(thing: type) -> list[type]:
 
 
 def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Nothing is described twice: what users import from `artus_env` is described there and not where it is written."""
+    """Nothing is described twice: what users import from `artus_env` is described there and not where it is written,
+    all else only where it is written."""
+    if inspect.isfunction(thing):
+        page = app.env.docname.removeprefix("reference/")
+        return True if what == "module" and page != "artus_env" and thing.__module__ != page else None
     if not inspect.isclass(thing):
         return None
     elsewhere = what == "module" and app.env.docname != "reference/artus_env" and thing in exported()
@@ -268,7 +273,7 @@ class LinkCode(SphinxPostTransform):
             return name
         if "." not in name and not re.match(r"[A-Z]+[a-z]", name):  # words in small letters mean too many things
             return None
-        found = [full for full in objects if full.endswith("." + name)]
+        found = [full for full, entry in objects.items() if full.endswith("." + name) and not entry.aliased]
         return found[0] if len(found) == 1 else None
 
 

@@ -59,7 +59,8 @@ def random_moves(game: Game, seed: int, moves: int | None = None):
 
 
 ARRAYS = (
-    "states", "player", "observation", "mask", "legal_bits", "reward", "done", "final_scores", "scores", "seeds",
+    "states", "player", "observation", "mask", "legal_bits", "reward", "done", "final_scores", "final_outcomes",
+    "scores", "seeds",
 )  # fmt: skip
 
 

@@ -75,6 +75,5 @@ def test_the_game_of_the_page_plays(folder, jit):
 
 
 def test_the_loops_of_the_page_run(folder):
-    loops = re.findall(r"```py\n(from artus_env import.*?)```", PAGE, re.DOTALL)
-    assert loops
-    run(folder, "\n".join(loops), jit=True)
+    (loops,) = re.findall(r"^## Play it\n\n```py\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+    run(folder, loops, jit=True)

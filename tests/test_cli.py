@@ -249,14 +249,14 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     def interrupted(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("artus_training.watch.show.rules", interrupted)
+    monkeypatch.setattr("artus_training.watch.about.rules", interrupted)
     assert main(["rules"]) == 130
     assert capsys.readouterr().err == "artus rules: interrupted\n"
 
 
 @pytest.mark.parametrize("make", [lambda: np.empty(1 << 50), lambda: np.empty(1 << 62), lambda: torch.empty(1 << 50)])
 def test_too_little_memory_is_one_line_and_exit_code_2(make, monkeypatch, capsys):
-    monkeypatch.setattr("artus_training.watch.show.rules", lambda arguments: make())
+    monkeypatch.setattr("artus_training.watch.about.rules", lambda arguments: make())
     assert main(["rules"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("artus rules: there is not enough memory: ")
@@ -273,7 +273,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
         def faulty(arguments, error=error):
             raise error
 
-        monkeypatch.setattr("artus_training.watch.show.rules", faulty)
+        monkeypatch.setattr("artus_training.watch.about.rules", faulty)
         with pytest.raises(type(error)):
             main(["rules"])
 

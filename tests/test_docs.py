@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.games.artus import tables
+from artus_env import DEFAULT_GAME
+from artus_env.engine.documents import documents, fill
+from artus_env.engine.games import find_game
 from artus_training.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -17,17 +19,17 @@ COMMAND_LINE = (ROOT / "docs" / "commands.md").read_text()
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_tables_are_up_to_date(page):
     text = page.read_text()
-    assert tables.fill(text) == text, "run make docs"
+    assert fill(text, find_game(DEFAULT_GAME)) == text, "run make docs"
 
 
 def test_every_table_is_shown_somewhere():
     shown = {name for page in PAGES for name in re.findall(r"<!-- table: (\S+) -->", page.read_text())}
-    assert shown == set(tables.TABLES)
+    assert shown == set(documents(find_game(DEFAULT_GAME)))
 
 
 def test_an_unknown_table_is_named():
     with pytest.raises(ValueError, match="there is no table 'crds'"):
-        tables.fill("<!-- table: crds -->\n<!-- end -->")
+        fill("<!-- table: crds -->\n<!-- end -->", find_game(DEFAULT_GAME))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

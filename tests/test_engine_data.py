@@ -69,6 +69,7 @@ def test_shapes_and_types_of_a_batch():
         "done": ((5,), np.bool_),
         "scores": ((5, 3), np.int32),
         "final_scores": ((5, 3), np.int32),
+        "final_outcomes": ((5, 3), np.int32),
         "seeds": ((5,), np.uint64),
         "legal_bits": ((5, MASK_WORDS), np.uint64),
         "states": ((5,), STATE),

@@ -234,7 +234,9 @@ def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypa
 
 
 def test_the_benchmark_compares_one_thread_with_the_default_beside_neighbours(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(neighbours, "measure", lambda seconds: iter([neighbours.Compared("Batch", 10.0, 18.0, 1.8)]))
+    monkeypatch.setattr(
+        neighbours, "measure", lambda game, seconds: iter([neighbours.Compared("Batch", 10.0, 18.0, 1.8)])
+    )
     monkeypatch.setattr(interfaces, "warmup", lambda: None)
     assert main(["bench", "--neighbours", "1", "--json", str(tmp_path / "figures.json")]) == 0
     assert "Batch" in capsys.readouterr().out

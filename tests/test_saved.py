@@ -178,9 +178,10 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
         "head.weight": (352, 8), "head.bias": (352,),  # 339 actions, 4 values and 3 gates, and what rounds them up
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
-    shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "hidden": [16, 8], "outlook": True}
+    shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "players": 4, "hidden": [16, 8]}
+    shape["outlooks"] = 3
     checksum = hashlib.sha256(agent.read_bytes()).hexdigest()
-    assert card == {"format": 1, **CARD, "network": shape, "weights": checksum} == read_card(agent)
+    assert card == {"format": 1, "game": "artus", **CARD, "network": shape, "weights": checksum} == read_card(agent)
 
 
 def test_saving_again_replaces_the_agent(agent):

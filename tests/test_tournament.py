@@ -71,7 +71,7 @@ def test_a_block_does_not_depend_on_its_size(num_players):
 
 def test_the_progress_line_has_room_for_long_names():
     settings = Settings(("random", *(f"program:python3 /home/user/bots/mybot.py --depth {depth}" for depth in (3, 4))))
-    block = Block(0, 0, np.zeros((1, 2, 2), np.int32), np.array([[0, 0]]), [])
+    block = Block(0, 0, *np.zeros((2, 1, 2, 2), np.int32), np.array([[0, 0]]), [])
     assert block_text(settings, block) == "random 0%, progr...pth 3 100%"
     assert short_names(list(settings.agents), 10) == ["random", "prog...h 3", "prog...h 4"]
     assert short_names(["program:a --x", "program:b --x", "greedy"], 8) == ["pr...x#1", "pr...x#2", "greedy"]
@@ -385,7 +385,7 @@ def results_of(agents, *by_lineup, players=2):
     """Results from the scores of each line-up: shapes (deals, P, P)."""
     scores = [np.array(part, np.int32) for part in by_lineup]
     settings = Settings(agents, num_players=players, games=len(scores[0]) * players)
-    return Results(settings, scores, [np.full(part.shape[:2], -1) for part in scores])
+    return Results(settings, scores, scores, [np.full(part.shape[:2], -1) for part in scores])
 
 
 def drawn_results(agents, strength, deals, players=3, seed=0):
@@ -404,11 +404,11 @@ def test_standings_of_known_results():
     """Ten deals, two agents: one wins three games of four, ties the last; the intervals hold the mean."""
     whole = standings(results_of(("a", "b"), [[[10, 0], [5, -5]], [[3, 1], [7, 7]]] * 5))
     first, second = whole.table
-    assert (first.agent, first.wins, first.prestige, first.games) == ("a", 0.875, 6.25, 20)
-    assert (second.agent, second.wins, second.prestige) == ("b", 0.125, 0.75)
+    assert (first.agent, first.wins, first.score, first.games) == ("a", 0.875, 6.25, 20)
+    assert (second.agent, second.wins, second.score) == ("b", 0.125, 0.75)
     assert whole.duels[0, 1] == 0.875
     assert 0.5 < first.wins_low < first.wins < first.wins_high <= 1
-    assert first.prestige_low < first.prestige < first.prestige_high
+    assert first.score_low < first.score < first.score_high
     ahead = (8.75 + 0.5) / (1.25 + 0.5)  # ten deals, and half of one that each won, half that each lost
     assert first.rating == -second.rating == pytest.approx(200 * np.log10(ahead), abs=1e-3)
 
@@ -508,7 +508,7 @@ def test_few_deals_have_no_intervals(deals, tmp_path, capsys):
     results = results_of(("a", "b"), [[[10, 0], [5, -5]]] * deals)
     whole = standings(results)
     best = whole.table[0]
-    assert best.wins_low is best.prestige_high is best.rating_low is None
+    assert best.wins_low is best.score_high is best.rating_low is None
     assert np.isnan(whole.duels_low[0, 1])
     print_table(results, whole)
     assert "too few deals" in capsys.readouterr().out
@@ -559,7 +559,7 @@ def test_names_do_not_break_the_report(tmp_path):
 
 def test_an_agent_on_several_seats_has_played_one_game():
     scores = np.arange(36).reshape(2, 2, 3, 3).astype(np.int32)
-    results = Results(Settings(("a", "b"), num_players=3, games=6), list(scores), [np.full((2, 3), -1)] * 2)
+    results = Results(Settings(("a", "b"), num_players=3, games=6), *2 * [list(scores)], [np.full((2, 3), -1)] * 2)
     assert [line.games for line in standings(results).table] == [12, 12]
 
 

@@ -5,8 +5,8 @@
 
 The card says `format` 1, `game`, `variants` ([[rules, num_players], ...]), `components` (hash of the box), `network`
 (see `network.Shape`) and `weights` (SHA-256 of the other file); the trainer adds what else there is to know. A card
-that names no game is one of the default game; there `network` may say `outlook`, true or false, instead of sizes that the
-game knows.
+that names no game is one of the default game; there `network` may say `outlook`, true or false, instead of sizes that
+the game knows.
 """
 
 from __future__ import annotations

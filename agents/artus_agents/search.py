@@ -184,7 +184,8 @@ class IsmctsAgent:
         """The tree that is grown for one game, by simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
         most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
-        memory, settings = row(self._memory(1, most, view), 0), self._settings(view)
+        memory = Memory(*(part[0] for part in self._memory(1, most, view)))
+        settings = self._settings(view)
         for first in range(0, most, CHUNK):
             simulate(view.tables[0], state, key, first, min(CHUNK, most - first), settings, memory)
             if self.seconds and time.perf_counter() >= end:
@@ -234,7 +235,7 @@ def search_shares(tables, states, legal, keys, simulations, settings, memory, ac
 
 @jit
 def row(memory, share):
-    """What one share writes to."""
+    """What one share writes to. For compiled code alone: the arrays don't keep their memory, see `borrow`."""
     games, words, nodes = borrow(memory.games), borrow(memory.words), borrow(memory.nodes)
     edges, used, path = borrow(memory.edges), borrow(memory.used), borrow(memory.path)
     return Memory(games[share], words[share], nodes[share], edges[share], used[share], path[share])

@@ -54,6 +54,7 @@ class Batch:
         reward: Of the last step, shape (N, num_players), float32.
         done: Whether the last step ended the game, shape (N,), bool.
         final_scores: Scores of the last finished game, shape (N, num_players), int32.
+        final_outcomes: What ranked its players (see `outcomes`), shape (N, num_players), int32.
         seeds: Seed of each current deal, shape (N,), uint64: `Game(seed=batch.seeds[i])` is the same deal as game i.
         legal_bits: The mask as bits, 64 actions a word, shape (N, words), uint64.
         tables: The box as compiled code sees it, read-only.
@@ -63,6 +64,7 @@ class Batch:
     """
 
     default_game: ClassVar[str]
+    """Name of the game that is played where none is named."""
 
     def __init__(
         self,
@@ -99,6 +101,7 @@ class Batch:
         self.reward = np.zeros((num_games, num_players), np.float32)
         self.done = np.zeros(num_games, np.bool_)
         self.final_scores = np.zeros((num_games, num_players), np.int32)
+        self.final_outcomes = np.zeros((num_games, num_players), np.int32)
         self.legal_bits = np.zeros((num_games, self.definition.mask_words), np.uint64)
         self._actions = np.zeros(num_games, np.int64)
         self._chosen_actions = np.zeros(num_games, np.int64)
@@ -129,6 +132,16 @@ class Batch:
     def scores(self) -> np.ndarray:
         """Points of each player now: shape (N, num_players), int32."""
         return self.states["scores"][:, : self.num_players]
+
+    @property
+    def outcomes(self) -> np.ndarray:
+        """What ranks the players at the end, most first; equal numbers share a place: shape (N, num_players), int32.
+
+        For most games the scores. Before the end it says who is ahead.
+        """
+        out = np.empty((self.num_games, self.num_players), np.int32)
+        self._run(kernels.outcomes, self.tables, self.states, out)
+        return out
 
     @property
     def over(self) -> np.ndarray:
@@ -249,6 +262,7 @@ class Batch:
         arguments = (
             self.tables, self.states, self.seeds, actions, self._mode, self.autoreset,
             self.player, self.observation, self.mask, self.legal_bits, self.reward, self.done, self.final_scores,
+            self.final_outcomes,
         )  # fmt: skip
         if games is None:
             run_shares(kernels.step, kernels.step_shares, arguments, self._shares)

@@ -142,7 +142,7 @@ def is_subset(words, others):
 def next_action(words, action):
     """The action of a set that follows `action`, -1 if there is none; the first one follows -1.
 
-    This is how compiled code goes through a set:
+    This is how compiled code goes through a set::
 
         action = next_action(legal, -1)
         while action >= 0:

@@ -16,7 +16,9 @@ from artus_env.engine.reading import shown
 
 
 def any_action(move: str, components: Any) -> None:
-    """What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean."""
+    # What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean. (As a
+    # docstring it would be that attribute's, too.)
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +49,8 @@ class Definition:
         render: (states, components, player, names) -> the table as text; None: the position, part by part.
         picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its
             text is drawn.
+        colours: theme ("light" or "dark") -> the flat colours of its pictures, as `#rrggbb`: a film keeps them as they
+            are.
         action_meaning: (action, components) -> what an action means on any table.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
@@ -56,7 +60,8 @@ class Definition:
             for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
-        documents: Tables for the documentation by name, each a function without arguments.
+        documents: Tables for the documentation by name, each a function without arguments, beside those that every game
+            has (see `artus_env.engine.documents`).
         reconstructed: Facts about the box that no public text states.
     """
 
@@ -79,6 +84,7 @@ class Definition:
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
     render: Callable[..., str] | Any = None
     picture: Callable[..., str] | None = None
+    colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0
@@ -93,8 +99,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         tables = self.build_tables(self.standard)
-        module = getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__)
-        verbs.register(tables.dtype, module, self.verbs)
+        verbs.register(tables.dtype, self.module, self.verbs)
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
@@ -129,6 +134,11 @@ class Definition:
     def outlooks(self) -> int:
         """Numbers that the verb `outlook` tells of an action."""
         return int(verbs.outlooks(self.build_tables(self.standard)[0]))
+
+    @property
+    def module(self) -> str:
+        """Name of the module with the game's verbs."""
+        return str(getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__))
 
     @property
     def mask_words(self) -> int:

@@ -87,6 +87,8 @@ class Game:
     """
 
     default_game: ClassVar[str]
+    """Name of the game that is played where none is named."""
+    _over: bool | None  # as of the last move; None: not known
 
     def __init__(
         self,
@@ -118,16 +120,12 @@ class Game:
         self.seed = seed
         self._states = states
         self._num_players = int(states[0]["num_players"])
-        self._over: bool | None = None  # as of the last move; None: not known
+        self._over = None
         self._exposed = False  # whether anybody else holds the record
         self._player = states["player"]  # a view of the record, ten times as fast to read
         self._first = copied(states)
         self._actions: list[int] = []
-        self._tables = self.definition.build_tables(self.components)
-        self._turn_one, self._not_legal = (
-            kernels.turn_one,
-            kernels.ILLEGAL,
-        )  # for `turn`
+        self._tables = definition.build_tables(self.components)
         self._legal = np.zeros(definition.mask_words, np.uint64)
         self._num_actions = len(definition.action_table(self.components))
         self._observation_size = len(definition.observation_bounds(self.components)[0])

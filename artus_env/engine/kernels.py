@@ -90,15 +90,15 @@ def first_illegal(tables, states, legal, actions, num_actions):
 @jit
 def step(
     tables, states, seeds, actions, mode, autoreset,
-    player, observation, mask, legal, reward, done, final_scores, low, high,
+    player, observation, mask, legal, reward, done, final_scores, final_outcomes, low, high,
 ):  # fmt: skip
     """Play one legal action in each game; then write what the next player sees. Finished games stay as they are.
 
     With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream.
     """
-    tables, states, legal, mask, observation, reward, final_scores = (
+    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
-        borrow(final_scores),
+        borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     t = tables[0]
     for i in range(low, high):
@@ -116,6 +116,7 @@ def step(
             final_reward(t, g, mode, reward[i])
             for p in range(players):
                 final_scores[i, p] = g["scores"][p]
+                final_outcomes[i, p] = verbs.outcome(t, g, p)
             if autoreset:
                 seeds[i] = next_seed(seeds[i])
                 verbs.deal(t, g, seeds[i], -1, players, int(g["rule_set"]))
@@ -128,18 +129,18 @@ def step(
 @jit
 def step_chosen(
     tables, states, seeds, actions, mode, autoreset,
-    player, observation, mask, legal, reward, done, final_scores, which,
+    player, observation, mask, legal, reward, done, final_scores, final_outcomes, which,
 ):  # fmt: skip
     """`step` for the games `which` alone: shape (n,), int64. `actions` has one for every game of the batch."""
     seeds, actions, player, done = borrow(seeds), borrow(actions), borrow(player), borrow(done)
-    tables, states, legal, mask, observation, reward, final_scores = (
+    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
-        borrow(final_scores),
+        borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     for k in range(len(which)):
         step(
             tables, states, seeds, actions, mode, autoreset,
-            player, observation, mask, legal, reward, done, final_scores, which[k], which[k] + 1,
+            player, observation, mask, legal, reward, done, final_scores, final_outcomes, which[k], which[k] + 1,
         )  # fmt: skip
 
 
@@ -173,7 +174,7 @@ def choose(legal, bits):
 
 @jit
 def points(tables, states, legal, out, low, high):
-    """Immediate points of every legal action, 0 elsewhere: shape (N, A), int16."""
+    """Points that every legal action brings at once, 0 elsewhere: shape (N, A), int16."""
     tables, states, legal, out = borrow(tables), borrow(states), borrow(legal), borrow(out)
     t = tables[0]
     for i in range(low, high):
@@ -210,18 +211,28 @@ def over(tables, states, out, low, high):
         out[i] = verbs.is_over(tables[0], states[i])
 
 
+@jit
+def outcomes(tables, states, out, low, high):
+    """What ranks the players of each game: shape (N, num_players), int32."""
+    tables, states, out = borrow(tables), borrow(states), borrow(out)
+    for i in range(low, high):
+        for player in range(out.shape[1]):
+            out[i, player] = verbs.outcome(tables[0], states[i], player)
+
+
 # --- shares of a batch in parallel; `bounds[k]..bounds[k + 1]` are the games of share k -----------------------------
 
 
 @jit_parallel
 def step_shares(
     tables, states, seeds, actions, mode, autoreset,
-    player, observation, mask, legal, reward, done, final_scores, bounds,
+    player, observation, mask, legal, reward, done, final_scores, final_outcomes, bounds,
 ):  # fmt: skip
     for share in numba.prange(len(bounds) - 1):
         step(
             tables, states, seeds, actions, mode, autoreset,
-            player, observation, mask, legal, reward, done, final_scores, bounds[share], bounds[share + 1],
+            player, observation, mask, legal, reward, done, final_scores, final_outcomes,
+            bounds[share], bounds[share + 1],
         )  # fmt: skip
 
 

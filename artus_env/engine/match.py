@@ -12,13 +12,18 @@ from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions
 from artus_env.engine.batch import Batch
 from artus_env.engine.game import IllegalMoveError
 
+MOST_TO_PERMUTE = 4
+"""With more players there are too many orders around a table to play all of them."""
+
 
 @dataclass(frozen=True)
 class Played:
     """How N games between agents went."""
 
     scores: np.ndarray
-    """Scores at the end: shape (N, num_players), int32."""
+    """Points at the end: shape (N, num_players), int32."""
+    outcomes: np.ndarray
+    """What ranks the players at the end (see `Batch.outcomes`): shape (N, num_players), int32."""
     forfeits: np.ndarray
     """Who gave the game up, -1: nobody: shape (N,), int8."""
     reasons: dict[int, str]
@@ -28,27 +33,40 @@ class Played:
 
     def shares(self) -> np.ndarray:
         """Each player's part of the win: shape (N, num_players), float64, rows sum to 1."""
-        return win_shares(standing_scores(self.scores, self.forfeits))
+        return win_shares(standing_outcomes(self.outcomes, self.forfeits))
 
 
-def standing_scores(scores: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
-    """Scores to rank by: who gave up stands behind everybody. Shapes (..., P) and (...) -> (..., P), float64."""
-    gave_up = np.arange(scores.shape[-1]) == forfeits[..., None]
-    return np.where(gave_up, -np.inf, scores.astype(np.float64))
+def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
+    """Outcomes to rank by: a player who gave up stands behind everybody. Shapes (..., P) and (...) -> (..., P),
+    float64."""
+    gave_up = np.arange(outcomes.shape[-1]) == forfeits[..., None]
+    return np.where(gave_up, -np.inf, outcomes.astype(np.float64))
 
 
-def win_shares(scores: np.ndarray) -> np.ndarray:
+def win_shares(outcomes: np.ndarray) -> np.ndarray:
     """Part of the win: joint winners share it equally. Shape (..., P) -> (..., P), float64, sums to 1."""
-    best = scores == scores.max(axis=-1, keepdims=True)
+    best = outcomes == outcomes.max(axis=-1, keepdims=True)
     return best / best.sum(axis=-1, keepdims=True)
 
 
 def seat_orders(players: int) -> np.ndarray:
-    """All orders in which a line-up can sit around a table: the seat of each place, that of the first place being 0.
+    """Orders in which a line-up sits around a table, so that everybody sits right behind everybody else equally often.
 
-    Shape ((players - 1)!, players), int64. Rotations of these are all ways to sit.
+    Up to four players these are all orders. More players have far too many; they get P - 1 orders, twice as many where
+    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), turned by one
+    from order to order. Its steps 1, -2, 3, -4, ... are all different where P is odd. Where P is even only every second
+    one occurs, twice; the zigzag the other way has the rest.
+
+    Returns:
+        The seat of each place, that of the first place being 0: shape (orders, players), int64. Rotations come on top.
     """
-    return np.array([(0, *rest) for rest in permutations(range(1, players))])
+    if players <= MOST_TO_PERMUTE:
+        return np.array([(0, *rest) for rest in permutations(range(1, players))])
+    circle = players - 1
+    zigzag = np.array([step // 2 + 1 if step % 2 else -(step // 2) for step in range(circle)])
+    ways = (zigzag, -zigzag) if players % 2 == 0 else (zigzag,)
+    around = [(0, *((way + turn) % circle + 1)) for way in ways for turn in range(circle)]  # places, seat by seat
+    return np.argsort(around, axis=1)
 
 
 def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
@@ -59,7 +77,8 @@ def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
 
     Args:
         deals: Numbers of the deals: shape (D,).
-        orders: See `seat_orders`; the first of them alone will do where nobody cares, as among copies of one agent.
+        orders: See `seat_orders`. The first of them alone will do where they don't matter, as among copies of one
+            agent.
 
     Returns:
         The seat of each place of the line-up: shape (D, rotations, places), int64.
@@ -111,4 +130,4 @@ def play_games(
             raise blamed(error, batch, agents, seats, names) from None
         running &= ~batch.over
         seats[~running] = -1
-    return Played(batch.scores.copy(), forfeits, reasons, actions)
+    return Played(batch.scores.copy(), batch.outcomes, forfeits, reasons, actions)

@@ -87,7 +87,8 @@ def _typing_of(verb: Verb) -> type[AbstractTemplate]:
         key = verb
 
         def generic(self, args: Any, kws: Any) -> Any:
-            self._chosen = types.Dispatcher(_of(args[0].dtype, verb.__name__))
+            chosen: Any = _of(args[0].dtype, verb.__name__)
+            self._chosen = types.Dispatcher(chosen)
             return self._chosen.get_call_type(self.context, args, kws)
 
         def get_impl_key(self, sig: Any) -> Any:

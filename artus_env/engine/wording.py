@@ -12,3 +12,13 @@ def counted(number: int, noun: str, form: str = "") -> str:
         form: How the number is written, as for `format`: "," separates thousands.
     """
     return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
+
+
+def signed(value: int) -> str:
+    """A number with a true minus sign, as wide as a plus sign."""
+    return f"\N{MINUS SIGN}{-value}" if value < 0 else f"{value}"
+
+
+def letter_of(player: int) -> str:
+    """The letter that pictures and lists call a player by: A, B, ..."""
+    return chr(ord("A") + player)

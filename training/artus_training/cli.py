@@ -24,7 +24,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "train": Command("learn.ppo.command", "main", "train an agent by self-play", "train"),
     "train-all": Command(
-        "learn.ppo.command", "main_all", "train beginner and advanced agents and show how strong they are", "train"
+        "learn.ppo.command", "main_all", "train agents for every rule set and show how strong they are", "train"
     ),
     "train-sb3": Command("learn.sb3.command", "main", "train with Stable-Baselines3, for comparison", "train"),
     "compare": Command("learn.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
@@ -41,7 +41,9 @@ COMMANDS = {
         "bench.training", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
     ),
     "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
-    "rules": Command("watch.show", "rules", "cards, wheel and action table"),
+    "games": Command("watch.about", "games", "the games that are installed"),
+    "rules": Command("watch.about", "rules", "the tables of a game: its box, its actions, how rewards are paid"),
+    "tables": Command("watch.about", "tables", "make those tables in Markdown files anew"),
 }
 
 

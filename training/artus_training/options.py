@@ -1,5 +1,7 @@
 """How every command is told what to do: a dataclass whose fields say name, type, default and help of each option.
 
+For example::
+
     @options
     class Options:
         "What the command does."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.definition import Definition
-from artus_env.games.artus import picture, position, sight, text, verbs, words
+from artus_env.games.artus import picture, position, shapes, sight, tables, text, verbs, words
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
@@ -44,6 +44,9 @@ ARTUS = Definition(
     words=words,
     sight=sight,
     page=sight.PAGE,
+    presets=Path(__file__).parent / "presets",
+    documents=tables.TABLES,
+    colours=shapes.flat_colours,
     trained=Path(__file__).parent / "trained",
     reconstructed=RECONSTRUCTED,
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.wording import counted
+from artus_env.engine.wording import counted, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
 from artus_env.games.artus.shapes import (
@@ -27,7 +27,6 @@ from artus_env.games.artus.shapes import (
     label,
     ring_row,
     short,
-    signed,
     xml_text,
 )
 

@@ -120,11 +120,6 @@ def _colours(head: str, column: int) -> str:
 # --- letters and figures ---------------------------------------------------------------------------------------------
 
 
-def signed(value: int) -> str:
-    """A number with a true minus sign."""
-    return f"{MINUS}{-value}" if value < 0 else f"{value}"
-
-
 def short(number: float) -> str:
     """A coordinate with one decimal at most."""
     return f"{round(number, 1):g}"

@@ -1,20 +1,14 @@
-"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses.
-
-`python -m artus_env.games.artus.tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and
-`<!-- end -->`; a test compares them.
-"""
+"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses (see
+`artus_env.engine.documents`)."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 
-from artus_env.engine.rewards import reward_modes
+from artus_env.engine.documents import markdown
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
-from artus_env.games.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, RECONSTRUCTED, STANDARD, Card, Components
+from artus_env.games.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, STANDARD, Card, Components
 from artus_env.games.artus.observation import observation_bounds, observation_layout
 
 SCORING = {
@@ -26,20 +20,6 @@ SCORING = {
     "choice": "move any own knight, prince or the King {steps} forward, or a ring on any prince, "
     "or score the best own knight",
 }
-REWARDS = {
-    "win": (
-        "at the end",
-        "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0",
-    ),
-    "margin": ("at the end", "(own prestige - mean of the others) / 100"),
-    "prestige": ("every move", "the margin, paid as it changes; sums to `margin`"),
-}
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def describe_card(card: Card) -> str:
@@ -150,45 +130,11 @@ def observation(components: Components = STANDARD) -> str:
     return markdown(["index", "size", "block", "range", "scale", "meaning (of the first)"], rows)
 
 
-def rewards() -> str:
-    """Reward modes."""
-    return markdown(
-        ["`reward=`", "paid", "amount"], [[f"`{mode}`", *REWARDS[mode]] for mode in reward_modes("prestige")]
-    )
-
-
-def reconstructed() -> str:
-    """Facts about the box that no public text states."""
-    return "\n".join(f"- {fact}" for fact in RECONSTRUCTED)
-
-
 TABLES = {
-    "spec": spec,
     "cards": cards,
     "wheel": wheel,
     "actions": actions,
+    "spec": spec,
     "observation": observation,
-    "rewards": rewards,
-    "reconstructed": reconstructed,
 }
-
-
-def fill(text: str) -> str:
-    """The text with every marked table made anew.
-
-    Raises:
-        ValueError: If it marks a table that there isn't.
-    """
-
-    def table(match: re.Match[str]) -> str:
-        name = match[1]
-        if name not in TABLES:
-            raise ValueError(f"there is no table {name!r}; there are {', '.join(TABLES)}")
-        return f"<!-- table: {name} -->\n{TABLES[name]()}\n<!-- end -->"
-
-    return re.sub(r"<!-- table: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
-
-
-if __name__ == "__main__":
-    for path in map(Path, sys.argv[1:]):
-        path.write_text(fill(path.read_text()))
+"""Beside those that every game has."""

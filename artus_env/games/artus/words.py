@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from artus_env.engine.wording import signed
 from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.picture import LastMove, last_move, value_of
-from artus_env.games.artus.shapes import reach, signed
+from artus_env.games.artus.shapes import reach
 
 SCORING_TITLES = {
     "all": "All knights",

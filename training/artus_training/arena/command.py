@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from artus_env.games.artus.components import RULES
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
+from artus_training.arena.names import variant_name
 from artus_training.arena.report import markdown_table, print_table, write_report
 from artus_training.arena.results import Settings
 from artus_training.arena.standings import standings
@@ -22,19 +24,21 @@ BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:6
 
 @options
 class TournamentOptions:
-    """Every line-up of some agents, in every order around the table.
+    """Every line-up of some agents, everybody right behind everybody else equally often.
 
     Interrupt it at any time: the same command goes on where it stopped.
     """
 
     agents: Agents
     """Name or name:argument, e.g. greedy ismcts:500."""
-    rules: str = "beginner"
-    """Rule set: beginner or advanced."""
-    num_players: int = 2
-    """Players at the table."""
+    game: str = DEFAULT_GAME
+    """What is played; `artus games` lists the games."""
+    rules: str | None = None
+    """Rule set; default: the game's first."""
+    num_players: int | None = None
+    """Players at the table; default: as few as the game takes."""
     games: int = 2000
-    """Of each line-up, rounded up to all ways to sit."""
+    """Of each line-up, rounded up so that every way to sit comes equally often."""
     seed: int = 0
     """Of the deals and of the agents' choices."""
     out: Path | None = None
@@ -48,8 +52,9 @@ def tournament(arguments: list[str]) -> int:
     chosen = read_options(TournamentOptions, "artus tournament", arguments)
     try:
         with one_line():
-            settings = Settings(chosen.agents, chosen.rules, chosen.num_players, chosen.games, chosen.seed)
-            folder = chosen.out or Path("runs/tournaments") / f"{settings.rules}-{settings.num_players}-{settings.hash}"
+            players = find_game(chosen.game).min_players if chosen.num_players is None else chosen.num_players
+            settings = Settings(chosen.agents, chosen.rules or "", players, chosen.games, chosen.seed, chosen.game)
+            folder = chosen.out or Path("runs/tournaments") / settings.folder_name
             results = run(settings, folder, chosen.records)
     except KeyboardInterrupt:
         terminal().print("interrupted; the same command goes on from here")
@@ -87,8 +92,10 @@ class BaselineOptions:
     Goes on where it stopped.
     """
 
+    game: str = DEFAULT_GAME
+    """What is played; `artus games` lists the games."""
     games: int = 1000
-    """Of each line-up, rounded up to all ways to sit."""
+    """Of each line-up, rounded up so that every way to sit comes equally often."""
     agents: tuple[str, ...] = BASELINE
     """Who plays."""
     out: Path = Path("runs/baseline")
@@ -98,14 +105,15 @@ class BaselineOptions:
 def baseline(arguments: list[str]) -> int:
     """The command `artus baseline`: the table of the README, one tournament for each variant."""
     chosen = read_options(BaselineOptions, "artus baseline", arguments)
+    with one_line():
+        definition = find_game(chosen.game)
     parts = []
-    for rules in RULES:
-        for players in (2, 3, 4):
+    for rules in definition.rules:
+        for players in range(definition.min_players, definition.max_players + 1):
             with one_line():
-                settings = Settings(chosen.agents, rules, players, chosen.games)
-                results = run(settings, chosen.out / f"{rules}-{players}-{settings.hash}")
-            parts.append(
-                f"**{rules}, {players} players** ({results.games:,} games)\n\n{markdown_table(standings(results))}"
-            )
+                settings = Settings(chosen.agents, rules, players, chosen.games, game=chosen.game)
+                results = run(settings, chosen.out / settings.folder_name)
+            title = f"**{variant_name(chosen.game, rules, players)}** ({results.games:,} games)"
+            parts.append(f"{title}\n\n{markdown_table(standings(results), definition.score)}")
     print("\n\n".join(parts))
     return 0

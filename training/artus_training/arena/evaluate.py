@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from artus_env import Batch
+from artus_env import DEFAULT_GAME, Batch
 from artus_env.engine.agents import Agent, View
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game
 from artus_env.engine.match import play_games, seat_orders, seatings
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
 from artus_training.arena.lineup import line_up, name_of
+from artus_training.arena.names import variant_name
 from artus_training.options import Agents, options, read_options
 from artus_training.usage import UsageError
 
@@ -27,6 +30,8 @@ MOST_GAMES = 10_000_000
 """What is kept of each takes about 200 bytes."""
 MOST_AT_A_TIME = 65_536
 """Games side by side. More are no faster, and each takes some thousand bytes, most of them for its players."""
+PROBES = 16
+"""Random games that tell how long games are."""
 _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 
@@ -35,6 +40,7 @@ class Evaluation:
     """What some games came to. All figures are of the line-up's order: the first agent is the one in question."""
 
     agents: tuple[str, ...]
+    game: str
     rules: str
     num_players: int
     games: int
@@ -45,10 +51,10 @@ class Evaluation:
     """95 % interval of `win_rate` (see `wilson_interval`)."""
     win_rates: tuple[float, ...]
     """Of each agent; copies in the order in which they sit behind the first one."""
-    prestige: tuple[float, ...]
-    """Mean final prestige of each agent."""
+    scores: tuple[float, ...]
+    """Mean number of points of each agent at the end."""
     margin: float
-    """Mean of the first agent's prestige minus the mean of the others'."""
+    """Mean of the first agent's points minus the mean of the others'."""
     margin_error: float
     """Half width of the margin's 95 % interval, from the spread between deals."""
     forfeits: int
@@ -66,14 +72,15 @@ class Evaluation:
         )
         low, high = self.interval
         width = max(map(len, names))
-        games = counted(self.games, "game")
+        games, score = counted(self.games, "game"), find_game(self.game).score
+        variant = variant_name(self.game, self.rules, self.num_players)
         lines = [
-            f"{first} against {against}: {self.rules}, {self.num_players} players, {games}, seed {self.seed}",
+            f"{first} against {against}: {variant}, {games}, seed {self.seed}",
             f"wins {self.win_rate:6.1%}   (95 %: {low:.1%} to {high:.1%}; among equals {1 / self.num_players:.1%})",
-            f"margin {self.margin:+.1f} +- {self.margin_error:.1f} prestige",
+            f"margin {self.margin:+.1f} +- {self.margin_error:.1f} {score}",
             *(
-                f"  {name:<{width}}   wins {rate:6.1%}   prestige {points:+7.1f}"
-                for name, rate, points in zip(names, self.win_rates, self.prestige, strict=True)
+                f"  {name:<{width}}   wins {rate:6.1%}   {score} {points:+7.1f}"
+                for name, rate, points in zip(names, self.win_rates, self.scores, strict=True)
             ),
         ]
         if self.forfeits:
@@ -104,37 +111,41 @@ def check_size(games: int, batch_size: int) -> None:
 def evaluate(
     agents: Sequence[Any],
     *,
-    rules: str = "beginner",
+    rules: str | None = None,
     num_players: int | None = None,
     games: int = 1000,
     seed: int = 0,
     batch_size: int = 512,
     components: Any = None,
+    game: str | Definition = DEFAULT_GAME,
     progress: Callable[[float], None] | None = None,
 ) -> Evaluation:
     """Play whole games between agents.
 
     Every deal is played `num_players` times, with the line-up one seat further each time, and different agents sit in
     another order from deal to deal, so that neither seat nor cards nor neighbours favour anybody. What agents draw
-    depends on the seed
-    and the number of the game alone: results are the same for every batch size (of a neural agent: up to the last bits
-    of its sums).
+    depends on the seed and the number of the game alone: results are the same for every batch size (of a neural agent:
+    up to the last bits of its sums).
 
     Args:
         agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
             agents.
-        rules, num_players, components: The variant; by default as many players as agents.
-        games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different agents of
-            that of all ways to sit.
+        rules, num_players, components, game: The variant; by default the game's first rule set, and as many players as
+            agents, or as the game needs.
+        games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, where it matters who
+            sits right behind whom of that times the number of orders around the table (see `seat_orders`).
         seed: Deals and the agents' choices derive from it.
         batch_size: Games at a time, up to `MOST_AT_A_TIME`.
         progress: Called now and then with the part of the work that is done, 0..1.
 
     Raises:
-        ValueError: If an agent is unknown, can't play this variant or doesn't start, or a number doesn't fit.
+        ValueError: If there is no such game, an agent is unknown, can't play this variant or doesn't start, or a number
+            doesn't fit.
     """
-    players = line_up(agents, rules, num_players, components)
+    players = line_up(agents, rules, num_players, components, game)
     n = len(players)
+    definition = find_game(game)
+    rules = definition.check_variant(rules, n)
     check_size(games, batch_size)
     orders = seat_orders(n)[
         : None if len(agents) == n else 1
@@ -151,7 +162,7 @@ def evaluate(
     which_agent = np.array([different.index(player) for player in players])
 
     if progress:
-        decisions = games * game_length(Batch(1, rules=rules, num_players=n, components=components))
+        decisions = games * game_length(Batch(1, rules=rules, num_players=n, components=components, game=definition))
         made = 0
 
         def count(decided: int) -> None:
@@ -166,7 +177,9 @@ def evaluate(
     forfeits, reason = 0, ""
     for start in range(0, games, batch_size):
         part = slice(start, min(start + batch_size, games))
-        batch = Batch(part.stop - start, rules=rules, num_players=n, autoreset=False, components=components)
+        batch = Batch(
+            part.stop - start, rules=rules, num_players=n, autoreset=False, components=components, game=definition
+        )
         batch.reset(seeds[part])
         played = play_games(batch, different, which_agent[members[part]], keys[part], called)
         scores[part] = np.take_along_axis(played.scores, sits[part], axis=1)
@@ -175,7 +188,7 @@ def evaluate(
         reason = reason or next(iter(played.reasons.values()), "")
 
     if progress:
-        progress(1.0)  # games that are given up are shorter
+        progress(1.0)  # how long games are was a guess, and those that are given up are shorter
 
     margins = scores[:, 0] - scores[:, 1:].mean(axis=1)
     by_deal = margins.reshape(deals, n).mean(axis=1)
@@ -184,6 +197,7 @@ def evaluate(
     names = [*map(name_of, agents), *[name_of(agents[1])] * (n - len(agents))]
     return Evaluation(
         agents=tuple(names),
+        game=definition.name,
         rules=rules,
         num_players=n,
         games=games,
@@ -191,7 +205,7 @@ def evaluate(
         win_rate=float(wins[0]),
         interval=wilson_interval(float(wins[0]), games),
         win_rates=tuple(wins.tolist()),
-        prestige=tuple(scores.mean(axis=0).tolist()),
+        scores=tuple(scores.mean(axis=0).tolist()),
         margin=float(margins.mean()),
         margin_error=float(error),
         forfeits=forfeits,
@@ -201,13 +215,16 @@ def evaluate(
 
 
 def game_length(batch: Batch) -> int:
-    """Decisions in a game of this variant. Artus games of one variant all have the same number."""
-    probe = Batch(1, rules=batch.rules, num_players=batch.num_players, autoreset=False, components=batch.components)
+    """About how many decisions a game of this variant takes: the mean of some random games, rounded up."""
+    probe = Batch(
+        PROBES, rules=batch.rules, num_players=batch.num_players, threads=1, autoreset=False,
+        components=batch.components, game=batch.definition,
+    )  # fmt: skip
     decisions = 0
-    while not probe.done[0]:
+    while not probe.done.all():
+        decisions += PROBES - int(probe.done.sum())
         probe.step(probe.sample())
-        decisions += 1
-    return decisions
+    return -(-decisions // PROBES)
 
 
 class _Counted:
@@ -252,10 +269,12 @@ class Options:
     agents: Agents
     """Agent names or saved agents (*.safetensors): one for each player, or two (the first against copies of the
     second)."""
-    rules: str = "beginner"
-    """Rule set: beginner or advanced."""
+    game: str = DEFAULT_GAME
+    """What is played; `artus games` lists the games."""
+    rules: str | None = None
+    """Rule set; default: the game's first."""
     num_players: int | None = None
-    """As many as agents, unless given."""
+    """Default: as many as agents, or as the game needs."""
     games: int = 1000
     """How many, rounded up so that every way to sit comes equally often."""
     seed: int = 0
@@ -270,12 +289,12 @@ def main(arguments: list[str]) -> int:
     try:
         check_seed(given.seed)
         check_size(given.games, given.batch_size)
-        players = line_up(given.agents, given.rules, given.num_players)
+        players = line_up(given.agents, given.rules, given.num_players, game=given.game)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     result = evaluate(
         players[: len(given.agents)], rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
-        batch_size=given.batch_size, progress=progress_line("playing"),
+        batch_size=given.batch_size, game=given.game, progress=progress_line("playing"),
     )  # fmt: skip
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
     print(replace(result, agents=names))

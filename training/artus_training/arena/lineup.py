@@ -26,7 +26,7 @@ def find_player(agent: Any) -> Agent:
 
 def line_up(
     agents: Sequence[Any],
-    rules: str,
+    rules: str | None = None,
     num_players: int | None = None,
     components: Any = None,
     game: str | Definition = DEFAULT_GAME,
@@ -34,20 +34,19 @@ def line_up(
     """One agent for each player: those given, or the first one against copies of the second. Programs are started.
 
     Args:
-        agents: One for each player, or two.
-        rules: The rule set that they have to be able to play.
-        num_players: How many play; None: as many as there are agents.
-        components: A changed box.
-        game: The game, or its name.
+        agents: Names, paths of saved agents, or agents.
+        rules, num_players, components, game: The variant; by default the game's first rule set, and as many players as
+            agents, or as the game needs.
 
     Raises:
-        ValueError: If an agent is unknown, can't play this variant or doesn't start, or their number doesn't fit.
+        ValueError: If there is no such game, an agent is unknown, can't play this variant or doesn't start, or their
+            number doesn't fit.
         TypeError: If one is no agent at all.
     """
-    if num_players is None:
-        num_players = max(2, len(agents))
     definition = find_game(game)
-    definition.check_variant(rules, num_players)
+    if num_players is None:
+        num_players = max(definition.min_players, len(agents))
+    rules = definition.check_variant(rules, num_players)
     found = [find_player(agent) for agent in agents]
     if len(agents) not in (2, num_players):
         needed = f"{num_players} players need {num_players} agents"
@@ -59,12 +58,17 @@ def line_up(
         for agent, player in zip(agents, found, strict=True)
     }
     for agent, player in named.values():
-        if hasattr(player, "check_variant"):
-            try:
-                player.check_variant(rules, num_players, definition.box(components))
-            except ValueError as error:
-                raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
+        try:
+            check_player(player, definition, rules, num_players, components)
+        except ValueError as error:
+            raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
     return found + found[1:2] * (num_players - len(found))
+
+
+def check_player(player: Agent, definition: Definition, rules: str, num_players: int, components: Any = None) -> None:
+    """Raise a ValueError if an agent can't play a variant, as far as it can tell before the first game."""
+    if hasattr(player, "check_variant"):
+        player.check_variant(rules, num_players, definition.box(components), definition)
 
 
 def name_of(agent: Any) -> str:

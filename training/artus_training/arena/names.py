@@ -1,8 +1,17 @@
-"""Names of agents as text that fits: a program's command line can be long."""
+"""Names as text: of variants, and of agents so that they fit, for a program's command line can be long."""
 
 from __future__ import annotations
 
 from collections import Counter
+
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
+
+
+def variant_name(game: str, rules: str, num_players: int) -> str:
+    """What is played, as a title says it. The default game goes without saying."""
+    title = "" if game == DEFAULT_GAME else f"{find_game(game).title}, "
+    return f"{title}{rules}, {num_players} players"
 
 
 def short_names(names: list[str], width: int) -> list[str]:

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from artus_env.engine.files import write_atomically
 from artus_env.engine.wording import counted
-from artus_training.arena.names import one_line_name, short_names
+from artus_training.arena.names import one_line_name, short_names, variant_name
 from artus_training.arena.results import Results
 from artus_training.arena.standings import FEWEST_DEALS, MEAN, ZERO, Standing, Standings, known_rows
 
@@ -28,10 +28,10 @@ SHORTEST_NAME = 8
 """Letters of a name that are left at least, even if a table gets too wide."""
 
 
-def head(whole: Standings) -> tuple[str, ...]:
-    """The head of the table."""
+def head(whole: Standings, score: str) -> tuple[str, ...]:
+    """The head of the table, with the name of the game's score."""
     certainty = "95 %" if whole.deals >= FEWEST_DEALS else "too few deals"
-    return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"prestige ({certainty})", "games"
+    return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"{score} ({certainty})", "games"
 
 
 def rows(whole: Standings) -> list[tuple[str, ...]]:
@@ -42,7 +42,7 @@ def rows(whole: Standings) -> list[tuple[str, ...]]:
             one_line_name(line.agent),
             f"{line.rating:z.0f}{interval(line.rating_low, line.rating_high, 0)}",
             f"{line.wins:.1%}{interval(line.wins_low, line.wins_high, times=100)}",
-            f"{line.prestige:z.1f}{interval(line.prestige_low, line.prestige_high) or constant}",
+            f"{line.score:z.1f}{interval(line.score_low, line.score_high) or constant}",
             f"{line.games:,}",
         )
         for line in whole.table
@@ -75,13 +75,14 @@ def print_table(results: Results, whole: Standings) -> None:
     """The table on the terminal. Where it is too wide names are cut in the middle, and listed below; numbers never
     are."""
     settings = results.settings
-    title = f"{settings.rules}, {settings.num_players} players, {results.games:,} games, seed {settings.seed}"
+    variant = variant_name(settings.game, settings.rules, settings.num_players)
+    title = f"{variant}, {results.games:,} games, seed {settings.seed}"
     cells = rows(whole)
     names = [row[0] for row in cells]
 
     def table(names: list[str]) -> Table:
         made = Table(title=title, box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
-        for number, text in enumerate(head(whole)):
+        for number, text in enumerate(head(whole, settings.definition.score)):
             made.add_column(text.replace(" (", "\n("), justify="left" if number == 0 else "right", no_wrap=True)
         for name, row in zip(names, cells, strict=True):
             made.add_row(*map(escape, (name, *row[1:])))
@@ -97,9 +98,10 @@ def print_table(results: Results, whole: Standings) -> None:
     print("", *legend, *remarks(whole), sep="\n")
 
 
-def markdown_table(whole: Standings) -> str:
-    """The table for a Markdown page."""
-    lines = [head(whole), ("---", *["---:"] * (len(head(whole)) - 1)), *rows(whole)]
+def markdown_table(whole: Standings, score: str = "score") -> str:
+    """The table for a Markdown page, with the name of the game's score."""
+    titles = head(whole, score)
+    lines = [titles, ("---", *["---:"] * (len(titles) - 1)), *rows(whole)]
     return "\n".join(map(markdown_row, lines))
 
 
@@ -145,14 +147,14 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
     forfeits = "\n".join(f"- {note}" for note in results.notes) or "None."
     write_atomically(
         folder / "report.md",
-        f"""# Tournament: {settings.rules}, {settings.num_players} players
+        f"""# Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}
 
 {results.games:,} games, {lineups}, {deals} each, every deal once in each rotation
-of the seats and all orders around the table equally often, seed {settings.seed}. Played with
+of the seats and everybody right behind everybody else equally often, seed {settings.seed}. Played with
 
     {command}
 
-{markdown_table(whole)}
+{markdown_table(whole, settings.definition.score)}
 
 {" ".join(remarks(whole))}
 
@@ -167,7 +169,7 @@ All intervals are 95 %, from a bootstrap over deals. What never happened may sti
 
 ## Duels
 
-How often the agent of the row has more prestige than the agent of the column (ties half).
+How often the agent of the row is ahead of the agent of the column at the end (ties half).
 
 {duel_table(whole)}
 

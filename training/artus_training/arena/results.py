@@ -11,11 +11,11 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from artus_env import DEFAULT_GAME
+from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
-from artus_env.engine.match import standing_scores
+from artus_env.engine.match import seat_orders, standing_outcomes
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed
-from artus_env.games.artus.components import RULES_VERSION, STANDARD
 from artus_training.arena.evaluate import MOST_GAMES
 
 
@@ -25,15 +25,17 @@ class Settings:
 
     agents: tuple[str, ...]
     """Names, `name` or `name:argument`; each once."""
-    rules: str = "beginner"
+    rules: str = ""
+    """Name of the rule set; empty: the game's first."""
     num_players: int = 2
     games: int = 2000
-    """Games of each line-up, rounded up so that every way to sit comes equally often: with P players to a multiple of
-    P!"""
+    """Games of each line-up, rounded up so that every way to sit comes equally often (see `ways_to_sit`)."""
     seed: int = 0
+    game: str = DEFAULT_GAME
 
     def __post_init__(self) -> None:
-        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
+        rules = self.definition.check_variant(self.rules or None, self.num_players)
+        object.__setattr__(self, "rules", rules)
         if len(set(self.agents)) != len(self.agents) or len(self.agents) < 2:
             raise ValueError(f"a tournament needs two or more different agents, got {' '.join(self.agents) or 'none'}")
         if self.games < 1:
@@ -48,9 +50,14 @@ class Settings:
             )
 
     @property
+    def definition(self) -> Definition:
+        """The game."""
+        return find_game(self.game)
+
+    @property
     def deals(self) -> int:
         """Deals of each line-up; each is played once for each rotation of the seats."""
-        ways = math.factorial(self.num_players)
+        ways = ways_to_sit(self.num_players)
         return -(-self.games // ways) * ways // self.num_players
 
     def lineups(self) -> list[tuple[int, ...]]:
@@ -63,8 +70,22 @@ class Settings:
     @property
     def hash(self) -> str:
         """Tells tournaments apart."""
-        whole = {**asdict(self), "rules_version": RULES_VERSION, "components": STANDARD.hash}
+        of = self.definition
+        whole = {**asdict(self), "rules_version": of.rules_version, "components": of.standard.hash}
+        if self.game == DEFAULT_GAME:
+            del whole["game"]  # as before there were others: folders of that time go on
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
+
+    @property
+    def folder_name(self) -> str:
+        """What the folder of the tournament is called unless another one is named."""
+        game = "" if self.game == DEFAULT_GAME else f"{self.game}-"
+        return f"{game}{self.rules}-{self.num_players}-{self.hash}"
+
+
+def ways_to_sit(players: int) -> int:
+    """Games that are fair to all members of a line-up: each order around the table in each rotation."""
+    return len(seat_orders(players)) * players
 
 
 @dataclass
@@ -77,15 +98,17 @@ class Results:
 
     settings: Settings
     scores: list[np.ndarray]
-    """Prestige, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
+    """Points at the end, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
+    outcomes: list[np.ndarray]
+    """What ranks the players (see `Batch.outcomes`), shaped like `scores`."""
     given_up: list[np.ndarray]
     """Place in the line-up of the agent that gave the game up, -1: none; for each line-up shape (deals, P), int64."""
     notes: list[str] = field(default_factory=list)
     """A line for each game that an agent gave up: which, and why."""
 
-    def standing_scores(self, lineup: int) -> np.ndarray:
-        """Scores to rank by: who gave up stands behind everybody. Shape (deals, P, P), float64."""
-        return standing_scores(self.scores[lineup], self.given_up[lineup])
+    def standing_outcomes(self, lineup: int) -> np.ndarray:
+        """Outcomes to rank by: a player who gave up stands behind everybody. Shape (deals, P, P), float64."""
+        return standing_outcomes(self.outcomes[lineup], self.given_up[lineup])
 
     @property
     def games(self) -> int:
@@ -101,6 +124,8 @@ class Block:
     first: int
     """Number of the first deal."""
     scores: np.ndarray
+    """As in `Results`: shape (D, P, P), int32."""
+    outcomes: np.ndarray
     """As in `Results`: shape (D, P, P), int32."""
     given_up: np.ndarray
     """As in `Results`: shape (D, P), int64."""

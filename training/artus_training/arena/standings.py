@@ -1,4 +1,4 @@
-"""What a tournament says: win rates, prestige, duels, ratings, each with its uncertainty."""
+"""What a tournament says: win rates, scores, duels, ratings, each with its uncertainty."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ class Standing:
     """Mean part of the win; joint winners share it."""
     wins_low: float | None
     wins_high: float | None
-    prestige: float
-    prestige_low: float | None
-    """None also where the agent had the same prestige in all deals."""
-    prestige_high: float | None
+    score: float
+    """Mean number of points at the end."""
+    score_low: float | None
+    """None also where the agent had the same score in all deals."""
+    score_high: float | None
     rating: float
     """Elo points (see `fit`) above `Standings.zero`."""
     rating_low: float | None
@@ -56,7 +57,7 @@ class Standings:
 
     table: list[Standing]
     duels: np.ndarray
-    """How often agent i has more prestige than agent j in the games of both, ties half: shape (K, K), NaN where they
+    """How often agent i is ahead of agent j in the games of both, ties half: shape (K, K), NaN where they
     never met; in the order of the table."""
     duels_low: np.ndarray
     """95 % intervals: NaN where there are too few deals."""
@@ -83,8 +84,8 @@ def standings(results: Results) -> Standings:
     deals = min(len(scores) for scores in results.scores) // orders * orders
     if deals == 0:
         raise ValueError("some line-ups have not played in each order yet")
-    wins, prestige, better, games = by_deal(results, deals)
-    figures = np.concatenate([wins, prestige, better.reshape(count * count, deals)])
+    wins, scores, better, games = by_deal(results, deals)
+    figures = np.concatenate([wins, scores, better.reshape(count * count, deals)])
     means = figures.mean(axis=1)
     duels = means[2 * count :].reshape(count, count)
     zero = names.index(ZERO) if ZERO in names else None
@@ -104,7 +105,7 @@ def standings(results: Results) -> Standings:
         )
         fractions = np.r_[:count, 2 * count : len(figures)]
         low[fractions], high[fractions] = never_certain(means[fractions], low[fractions], high[fractions], deals)
-        nothing = [count + k for k in range(count) if np.ptp(prestige[k]) == 0]
+        nothing = [count + k for k in range(count) if np.ptp(scores[k]) == 0]
         if zero is not None:
             nothing.append(len(figures) + zero)
         low[nothing] = high[nothing] = np.nan
@@ -128,29 +129,30 @@ def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.nd
     """What the first D deals brought K agents.
 
     Returns:
-        Mean part of the win (K, D), mean prestige (K, D), how often agent i was ahead of agent j, ties half (K, K, D;
+        Mean part of the win (K, D), mean score (K, D), how often agent i was ahead of agent j, ties half (K, K, D;
         NaN where they never met), and the number of games in all (K,).
     """
     count = len(results.settings.agents)
-    wins, prestige, better = np.zeros((count, deals)), np.zeros((count, deals)), np.zeros((count, count, deals))
+    wins, points, better = np.zeros((count, deals)), np.zeros((count, deals)), np.zeros((count, count, deals))
     games, seats, met = np.zeros(count), np.zeros(count), np.zeros((count, count))
     for lineup, who in enumerate(results.settings.lineups()):
-        scores = results.standing_scores(lineup)[:deals]
-        shares = win_shares(scores)
-        games[list(set(who))] += deals * scores.shape[1]
+        outcomes = results.standing_outcomes(lineup)[:deals]
+        shares = win_shares(outcomes)
+        games[list(set(who))] += deals * outcomes.shape[1]
         for place, agent in enumerate(who):
             wins[agent] += shares[:, :, place].sum(axis=1)
-            prestige[agent] += results.scores[lineup][:deals, :, place].sum(axis=1)
-            seats[agent] += scores.shape[1]
+            points[agent] += results.scores[lineup][:deals, :, place].sum(axis=1)
+            seats[agent] += outcomes.shape[1]
             for other_place, other in enumerate(who):
                 if other != agent:
                     ahead, level = (
-                        compare(scores[:, :, place], scores[:, :, other_place]) for compare in (np.greater, np.equal)
+                        compare(outcomes[:, :, place], outcomes[:, :, other_place])
+                        for compare in (np.greater, np.equal)
                     )
                     better[agent, other] += (ahead + level / 2).sum(axis=1)
-                    met[agent, other] += scores.shape[1]
+                    met[agent, other] += outcomes.shape[1]
     with np.errstate(invalid="ignore"):
-        return wins / seats[:, None], prestige / seats[:, None], better / met[:, :, None], games
+        return wins / seats[:, None], points / seats[:, None], better / met[:, :, None], games
 
 
 def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,13 +21,14 @@ from artus_agents import WEIGHTS
 from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import Agent, agent_factory
 from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game
 from artus_env.engine.reading import decode, shown
-from artus_env.engine.sources import source_hash
+from artus_env.engine.sources import code_hash, source_hash
 from artus_training.arena.results import Block, Results, Settings
 
-FORMAT = 2
+FORMAT = 3
 """Of the files that a tournament is kept in; raised whenever they change."""
+READABLE = (2, FORMAT)
+"""Formats that can be read and played on: in the second one settings named no game, and no line had outcomes."""
 Given = Mapping[str, Agent | Callable[..., Any]]
 """Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
 NO_AGENTS: Given = MappingProxyType({})
@@ -45,6 +46,11 @@ class Settled:
     made_of: str
     records: str | None
     format: int = 1  # the first one didn't say
+    game: str | None = None  # the default one
+
+    def text(self) -> dict[str, Any]:
+        """As it stands in the file."""
+        return {name: value for name, value in vars(self).items() if name != "game" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,15 @@ class Line:
     given_up: list[list[int]]
     notes: list[str]
     records_end: int
+    outcomes: list[list[list[int]]] | None = None  # where they aren't the scores
     checksum: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """All but the checksum, as it stands in the file."""
+        outcomes = self.outcomes is not None
+        return {
+            name: value for name, value in vars(self).items() if name != "checksum" and (name != "outcomes" or outcomes)
+        }
 
     def summed(self, before: str) -> str:
         """The checksum that belongs to this line.
@@ -65,8 +79,7 @@ class Line:
         Args:
             before: That of the line before.
         """
-        content = {name: value for name, value in vars(self).items() if name != "checksum"}
-        return hashlib.sha256((before + json.dumps(content)).encode()).hexdigest()[:16]
+        return hashlib.sha256((before + json.dumps(self.content())).encode()).hexdigest()[:16]
 
 
 class Store:
@@ -94,34 +107,36 @@ class Store:
             if records is not None and records.is_file() and records.stat().st_size:
                 raise ValueError(f"{records} doesn't hold the records of this tournament; give another --records file")
         else:
-            self._compare(about, settled)
+            settled = self._compare(about, settled)
         if records is not None:
             self._check_records(records)
         if fresh:
-            write_atomically(about, (json.dumps(asdict(settled), indent=2) + "\n").encode())
+            write_atomically(about, (json.dumps(settled.text(), indent=2) + "\n").encode())
         self.counts = [0] * len(settings.lineups())
-        self.checksum = json.dumps(asdict(settled))  # the first line continues the settings
+        self.checksum = json.dumps(settled.text())  # the first line continues the settings
         self.blocks: list[Block] = []
         self._read()
 
-    def _compare(self, about: Path, settled: Settled) -> None:
-        """Refuse the folder of another tournament."""
+    def _compare(self, about: Path, settled: Settled) -> Settled:
+        """Refuse the folder of another tournament. Returns what is settled there."""
         try:
             there = decode(about.read_bytes(), Settled)
         except ValueError as error:
             raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
-        if there.format != settled.format:
+        if there.format not in READABLE:
             raise ValueError(
                 f"{self.folder} was written by another version of artus (format {there.format}, here {FORMAT}); "
                 "give another --out, or delete it"
             )
+        read = replace(there, format=FORMAT, game=there.game or DEFAULT_GAME)
         changed = ", ".join(
             f"{key} {shown(old)} -> {shown(new)}"
-            for (key, old), new in zip(asdict(there).items(), asdict(settled).values(), strict=True)
+            for (key, old), new in zip(asdict(read).items(), asdict(settled).values(), strict=True)
             if old != new
         )
         if changed:
             raise ValueError(f"{self.folder} holds another tournament ({changed}); give another --out, or delete it")
+        return there
 
     def _check_records(self, records: Path) -> None:
         """See before the first game whether records can be kept there."""
@@ -171,6 +186,7 @@ class Store:
             raise ValueError(f"deal {line.first} of line-up {line.lineup} doesn't follow")
         try:
             scores, given_up = np.array(line.scores, np.int32), np.array(line.given_up, np.int64)
+            outcomes = scores if line.outcomes is None else np.array(line.outcomes, np.int32)
         except (ValueError, OverflowError) as error:
             raise ValueError(str(error)) from None
         deals = len(scores)
@@ -178,9 +194,11 @@ class Store:
             raise ValueError(f"{deals} deals are none or too many")
         if scores.shape != (deals, players, players) or given_up.shape != (deals, players):
             raise ValueError(f"scores of shape {scores.shape} and forfeits of shape {given_up.shape}")
+        if outcomes.shape != scores.shape:
+            raise ValueError(f"outcomes of shape {outcomes.shape} beside scores of shape {scores.shape}")
         if given_up.min() < -1 or given_up.max() >= players or line.records_end < records_end:
             raise ValueError("a number is out of range")
-        return Block(line.lineup, line.first, scores, given_up, line.notes)
+        return Block(line.lineup, line.first, scores, outcomes, given_up, line.notes)
 
     def _take(self, block: Block, checksum: str) -> None:
         self.blocks.append(block)
@@ -196,10 +214,19 @@ class Store:
                 file.flush()
                 os.fsync(file.fileno())
                 records_end = file.tell()
-        line = Line(block.lineup, block.first, block.scores.tolist(), block.given_up.tolist(), block.notes, records_end)
+        outcomes = None if np.array_equal(block.outcomes, block.scores) else block.outcomes.tolist()
+        line = Line(
+            block.lineup,
+            block.first,
+            block.scores.tolist(),
+            block.given_up.tolist(),
+            block.notes,
+            records_end,
+            outcomes,
+        )
         checksum = line.summed(self.checksum)
         with self.path.open("ab") as file:
-            file.write(json.dumps({**vars(line), "checksum": checksum}, separators=(",", ":")).encode() + b"\n")
+            file.write(json.dumps({**line.content(), "checksum": checksum}, separators=(",", ":")).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
         self._take(block, checksum)
@@ -211,15 +238,16 @@ class Store:
     def results(self) -> Results:
         """All that is saved."""
         players = self.settings.num_players
-        scores: list[list[np.ndarray]] = [[np.zeros((0, players, players), np.int32)] for _ in self.counts]
-        given_up: list[list[np.ndarray]] = [[np.zeros((0, players), np.int64)] for _ in self.counts]
-        for block in self.blocks:
-            scores[block.lineup].append(block.scores)
-            given_up[block.lineup].append(block.given_up)
+        no_points = np.zeros((0, players, players), np.int32)
+        none = Block(0, 0, no_points, no_points, np.zeros((0, players), np.int64), [])
+        parts = [
+            [none, *(block for block in self.blocks if block.lineup == lineup)] for lineup in range(len(self.counts))
+        ]
         return Results(
             self.settings,
-            [np.concatenate(part) for part in scores],
-            [np.concatenate(part) for part in given_up],
+            [np.concatenate([block.scores for block in part]) for part in parts],
+            [np.concatenate([block.outcomes for block in part]) for part in parts],
+            [np.concatenate([block.given_up for block in part]) for part in parts],
             [note for block in self.blocks for note in block.notes],
         )
 
@@ -232,27 +260,28 @@ def cut_file(path: Path, end: int) -> None:
 
 
 def made_of(settings: Settings, agents: Given) -> str:
-    """Hash of what the agents are made of: 16 hex digits.
+    """Hash of what the game and the agents are made of: 16 hex digits.
 
-    Our sources, the weights that come with the game, the files that names mention, the modules of other packages'
-    agents, the code of `agents`.
+    Our sources and trained weights, the game's code and trained weights, the files that names mention, the modules of
+    other packages' agents, the code of `agents`.
     """
-    ours = Path(artus_agents.__path__[0])
-    digest = hashlib.sha256(f"{settings.hash} {source_hash(Path(artus_env.__path__[0]), ours)}".encode())
-    trained = find_game(DEFAULT_GAME).trained
-    for path in sorted(Path(trained).glob(f"*{WEIGHTS}")) if trained else ():
-        digest.update(path.read_bytes())
+    of, ours = settings.definition, Path(artus_agents.__path__[0])
+    code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {code_hash(of.module)}"
+    digest = hashlib.sha256(f"{settings.hash} {code}".encode())
+    for folder in (ours, *([] if of.trained is None else [Path(of.trained)])):
+        for path in sorted(folder.rglob("*.safetensors")):
+            digest.update(path.read_bytes())
     for name in settings.agents:
         if name in agents:
             agent = agents[name]
-            code: Any = agent if inspect.isroutine(agent) else type(agent)
+            made: Any = agent if inspect.isroutine(agent) else type(agent)
         else:
             kind, _, argument = name.partition(":")
-            code = inspect.getmodule(agent_factory(kind))
+            made = inspect.getmodule(agent_factory(kind))
             for path in files_in(argument):
                 digest.update(path.read_bytes())
         with suppress(OSError, TypeError):  # compiled, or typed at a prompt
-            digest.update(f"{name} {inspect.getsource(code)}".encode())
+            digest.update(f"{name} {inspect.getsource(made)}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -1,4 +1,4 @@
-"""Tournaments: every line-up of agents, in every order around the table, thousands of games at once.
+"""Tournaments: every line-up of agents, in many orders around the table, thousands of games at once.
 
 All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order.
 Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many
@@ -17,9 +17,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
 from artus_env.engine.files import alone_in
-from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_scores, win_shares
+from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_outcomes, win_shares
 from artus_env.engine.rng import seed_stream
-from artus_env.games.artus.components import STANDARD
+from artus_training.arena.lineup import check_player
 from artus_training.arena.names import short_names
 from artus_training.arena.results import Block, Results, Settings
 from artus_training.arena.store import NO_AGENTS, Given, Store
@@ -54,8 +54,7 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: G
         )
     players = [find_agent(agents.get(name, name)) for name in settings.agents]
     for agent in players:
-        if hasattr(agent, "check_variant"):
-            agent.check_variant(settings.rules, settings.num_players, STANDARD)
+        check_player(agent, settings.definition, settings.rules, settings.num_players)
     with alone_in(folder, "playing this tournament"):
         return _play(settings, players, Store(folder, settings, records, agents))
 
@@ -88,7 +87,7 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
 
 def block_text(settings: Settings, block: Block) -> str:
     """How the newest block went, for the progress line."""
-    shares = win_shares(standing_scores(block.scores, block.given_up)).mean(axis=(0, 1))
+    shares = win_shares(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
     who = [settings.agents[agent] for agent in settings.lineups()[block.lineup]]
     return ", ".join(f"{name} {share:.0%}" for name, share in zip(short_names(who, 13), shares, strict=True))
 
@@ -111,7 +110,7 @@ def play_block(
     who = settings.lineups()[lineup]
     deal_seeds = seed_stream(settings.seed, count, _DEALS, first)  # all line-ups play the same deals
     keys = seed_stream(settings.seed, count * players, _KEYS + lineup, first * players)
-    batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False)
+    batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False, game=settings.definition)
     batch.reset(np.repeat(deal_seeds, players))
     sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
     seats = np.array(who)[np.argsort(sits, axis=1)]  # the agent on each seat
@@ -123,9 +122,12 @@ def play_block(
         notes.append(
             f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}"
         )
-    scores = np.take_along_axis(played.scores, sits, axis=1).astype(np.int32).reshape(count, players, players)
+    scores, outcomes = (
+        np.take_along_axis(by_seat, sits, axis=1).astype(np.int32).reshape(count, players, players)
+        for by_seat in (played.scores, played.outcomes)
+    )
     given_up = places_of(played.forfeits, sits).reshape(count, players)
-    block = Block(lineup, first, scores, given_up, notes)
+    block = Block(lineup, first, scores, outcomes, given_up, notes)
     return block, write_records(settings, played, batch.seeds, seats) if keep else []
 
 
@@ -143,7 +145,7 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
     """The record of each game."""
     records = []
     for game, seed in enumerate(seeds):
-        replayed = Game(rules=settings.rules, num_players=settings.num_players, seed=int(seed))
+        replayed = Game(settings.rules, settings.num_players, int(seed), game=settings.definition)
         for actions in played.actions:
             if actions[game] == FORFEIT:
                 break

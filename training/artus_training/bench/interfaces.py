@@ -14,7 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numba
@@ -22,17 +22,36 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 import artus_env.artus_v0 as artus_v0
-from artus_env import Batch, Game, warmup
+from artus_env import DEFAULT_GAME, Batch, Game, warmup
+from artus_env.engine.definition import Definition
 from artus_env.engine.files import check_writable, write_atomically
+from artus_env.engine.games import find_game
 from artus_env.engine.render import require, rgb_array
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
+from artus_training.arena.names import variant_name
 from artus_training.bench import neighbours
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 MOST_NEIGHBOURS = 64
-VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
+
+
+class Variant(NamedTuple):
+    """What is played, as the keyword arguments of batches, games and environments."""
+
+    game: Definition
+    rules: str
+    num_players: int
+
+    def __str__(self) -> str:
+        return variant_name(self.game.name, self.rules, self.num_players)
+
+
+def variants(game: Definition) -> list[Variant]:
+    """All variants of a game; the last one has the last rule set and the most players."""
+    players = range(game.min_players, game.max_players + 1)
+    return [Variant(game, rules, count) for rules in game.rules for count in players]
 
 
 def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> float:
@@ -48,8 +67,8 @@ def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> flo
     return statistics.median(rates)
 
 
-def batch_rate(num_games: int, threads: int, rules: str, num_players: int, seconds: float) -> float:
-    batch = Batch(num_games, rules=rules, num_players=num_players, threads=threads)
+def batch_rate(num_games: int, threads: int, variant: Variant, seconds: float) -> float:
+    batch = Batch(num_games, threads=threads, **variant._asdict())
     for _ in range(200):  # spread the games over all phases
         batch.step(batch.sample())
 
@@ -61,9 +80,9 @@ def batch_rate(num_games: int, threads: int, rules: str, num_players: int, secon
     return median_rate(run, seconds)
 
 
-def fill_rate(num_games: int, seconds: float) -> float:
+def fill_rate(num_games: int, variant: Variant, seconds: float) -> float:
     """The floor: filling observation and mask with constants."""
-    batch = Batch(num_games, threads=1)
+    batch = Batch(num_games, threads=1, **variant._asdict())
 
     def run() -> int:
         batch.observation.fill(1)
@@ -79,11 +98,11 @@ def uniform(mask: np.ndarray, rng: np.random.Generator) -> int:
     return int(legal[int(rng.random() * len(legal))])
 
 
-def game_rate(rules: str, num_players: int, seconds: float) -> float:
+def game_rate(variant: Variant, seconds: float) -> float:
     rng = np.random.default_rng(0)
 
     def run() -> int:
-        game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 32)))
+        game = Game(seed=int(rng.integers(1 << 32)), **variant._asdict())
         count = 0
         while not game.over:
             game.observation()
@@ -111,9 +130,9 @@ def aec_rate(env: Any, seconds: float) -> float:
     return median_rate(run, seconds)
 
 
-def gymnasium_rate(rules: str, num_players: int, seconds: float) -> float:
+def gymnasium_rate(variant: Variant, seconds: float) -> float:
     """Decisions of the one seat that plays; the random opponents' are not counted."""
-    env = gymnasium.make("artus_env:Artus-v0", rules=rules, num_players=num_players)
+    env = gymnasium.make("artus_env:Artus-v0", **variant._asdict())
     rng = np.random.default_rng(0)
 
     def run() -> int:
@@ -128,9 +147,9 @@ def gymnasium_rate(rules: str, num_players: int, seconds: float) -> float:
     return median_rate(run, seconds)
 
 
-def vector_rate(num_envs: int, rules: str, num_players: int, seconds: float) -> float:
+def vector_rate(num_envs: int, variant: Variant, seconds: float) -> float:
     """Decisions of the seats that play, one in each environment; the random opponents' are not counted."""
-    envs = gymnasium.make_vec("artus_env:Artus-v0", num_envs=num_envs, rules=rules, num_players=num_players)
+    envs = gymnasium.make_vec("artus_env:Artus-v0", num_envs=num_envs, **variant._asdict())
     rng = np.random.default_rng(0)
     _, info = envs.reset(seed=0)
 
@@ -146,12 +165,15 @@ def vector_rate(num_envs: int, rules: str, num_players: int, seconds: float) -> 
     return median_rate(run, seconds)
 
 
-def picture_rate(frames: bool, seconds: float) -> float:
+def picture_rate(frames: bool, variant: Variant, seconds: float) -> float:
     """Pictures a second of one table in the middle of a game: as SVG, or as frames of pixels."""
-    game = Game("advanced", 4, seed=0)
+    whole = Game(seed=0, **variant._asdict())
     rng = np.random.default_rng(0)
-    for _ in range(80):
-        game.play(uniform(game.mask(), rng))
+    while not whole.over:
+        whole.play(uniform(whole.mask(), rng))
+    game = whole.first()
+    for action in whole.actions_played[: len(whole.actions_played) // 2]:
+        game.play(action)
 
     def run() -> int:
         svg = game.svg(theme="light")
@@ -171,40 +193,42 @@ def connect_four(raw: bool) -> Any | None:
     return connect_four_v3.raw_env() if raw else connect_four_v3.env()
 
 
-def measure(seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[tuple[str, float]]:
+def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[tuple[str, float]]:
     """Name and decisions per second of each way to play, as they are measured."""
+    fullest = variants(game)[-1]
     threads = [1, 2] if available_cores() > 1 else [1]
     for num_games in sizes:
-        yield f"fill both buffers, {num_games} games", fill_rate(num_games, seconds)
-        for rules, num_players in VARIANTS:
+        yield f"fill both buffers, {num_games} games", fill_rate(num_games, fullest, seconds)
+        for variant in variants(game):
             for count in threads:
-                name = f"Batch, {rules}, {num_players} players, {num_games} games, {counted(count, 'thread')}"
-                yield name, batch_rate(num_games, count, rules, num_players, seconds)
-    yield "Game, advanced, 4 players", game_rate("advanced", 4, seconds)
+                name = f"Batch, {variant}, {num_games} games, {counted(count, 'thread')}"
+                yield name, batch_rate(num_games, count, variant, seconds)
+    yield f"Game, {fullest}", game_rate(fullest, seconds)
     for raw in (False, True):
         name = "raw_env()" if raw else "env()"
-        make = artus_v0.raw_env if raw else artus_v0.env
-        ours = aec_rate(make(rules="advanced", num_players=4), seconds)
-        yield f"AEC {name}, advanced, 4 players", ours
+        ours = aec_rate(artus_v0.ArtusAEC(raise_illegal=raw, **fullest._asdict()), seconds)
+        yield f"AEC {name}, {fullest}", ours
         theirs = connect_four(raw)
         if theirs is not None:
             rate = aec_rate(theirs, seconds)
             yield f"AEC {name}, PettingZoo's connect_four", rate
             yield f"AEC {name}, ratio", ours / rate
-    yield "Gymnasium env, advanced, 4 players", gymnasium_rate("advanced", 4, seconds)
-    yield "Gymnasium VectorEnv, 1024 envs, advanced, 4 players", vector_rate(1024, "advanced", 4, seconds)
-    yield "pictures of the table as SVG", picture_rate(False, seconds)
+    yield f"Gymnasium env, {fullest}", gymnasium_rate(fullest, seconds)
+    yield f"Gymnasium VectorEnv, 1024 envs, {fullest}", vector_rate(1024, fullest, seconds)
+    yield "pictures of the table as SVG", picture_rate(False, fullest, seconds)
     try:
         require("rgb_array")
     except DependencyNotInstalled:
         return
-    yield "pictures of the table as pixels (rgb_array)", picture_rate(True, seconds)
+    yield "pictures of the table as pixels (rgb_array)", picture_rate(True, fullest, seconds)
 
 
 @options
 class Options:
     """Decisions per second of every interface, one process."""
 
+    game: str = DEFAULT_GAME
+    """What is played; `artus games` lists the games."""
     seconds: float = 1.0
     """For each line."""
     json: Path | None = None
@@ -220,6 +244,10 @@ def main(arguments: list[str]) -> int:
         raise UsageError(f"--neighbours must be in 0..{MOST_NEIGHBOURS}, got {chosen.neighbours}")
     if not 0 < chosen.seconds < math.inf:
         raise UsageError(f"--seconds must be more than 0 and finite, got {chosen.seconds}")
+    try:
+        game = find_game(chosen.game)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     if chosen.json:
         check_writable(chosen.json)
     start = time.perf_counter()
@@ -228,30 +256,30 @@ def main(arguments: list[str]) -> int:
     print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {numba.__version__}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
     if chosen.neighbours is not None:
-        results = beside_neighbours(chosen.neighbours, chosen.seconds)
+        results = beside_neighbours(game, chosen.neighbours, chosen.seconds)
     else:
-        results = one_by_one(chosen.seconds)
+        results = one_by_one(game, chosen.seconds)
     if chosen.json:
         write_atomically(chosen.json, (json.dumps(results, indent=2) + "\n").encode())
     return 0
 
 
-def one_by_one(seconds: float) -> dict[str, float]:
+def one_by_one(game: Definition, seconds: float) -> dict[str, float]:
     """Print the rate of each way to play."""
     results = {}
-    for name, rate in measure(seconds):
+    for name, rate in measure(game, seconds):
         results[name] = rate
         print(f"{name:<64} {rate:>12.2f}" if "ratio" in name else f"{name:<64} {rate:>12,.0f} /s", flush=True)
     return results
 
 
-def beside_neighbours(count: int, seconds: float) -> dict[str, float]:
+def beside_neighbours(game: Definition, count: int, seconds: float) -> dict[str, float]:
     """Print what several threads are worth beside one, and return the ratios."""
     print(f"beside {count} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
     print(f"{'':<24} {'one thread':>12} {'default':>12} {'ratio':>7}")
     results = {}
     with neighbours.neighbours(count):
-        for line in neighbours.measure(seconds):
+        for line in neighbours.measure(game, seconds):
             results[line.name] = line.ratio
             print(f"{line.name:<24} {line.one:>12,.0f} {line.default:>12,.0f} {line.ratio:>7.2f}", flush=True)
     return results

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from artus_env import Batch
+from artus_env.engine.definition import Definition
 from artus_training.arena.evaluate import evaluate
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
@@ -62,19 +63,21 @@ def one_thread() -> Iterator[None]:
             os.environ["OMP_NUM_THREADS"] = before
 
 
-def measure(seconds: float) -> Iterator[Compared]:
+def measure(game: Definition, seconds: float) -> Iterator[Compared]:
     """Compare engine, search, evaluation and, where torch is installed, training and an evaluation with a network.
 
     Args:
+        game: What is played.
         seconds: Of each line, about.
     """
     for games in (1024, 4096):
-        yield compare(f"Batch, {games} games", partial(batch_work, games), seconds)
-    yield compare("ismcts:20, 64 games", partial(evaluation_work, "ismcts:20", 64), seconds)
-    yield compare(f"lookahead, {EVALUATED} games", partial(evaluation_work, "lookahead", EVALUATED), seconds)
+        yield compare(f"Batch, {games} games", partial(batch_work, game, games), seconds)
+    yield compare("ismcts:20, 64 games", partial(evaluation_work, game, "ismcts:20", 64), seconds)
+    yield compare(f"lookahead, {EVALUATED} games", partial(evaluation_work, game, "lookahead", EVALUATED), seconds)
     if find_spec("torch") and find_spec("safetensors"):
-        yield compare(f"ppo, {EVALUATED} games", partial(evaluation_work, "ppo", EVALUATED), seconds)
-        yield compare("training", training_work, seconds)
+        if game.trained is not None:
+            yield compare(f"ppo, {EVALUATED} games", partial(evaluation_work, game, "ppo", EVALUATED), seconds)
+        yield compare("training", partial(training_work, game), seconds)
 
 
 def compare(name: str, make: Callable[[], Callable[[], int]], seconds: float) -> Compared:
@@ -103,8 +106,8 @@ def rate(work: Callable[[], int], seconds: float) -> float:
     return done / elapsed
 
 
-def batch_work(games: int) -> Callable[[], int]:
-    batch = Batch(games, rules="advanced", num_players=2)
+def batch_work(game: Definition, games: int) -> Callable[[], int]:
+    batch = Batch(games, rules=game.rules[-1], num_players=game.min_players, game=game)
 
     def work() -> int:
         for _ in range(10):
@@ -114,20 +117,22 @@ def batch_work(games: int) -> Callable[[], int]:
     return work
 
 
-def evaluation_work(agent: str, games: int) -> Callable[[], int]:
+def evaluation_work(game: Definition, agent: str, games: int) -> Callable[[], int]:
     def work() -> int:
-        return evaluate([agent, "random"], rules="beginner", games=games, batch_size=games).games
+        return evaluate([agent, "random"], games=games, batch_size=games, game=game).games
 
     return work
 
 
-def training_work() -> Callable[[], int]:
+def training_work(game: Definition) -> Callable[[], int]:
     import dataclasses
 
     from artus_training.learn.ppo.settings import preset
     from artus_training.learn.ppo.trainer import Trainer
 
-    trainer = Trainer(dataclasses.replace(preset("beginner", 2), num_games=512, num_steps=16))
+    trainer = Trainer(
+        dataclasses.replace(preset(game.rules[0], game.min_players, game=game.name), num_games=512, num_steps=16)
+    )
 
     def work() -> int:
         trainer.collect()

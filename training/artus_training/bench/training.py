@@ -24,9 +24,10 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
-from artus_env.games.artus.components import MAX_PLAYERS
 from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
@@ -39,10 +40,12 @@ from artus_training.usage import UsageError
 class Settings:
     """What to measure."""
 
-    rules: Literal["beginner", "advanced"] = "advanced"
-    """Rule set."""
-    num_players: int = 4
-    """Players at the table, 2..4."""
+    game: str = DEFAULT_GAME
+    """Name of the game."""
+    rules: str = ""
+    """Rule set; the game's last one unless another is given."""
+    num_players: int = 0
+    """Players at the table; 0: as many as can play."""
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, for both trainers."""
     batch_size: int = 4096
@@ -56,11 +59,17 @@ class Settings:
     threads: int = 0
     """Torch threads, for both; 0: one a core."""
 
+    def __post_init__(self) -> None:
+        """Fill in the variant. Raises a ValueError if there is no such game."""
+        definition = find_game(self.game)
+        self.rules = self.rules or definition.rules[-1]
+        self.num_players = self.num_players or definition.max_players
+
 
 def ceiling(trainer: Trainer) -> float:
     """Decisions a second that the network alone allows, with data that lie ready."""
     s, rollout = trainer.settings, trainer.rollout
-    row = MAX_PLAYERS
+    row = rollout.seats
     bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
     start = time.perf_counter()
     with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.bfloat16):  # as the trainer does
@@ -84,9 +93,9 @@ def ours(
 ) -> Callable[[], tuple[float, float]]:
     """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
-        preset(settings.rules, settings.num_players), hidden=settings.hidden, batch_size=settings.batch_size,
-        epochs=settings.epochs, threads=settings.threads, precision=precision, outlook=outlook, opponents=(),
-        evaluate_every=0,
+        preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
+        batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision,
+        outlook=outlook, opponents=(), evaluate_every=0,
     )  # fmt: skip
     trainer = Trainer(s)
 
@@ -104,8 +113,9 @@ def ours(
 def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[float, float]]:
     """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
     s = dataclasses.replace(
-        Sb3Settings(), rules=settings.rules, num_players=settings.num_players, hidden=settings.hidden,
-        batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",), runs=folder, steps=10**9,
+        Sb3Settings(), game=settings.game, rules=settings.rules, num_players=settings.num_players,
+        hidden=settings.hidden, batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",),
+        runs=folder, steps=10**9,
     )  # fmt: skip
     s.check()
     model: MaskablePPO = make_model(s)
@@ -171,16 +181,15 @@ def measure(settings: Settings) -> dict[str, dict[str, float]]:
 
 def main(arguments: list[str]) -> int:
     """The command `artus bench-train`."""
-    settings = read_options(Settings, "artus bench-train", arguments, description=__doc__)
-    if settings.rounds < 1:
-        raise UsageError(f"rounds must be at least 1, got {settings.rounds}")
     try:
+        settings = read_options(Settings, "artus bench-train", arguments, description=__doc__)
         results = measure(settings)
     except ValueError as error:
         raise UsageError(str(error)) from error
     threads = counted(settings.threads or available_cores(), "thread")
     print(
-        f"{settings.rules}, {settings.num_players} players, hidden {settings.hidden}, minibatch {settings.batch_size}, "
+        f"{settings.game}, {settings.rules}, {settings.num_players} players, hidden {settings.hidden}, "
+        f"minibatch {settings.batch_size}, "
         f"{counted(settings.epochs, 'epoch')}, {threads}; decisions a second, medians\n"
     )
     print(f"{'':<28} {'trainer':>10} {'ceiling':>10} {'part':>6} {'x SB3':>6}")

@@ -19,6 +19,7 @@ PACKAGES = ("artus-env", "torch", "numpy", "numba")
 
 
 def card(
+    game: str,
     variants: Sequence[tuple[str, int]],
     *,
     command: str,
@@ -35,7 +36,7 @@ def card(
     """The card of an agent, as JSON knows it.
 
     Args:
-        variants: What it was trained for.
+        game, variants: What it was trained for.
         command: Trains the same agent.
         settings: All of the trainer's settings; where and whether resumed is left out.
         steps: Decisions in all.
@@ -49,8 +50,9 @@ def card(
         packages: Those whose versions matter.
     """
     return {
+        "game": game,
         "variants": [list(variant) for variant in variants],
-        "components": find_game(DEFAULT_GAME).standard.hash,
+        "components": find_game(game).standard.hash,
         "command": command,
         "strength": [
             {"rules": e.rules, "num_players": e.num_players, "against": e.agents[1], "games": e.games, "seed": e.seed,
@@ -71,7 +73,7 @@ def card(
 
 def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str, Any]:
     """A point of the learning curve: how often the agent won against each judge (`wins`) and by how many points
-    (`margin`), by names such as `beginner-2/greedy`, after so many steps and seconds."""
+    (`margin`), by names RULES-PLAYERS/JUDGE, after so many steps and seconds."""
     names = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
     return {
         "steps": steps,
@@ -86,13 +88,13 @@ def command(program: str, settings: Any, default: Any) -> str:
 
     Args:
         program: Such as `artus train`.
-        settings: A dataclass with `rules`, `num_players`, and `resume` and `runs`, which don't matter.
+        settings: A dataclass with `game`, `rules`, `num_players`, and `resume` and `runs`, which don't matter.
         default: What the program does unless told otherwise, of the same class.
     """
     words = program.split()
     for field in dataclasses.fields(settings):
         value = getattr(settings, field.name)
-        asked = field.name in ("rules", "num_players")
+        asked = field.name in ("rules", "num_players") or (field.name == "game" and value != DEFAULT_GAME)
         if field.name in WHERE or (value == getattr(default, field.name) and not asked):
             continue
         name = field.name.replace("_", "-")

@@ -1,6 +1,6 @@
 """The same minutes for this project's trainer and for Stable-Baselines3, side by side.
 
-    artus compare --rules beginner --minutes 10
+    artus compare --num-players 3 --minutes 10
 
 Trains one agent with each, one after the other on the same machine, measures both against the same judges on the way,
 lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes on.
@@ -14,19 +14,21 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from artus_agents.saved import read_card
+from artus_env import DEFAULT_GAME
 from artus_env.engine.files import write_atomically
+from artus_env.engine.games import find_game
 from artus_env.engine.workers import available_cores
 from artus_training.arena.evaluate import MOST_GAMES, evaluate
 from artus_training.learn.ppo.settings import Settings as PpoSettings
-from artus_training.learn.ppo.settings import preset
+from artus_training.learn.ppo.settings import preset, say_if_no_preset
 from artus_training.learn.ppo.train import train as train_ppo
 from artus_training.learn.runs import alone_in_run, begin_run, stopped_in_one_line
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import train as train_sb3
-from artus_training.learn.settings import changes, settings_to_dict
+from artus_training.learn.settings import changes, settings_from_dict, settings_to_dict
 from artus_training.options import read_options
 from artus_training.usage import UsageError
 from artus_training.watch import curves
@@ -36,10 +38,12 @@ from artus_training.watch import curves
 class Settings:
     """What to compare."""
 
-    rules: Literal["beginner", "advanced"] = "beginner"
-    """Rule set."""
+    game: str = DEFAULT_GAME
+    """Name of the game."""
+    rules: str = ""
+    """Rule set; the game's first one unless another is given."""
     num_players: int = 2
-    """Players at the table, 2..4."""
+    """Players at the table."""
     minutes: float = 10.0
     """For each of the two, evaluations not counted."""
     games: int = 2000
@@ -54,10 +58,15 @@ class Settings:
     resume: bool = False
     """Go on where an interrupted comparison stopped."""
 
+    def __post_init__(self) -> None:
+        """Fill in the rule set. Raises a ValueError if there is no such game."""
+        self.rules = self.rules or find_game(self.game).rules[0]
+
     @property
     def runs(self) -> Path:
-        """This comparison's own folder."""
-        return self.folder / f"{self.rules}-{self.num_players}"
+        """This comparison's own folder; that of another game than the default one begins with its name."""
+        variant = f"{self.rules}-{self.num_players}"
+        return self.folder / (variant if self.game == DEFAULT_GAME else f"{self.game}-{variant}")
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
@@ -74,6 +83,7 @@ def trainings(settings: Settings) -> tuple[PpoSettings, Sb3Settings]:
     """What both trainers are told."""
     s = settings
     common: dict[str, Any] = {
+        "game": s.game,
         "rules": s.rules,
         "num_players": s.num_players,
         "minutes": s.minutes,
@@ -83,7 +93,7 @@ def trainings(settings: Settings) -> tuple[PpoSettings, Sb3Settings]:
     }
     never = 10**12  # minutes alone count
     ours = dataclasses.replace(
-        preset(s.rules, s.num_players), **common, steps=never, final_games=0,
+        preset(s.rules, s.num_players, game=s.game), **common, steps=never, final_games=0,
         evaluate_every=max(1, round(60 * s.minutes / s.points)),  # in updates, which take about a second
     )  # fmt: skip
     return ours, Sb3Settings(**common, steps=never, games=0, evaluate_every=s.minutes / s.points)
@@ -120,12 +130,13 @@ def _compare(settings: Settings) -> dict[str, Any] | None:
         num_players=s.num_players,
         games=s.games,
         seed=s.seed,
+        game=s.game,
     )
     print(result)
     cards = {"ours": read_card(ours.agent), "Stable-Baselines3": read_card(theirs.agent)}
     curves.draw(list(cards.items()), s.runs / "curves.png")
     summary = {
-        "rules": s.rules, "num_players": s.num_players, "minutes": s.minutes, "games": result.games,
+        "game": s.game, "rules": s.rules, "num_players": s.num_players, "minutes": s.minutes, "games": result.games,
         "wins": result.win_rate, "wins_95": result.interval, "margin": result.margin,
         "steps": {name: card["steps"] for name, card in cards.items()},
     }  # fmt: skip
@@ -141,7 +152,8 @@ def _finished(run: Run, resume: bool) -> bool:
     """Whether this very training has been run to its end."""
     if not resume or not run.agent.exists():
         return False
-    return not changes(read_card(run.agent).get("settings", {}), settings_to_dict(run))
+    saved = settings_from_dict(read_card(run.agent).get("settings", {}), run.agent, type(run)())
+    return not changes(settings_to_dict(saved), settings_to_dict(run))
 
 
 def _resumed(run: Run, resume: bool) -> Run:
@@ -151,10 +163,11 @@ def _resumed(run: Run, resume: bool) -> Run:
 
 def main(arguments: list[str]) -> int:
     """The command `artus compare`."""
-    settings = read_options(Settings, "artus compare", arguments, description=__doc__)
     try:
+        settings = read_options(Settings, "artus compare", arguments, description=__doc__)
         settings.check()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
+    say_if_no_preset(trainings(settings)[0])
     with stopped_in_one_line():
         return 0 if compare(settings) else 130

@@ -1,8 +1,8 @@
 """Where runs lie: a folder for each thing that is trained, one process at a time, and no run takes the place of
 another.
 
-A run that begins where one has been moves that one aside, as it is, to the same name with a number: `ppo-beginner-2` is
-always the newest, `ppo-beginner-2.1` the first.
+A run that begins where one has been moves that one aside, as it is, to the same name with a number: `NAME` is always
+the newest, `NAME.1` the first.
 """
 
 from __future__ import annotations

@@ -8,13 +8,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import runs_program
+from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, shown
+from artus_env.engine.rewards import mode_index
 
 AGENTS = ("opponents", "judges", "final_judges")
 """Settings that name agents."""
@@ -22,6 +24,8 @@ UNTOLD = ("",)
 """What stands there where the command line says nothing."""
 WHERE = ("runs", "resume", "preset")
 """Settings that say where files lie: what is learnt doesn't depend on them."""
+POINTS = "points"
+"""The reward mode that pays points as they come. It has this name in every game, beside that of the game's score."""
 MOST_ITEMS = 64
 MOST_THREADS = 1024
 
@@ -30,18 +34,21 @@ MOST_THREADS = 1024
 class PpoSettings:
     """What `artus train` and `artus train-sb3` have in common."""
 
-    rules: Literal["beginner", "advanced"] = "beginner"
-    """Rule set."""
+    game: str = DEFAULT_GAME
+    """Name of the game."""
+    rules: str = ""
+    """Rule set; the game's first one unless another is given."""
     num_players: int = 2
-    """Players at the table, 2..4."""
+    """Players at the table."""
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
     """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the
     same name with a number."""
 
-    reward: Literal["win", "margin", "prestige"] = "prestige"
-    """What the learner is paid for. `prestige` tells good from bad moves at once and learns faster than `win`."""
+    reward: str = POINTS
+    """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
+    ones at once and learns faster than `win`."""
     opponents: tuple[str, ...] = ()
     """Agents and their share of the games, NAME=SHARE."""
     pool_size: int = 4
@@ -68,6 +75,29 @@ class PpoSettings:
     max_grad_norm: float = 0.5
     """Longest gradient."""
 
+    def __post_init__(self) -> None:
+        """Fill in what the game decides: the rule set, and `points` for the name of its score.
+
+        Raises:
+            ValueError: If there is no such game.
+        """
+        self.rules = self.rules or self.definition.rules[0]
+        self.reward = self.same_in_all_games(self.reward)
+
+    @property
+    def definition(self) -> Definition:
+        """The game."""
+        return find_game(self.game)
+
+    @property
+    def prefix(self) -> str:
+        """What the names of folders begin with, so that no two games share one."""
+        return "" if self.game == DEFAULT_GAME else f"{self.game}-"
+
+    def same_in_all_games(self, reward: str) -> str:
+        """The name of a reward mode that no game has for itself."""
+        return POINTS if reward == self.definition.score else reward
+
     def shares(self) -> dict[str, float]:
         """`opponents` as a table.
 
@@ -86,13 +116,28 @@ class PpoSettings:
                 wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
                 raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
 
-    def check_hidden(self) -> None:
-        """Raise a ValueError if the hidden layers can't be."""
-        definition = find_game(DEFAULT_GAME)
-        Shape.of(definition, definition.standard, tuple(self.hidden)).check()
+    def shape(self, outlook: bool = True) -> Shape:
+        """The network that is trained.
+
+        Args:
+            outlook: Whether its policy is told what legal actions lead to, if the game has something to tell.
+        """
+        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
+
+    def check_game(self) -> None:
+        """Raise a ValueError if the game has no such variant or reward, or the hidden layers can't be."""
+        self.definition.check_variant(self.rules, self.num_players)
+        mode_index(self.reward, self.definition.score)
+        self.shape().check()
 
 
 Run = TypeVar("Run", bound=PpoSettings)
+
+
+def unsaid(settings: Run) -> Run:
+    """Settings as the default of a command line that may name another game: without a rule set, until that is known."""
+    settings.rules = ""
+    return settings
 
 
 def memory() -> float:
@@ -152,7 +197,12 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
             values[name] = Path(convert(value, str)) if path else convert(value, kinds[name])
         except ValueError as error:
             raise ValueError(f"{source}: {name} can't be {shown(value)}: {error}") from None
-    return dataclasses.replace(default, **values)
+    if values.get("game", default.game) != default.game:
+        values.setdefault("rules", "")  # those of the default are another game's
+    try:
+        return dataclasses.replace(default, **values)
+    except ValueError as error:
+        raise ValueError(f"{source}: {error}") from None
 
 
 def without_programs(settings: Run, source: Path, told: Run | None) -> Run:

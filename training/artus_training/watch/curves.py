@@ -16,7 +16,10 @@ from matplotlib.ticker import PercentFormatter
 from tyro.conf import Positional, arg
 
 from artus_agents.saved import read_card
+from artus_env import DEFAULT_GAME
 from artus_env.engine.files import write_atomically
+from artus_env.engine.games import find_game
+from artus_training.arena.names import variant_name
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
@@ -35,6 +38,20 @@ class Options:
     """The picture."""
     over: Literal["decisions", "minutes"] = "decisions"
     """What counts: decisions don't depend on the machine."""
+
+
+class Variant(NamedTuple):
+    """What a panel is about."""
+
+    game: str
+    rules: str
+    num_players: int
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """To sort by: rule sets in the order of their game."""
+        rules = find_game(self.game).rules
+        return self.game, rules.index(self.rules) if self.rules in rules else len(rules), self.rules, self.num_players
 
 
 class Line(NamedTuple):
@@ -57,17 +74,20 @@ def draw(
         over: What is drawn to the right: decisions of all variants that the agent learnt, or minutes of training.
 
     Raises:
-        ValueError: If no card has a curve, or there is no such kind of picture.
+        ValueError: If no card has a curve, the game of one isn't installed, or there is no such kind of picture.
         OSError: If the picture can't be written.
     """
-    panels: dict[str, list[Line]] = {}
+    panels: dict[Variant, list[Line]] = {}
     for label, card in cards:
+        game = find_game(card.get("game", DEFAULT_GAME)).name
         points = [point for point in card.get("curve", []) if point["wins"]]
         for key in points[-1]["wins"] if points else ():
-            variant, _, judge = key.partition("/")
+            where, _, judge = key.partition("/")
+            rules, _, players = where.rpartition("-")
             judged = [point for point in points if key in point["wins"]]  # a judge may have come later
             spent = [point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6 for point in judged]
-            panels.setdefault(variant, []).append(Line(label, judge, spent, [point["wins"][key] for point in judged]))
+            line = Line(label, judge, spent, [point["wins"][key] for point in judged])
+            panels.setdefault(Variant(game, rules, int(players)), []).append(line)
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
     looks = _looks(list(panels.values()))
@@ -78,14 +98,13 @@ def draw(
     axes = figure.subplots(rows, columns, squeeze=False)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
-    for axis, (variant, lines) in zip(axes.flat, sorted(panels.items(), key=_beginner_first), strict=False):
-        rules, _, players = variant.rpartition("-")
-        for line in lines:
+    for axis, variant in zip(axes.flat, sorted(panels, key=lambda variant: variant.place), strict=False):
+        for line in panels[variant]:
             name = f"{line.label} against {line.judge}" if several else f"against {line.judge}"
             look = looks[line.label, line.judge]
             axis.plot(line.spent, line.wins, **look, markersize=3.5, linewidth=1.4, label=name)
-        axis.axhline(1 / int(players), color="0.6", linewidth=0.8, linestyle=":")
-        axis.set(title=f"{rules}, {players} players", ylim=(0, 1.02), xlim=(0, None))
+        axis.axhline(1 / variant.num_players, color="0.6", linewidth=0.8, linestyle=":")
+        axis.set(title=variant_name(*variant), ylim=(0, 1.02), xlim=(0, None))
         axis.set_xlabel("minutes of training" if over == "minutes" else "million decisions")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         axis.grid(alpha=0.25)
@@ -114,10 +133,6 @@ def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, 
             turn, colour = divmod(number[label] * len(judges) + place, len(COLOURS))
             looks[label, judge] = {"color": COLOURS[colour], "marker": MARKERS[(colour + turn) % len(MARKERS)]}
     return looks
-
-
-def _beginner_first(panel: tuple[str, Any]) -> tuple[bool, str]:
-    return not panel[0].startswith("beginner"), panel[0]
 
 
 def main(arguments: list[str]) -> int:

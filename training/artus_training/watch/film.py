@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
@@ -17,7 +17,7 @@ from artus_env.engine import records
 from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.reading import printable
 from artus_env.engine.render import image
-from artus_env.games.artus.shapes import LETTERS, flat_colours, signed
+from artus_env.engine.wording import letter_of, signed
 
 GIF_WIDTH = 800
 MIN_WIDTH, MAX_WIDTH = 100, 2400
@@ -27,6 +27,8 @@ COLOURS = 160
 """Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
 PALETTE_FRAMES = 8
 NEAR = 10
+EDGE = 5
+"""Pixels from the upper end of a frame to its ground."""
 
 
 def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") -> Iterator[str]:
@@ -62,10 +64,11 @@ def write_gif(
         raise ValueError(f"the name of a film must end in .gif, got {path.name}")
     check_writable(path)
     svgs = list(pictures(line, player, theme))
-    palette = _palette(svgs, width, theme)
+    palette = _palette(svgs, width, Game.replay(line).definition.colours(theme))
     from PIL.Image import Dither  # there, now that an image could be made
 
     frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
+    frames = [_padded(frame, max(frame.height for frame in frames)) for frame in frames]
     times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
     content = io.BytesIO()
     frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
@@ -73,13 +76,24 @@ def write_gif(
     return len(frames)
 
 
-def _palette(svgs: list[str], width: int, theme: str) -> Any:
-    """An image whose colours fit all frames: those of the theme as they are, and those of edges and letters."""
+def _padded(frame: Any, height: int) -> Any:
+    """An image of this height, with the colour of its upper edge below: pictures of a text grow with it."""
+    if frame.height == height:
+        return frame
+    padded = frame.resize((frame.width, height))  # of the same kind, with the same palette
+    padded.paste(frame.getpixel((frame.width // 2, EDGE)), (0, 0, frame.width, height))
+    padded.paste(frame, (0, 0))
+    return padded
+
+
+def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
+    """An image whose colours fit all frames: the given ones (`#rrggbb`) as they are, and those of edges and letters."""
     some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
-    sheet = some[0].resize((width, some[0].height * len(some)))
+    tallest = max(frame.height for frame in some)
+    sheet = some[0].resize((width, tallest * len(some)))
     for nth, frame in enumerate(some):
-        sheet.paste(frame, (0, nth * frame.height))
-    flat = [tuple(bytes.fromhex(colour[1:])) for colour in flat_colours(theme)]
+        sheet.paste(frame.resize((width, tallest)), (0, nth * tallest))
+    flat = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
     palette = sheet.quantize(COLOURS - len(flat))
     channels = palette.getpalette() or []
     others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
@@ -104,12 +118,12 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
     """
     check_writable(path)
     svgs = list(pictures(line, player, theme))
-    record = records.read(line)
+    record, game = records.read(line), Game.replay(line)
     names = record.players or [f"player {number}" for number in range(len(record.scores))]
     result = ", ".join(f"{printable(name)} {signed(score)}" for name, score in zip(names, record.scores, strict=True))
     parts = {
-        "title": escape(f"Artus, {record.position['rules']}: {result}"),
-        "data": embedded({**packed(svgs), "moves": _moves(line)}),
+        "title": escape(f"{game.definition.title}, {game.rules}: {result}"),
+        "data": embedded({**packed(svgs), "moves": _moves(line, player)}),
     }
     page = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
     page = re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)  # at once: a name may look like a place, too
@@ -139,11 +153,14 @@ def packed(svgs: list[str]) -> dict[str, Any]:
     return {"lines": list(numbers), "frames": frames}
 
 
-def _moves(line: str | bytes) -> list[str]:
-    """Each move in words for the list beside the pictures."""
+def _moves(line: str | bytes, viewer: int | None) -> list[str]:
+    """Each move in words for the list beside the pictures, as far as the viewer saw it."""
     whole, texts = Game.replay(line), records.read(line).moves
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, texts, strict=True):
-        player, points = game.player, game.play(action)
-        moves.append(f"{LETTERS[player]} {text}" + (f" {'+' if points > 0 else ''}{signed(points)}" if points else ""))
+        player = game.player
+        seen = viewer is None or game.is_seen(action, viewer)
+        points = game.play(action)
+        won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
+        moves.append(f"{letter_of(player)} {f'{text}{won}' if seen else 'chooses something in secret'}")
     return moves

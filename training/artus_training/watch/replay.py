@@ -12,9 +12,10 @@ from tyro.conf import Positional, arg
 
 from artus_env import Game
 from artus_env.engine import records
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import printable, shown
 from artus_env.engine.wording import counted
-from artus_env.games.artus.components import RULES
+from artus_training.arena.names import variant_name
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 from artus_training.watch import film
@@ -114,8 +115,17 @@ def summary(line: bytes) -> str:
     record = records.read(line)
     names = record.players or [f"player {player}" for player in range(len(record.scores))]
     result = ", ".join(f"{printable(name)} {shown(score)}" for name, score in zip(names, record.scores, strict=True))
-    rules = record.position.get("rules") if record.position.get("rules") in RULES else "unknown rules"
-    return f"{rules}, {len(record.scores)} players, {counted(len(record.moves), 'move')}: {result}"
+    return f"{variant_of(record)}, {counted(len(record.moves), 'move')}: {result}"
+
+
+def variant_of(record: records.Record) -> str:
+    """What was played, as far as the record says."""
+    try:
+        definition = find_game(record.game)
+    except ValueError:
+        return f"unknown game {shown(record.game)}, {len(record.scores)} players"
+    rules = definition.rules[0] if len(definition.rules) == 1 else record.position.get("rules")
+    return variant_name(record.game, rules if rules in definition.rules else "unknown rules", len(record.scores))
 
 
 def step_through(line: bytes, at: int | None) -> None:

@@ -1,9 +1,8 @@
-"""`artus show` and `artus rules`: positions and rules as text."""
+"""`artus show`: positions as text."""
 
 from __future__ import annotations
 
 import json
-import re
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,12 +11,11 @@ from typing import Annotated, Any
 import numpy as np
 from tyro.conf import Positional, arg
 
-from artus_env import Batch, Game
+from artus_env import DEFAULT_GAME, Game
 from artus_env.engine import records
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import decode
 from artus_env.engine.rng import check_seed
-from artus_env.games.artus import tables
-from artus_training.arena.evaluate import game_length
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
@@ -28,10 +26,12 @@ class ShowOptions:
 
     position: Annotated[str | None, Positional, arg(metavar="[FILE]")] = None
     """File with a position as JSON, - for standard input."""
-    rules: str = "advanced"
-    """Of the random game: beginner or advanced."""
-    num_players: int = 2
-    """Of the random game."""
+    game: str | None = None
+    """What is played; default: what the position says. `artus games` lists the games."""
+    rules: str | None = None
+    """Rule set of the random game; default: the game's first."""
+    num_players: int | None = None
+    """Of the random game; default: as few as the game takes."""
     seed: int | None = None
     """Deal and moves of the random game."""
     player: int | None = None
@@ -45,9 +45,9 @@ def show(arguments: list[str]) -> int:
     chosen = read_options(ShowOptions, "artus show", arguments)
     try:
         if chosen.position is None:
-            game = middle_of_a_game(chosen.rules, chosen.num_players, chosen.seed)
+            game = middle_of_a_game(chosen.game or DEFAULT_GAME, chosen.rules, chosen.num_players, chosen.seed)
         else:
-            game = Game.from_dict(decode(content_of(chosen.position), dict[str, Any]))
+            game = Game.from_dict(decode(content_of(chosen.position), dict[str, Any]), game=chosen.game)
         if chosen.json:
             print(json.dumps(game.to_dict(chosen.player)))
         else:
@@ -74,30 +74,15 @@ def content_of(path: str) -> bytes:
     return content
 
 
-def middle_of_a_game(rules: str, num_players: int, seed: int | None) -> Game:
-    """A random game, played to about its middle."""
+def middle_of_a_game(name: str, rules: str | None, num_players: int | None, seed: int | None) -> Game:
+    """A random game, played to its middle."""
+    definition = find_game(name)
     rng = np.random.default_rng(seed if seed is None else check_seed(seed))
-    game = Game(rules=rules, num_players=num_players, seed=int(rng.integers(1 << 63)))
-    for _ in range(game_length(Batch(1, rules=rules, num_players=num_players)) // 2):
-        game.play(int(rng.choice(game.legal_actions())))
+    players = definition.min_players if num_players is None else num_players
+    whole = Game(rules, players, int(rng.integers(1 << 63)), game=definition)
+    while not whole.over:
+        whole.play(int(rng.choice(whole.legal_actions())))
+    game = whole.first()
+    for action in whole.actions_played[: len(whole.actions_played) // 2]:
+        game.play(action)
     return game
-
-
-def rules(arguments: list[str]) -> int:
-    """The command `artus rules`: cards, wheel and action table."""
-    read_options(lambda: None, "artus rules", arguments, description="Print cards, wheel and action table.")
-    for title, table in (("Cards", tables.cards), ("Wheel", tables.wheel), ("Actions", tables.actions)):
-        print(f"{title}\n\n{aligned(table())}\n")
-    print(f"Reconstructed are\n\n{tables.reconstructed()}")
-    return 0
-
-
-def aligned(markdown: str) -> str:
-    """A Markdown table with columns of equal width, for reading in a terminal."""
-    lines = re.sub(r"`|\*\*", "", markdown).splitlines()
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # not the line of dashes
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    rows = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    rest = [line for line in lines if not line.startswith("|")]
-    return "\n".join([*rows, *rest])

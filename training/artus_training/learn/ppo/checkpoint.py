@@ -10,7 +10,6 @@ import numpy as np
 from msgspec import Meta
 
 from artus_agents.saved import Count, Point
-from artus_env import NUM_ACTIONS
 from artus_training.learn.checkpoints import (
     CheckpointError,
     Tensors,
@@ -110,8 +109,8 @@ def check_buffers(trainer: Trainer) -> None:
     """Raise a ValueError if compiled loops can't take what a checkpoint has put into the buffers."""
     kept = trainer.rollout.kept()
     bits = np.unpackbits(kept["legal"].copy().view(np.uint8), axis=-1, bitorder="little")
-    action = kept["action"]
-    if bits[..., NUM_ACTIONS:].any() or ((action < 0) | (action >= NUM_ACTIONS)).any():
+    action, num_actions = kept["action"], trainer.network.shape.num_actions
+    if bits[..., num_actions:].any() or ((action < 0) | (action >= num_actions)).any():
         raise ValueError("it has actions that there are not")
     if not np.take_along_axis(bits, action[..., None], axis=-1)[kept["carried"]].all():
         raise ValueError("it has decisions for illegal actions")

@@ -1,7 +1,7 @@
 """Self-play PPO: all seats of all games learn at once, as fast as the network can be trained.
 
-    artus train --rules advanced --num-players 4
-    artus train --rules advanced --num-players 4 --resume
+    artus train --num-players 3
+    artus train --num-players 3 --resume
 
 Ctrl-C saves and stops; `--resume` goes on as if nothing had been. Without it a new run begins, and an earlier one of
 the same name is moved aside, to a name with a number. `tensorboard --logdir runs` shows the curves.
@@ -11,24 +11,35 @@ from __future__ import annotations
 
 import dataclasses
 
+from artus_env import DEFAULT_GAME
+from artus_env.engine.games import find_game
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint
 from artus_training.learn.ppo.checkpoint import Progress
-from artus_training.learn.ppo.settings import Settings, preset
-from artus_training.learn.ppo.train import SHORT, train, train_all
+from artus_training.learn.ppo.settings import (
+    Settings,
+    goals,
+    preset,
+    say_if_no_preset,
+    variants_with_preset,
+)
+from artus_training.learn.ppo.train import train, train_all
 from artus_training.learn.ppo.trainer import PROGRAM
 from artus_training.learn.runs import stopped_in_one_line
-from artus_training.learn.settings import UNTOLD, settings_from_dict, without_programs
-from artus_training.options import read_options
+from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
+from artus_training.options import options, read_options
 from artus_training.usage import UsageError
+
+SHORT = 4_000_000
+"""Steps of each training of `artus train-all`."""
 
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
     checkpoint."""
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
-    nobody = Settings(opponents=UNTOLD, judges=UNTOLD, final_judges=UNTOLD)
+    nobody = unsaid(Settings(opponents=UNTOLD, judges=UNTOLD, final_judges=UNTOLD))
     told = read_options(Settings, PROGRAM, asked, default=nobody)
-    default = preset(told.rules, told.num_players, told.preset, told)
+    default = preset(told.rules, told.num_players, told.preset, told, game=told.game)
     given = read_options(Settings, PROGRAM, asked, default=default)  # the preset may say which variant
     if given.resume:
         about, _ = read_checkpoint(given.checkpoint, Progress)
@@ -41,14 +52,40 @@ def parse(arguments: list[str]) -> Settings:
     return read_options(Settings, PROGRAM, arguments, description=__doc__, default=default)
 
 
-def main_all(arguments: list[str]) -> int:
-    """Train beginner and advanced agents for two players, one after the other, and show how strong they are.
+@options
+class All:
+    """Train short for all variants for which a game names goals, one after the other, and show how strong the agents
+    are. Where it names none, for all variants that it has presets for.
 
-    Takes about three minutes. Exit code 1 if an agent has missed its goal.
+    Takes a minute or two for each. Exit code 1 if an agent has missed its goal.
     """
-    read_options(lambda: None, "artus train-all", arguments, description=main_all.__doc__)
+
+    game: str = DEFAULT_GAME
+    """Name of the game."""
+
+    def trainings(self) -> list[Settings]:
+        """What is trained.
+
+        Raises:
+            ValueError: If there is no such game, or it has no presets.
+        """
+        definition = find_game(self.game)
+        variants = variants_with_preset(definition)
+        if not variants:
+            raise ValueError(f"{self.game} has no presets: train its variants one by one, with `artus train`")
+        with_goals = [variant for variant in variants if goals(definition, *variant)]
+        return [dataclasses.replace(preset(*each, game=self.game), steps=SHORT) for each in with_goals or variants]
+
+
+def main_all(arguments: list[str]) -> int:
+    """The command `artus train-all`."""
+    given = read_options(All, "artus train-all", arguments)
+    try:
+        trainings = given.trainings()
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
     with stopped_in_one_line():
-        good = train_all([dataclasses.replace(preset(rules, 2), steps=SHORT) for rules in ("beginner", "advanced")])
+        good = train_all(trainings)
     return 130 if good is None else int(not good)
 
 
@@ -59,5 +96,7 @@ def main(arguments: list[str]) -> int:
         settings.check()
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
+    if not settings.resume and not settings.preset:
+        say_if_no_preset(settings)
     with stopped_in_one_line():
         return 0 if train(settings) else 130

@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from artus_env.engine.jit import jit
-from artus_env.games.artus.observation import turns_after
 
 
 class Steps(NamedTuple):
-    """What happened in T steps of N games. P is `MAX_PLAYERS`."""
+    """What happened in T steps of N games. P is how many can play at most."""
 
     num_players: np.ndarray
     """shape (N,), int64."""
@@ -99,7 +98,7 @@ def estimate(steps, carried, gamma, gae_lambda, estimates):
                 ready[row, n] = True
                 for seat in range(players):
                     if seat != me and known[seat]:
-                        target[row, n, turns_after(me, seat, players)] = paid[seat] + gamma * ahead_return[seat]
+                        target[row, n, (seat - me + players) % players] = paid[seat] + gamma * ahead_return[seat]
             else:
                 pending[me, n] = row
                 still_open[me] = paid[me]

@@ -22,7 +22,7 @@ class Choices(NamedTuple):
     """Decisions as the policy's loss knows them, a row for each of R: arrays, or tensors on the network's device."""
 
     legal: Any
-    """Bits of the legal actions, shape (R, MASK_WORDS): uint64 in arrays, int64 with the same bits in tensors."""
+    """Bits of the legal actions, shape (R, words): uint64 in arrays, int64 with the same bits in tensors."""
     outlook: Any
     """shape (R, A, K), int8; without outlook (R, 1, 0)."""
     action: Any

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from artus_env.games.artus.actions import MASK_WORDS
-from artus_env.games.artus.components import MAX_PLAYERS
+from artus_agents.network import Shape
 from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
 from artus_training.learn.ppo.gradient import Choices
 
@@ -21,19 +20,20 @@ class Decisions(NamedTuple):
     choices: Choices
     """The advantages are normalised over the decisions that can be learnt from."""
     target: torch.Tensor
-    """Of the values, shape (R, MAX_PLAYERS), float32; NaN where it isn't known."""
+    """Of the values, shape (R, P), float32; NaN where it isn't known."""
 
 
 class Rollout:
-    """The buffers for T steps of N games, and for the decisions carried over from earlier ones. P is `MAX_PLAYERS`.
+    """The buffers for T steps of N games, and for the decisions carried over from earlier ones.
 
     Args:
         num_players: Of each game, shape (N,), int64.
         num_steps: T.
-        observation_size, num_actions: F and A.
-        outlooks: Numbers that the policy is told of each legal action; 0: none.
+        shape: What the network takes and gives; P is its number of players.
+        mask_words: Words of 64 bits that a set of actions takes.
 
     Attributes:
+        seats: P.
         observation, legal, outlook, action, log_prob, value, advantage, target, ready: Arrays of decisions. Rows 0..P-1
             are those carried over, row p that of seat p; row P + t is step t. Shapes (P + T, N, ...).
         mover, learns, reward, done: Arrays of steps, shapes (T, N, ...); see `Steps`.
@@ -41,27 +41,27 @@ class Rollout:
         pending: See `Estimates`.
     """
 
-    def __init__(
-        self, num_players: np.ndarray, num_steps: int, observation_size: int, num_actions: int, outlooks: int
-    ) -> None:
-        games, rows = len(num_players), MAX_PLAYERS + num_steps
+    def __init__(self, num_players: np.ndarray, num_steps: int, shape: Shape, mask_words: int) -> None:
+        self.seats = seats = shape.players
+        games, rows = len(num_players), seats + num_steps
+        told = (shape.num_actions, shape.outlooks) if shape.outlooks else (1, 0)
         self.num_players = num_players
-        self.observation = np.zeros((rows, games, observation_size), np.int8)
-        self.legal = np.zeros((rows, games, MASK_WORDS), np.uint64)
-        self.outlook = np.zeros((rows, games, *((num_actions, outlooks) if outlooks else (1, 0))), np.int8)
+        self.observation = np.zeros((rows, games, shape.observation_size), np.int8)
+        self.legal = np.zeros((rows, games, mask_words), np.uint64)
+        self.outlook = np.zeros((rows, games, *told), np.int8)
         self.action = np.zeros((rows, games), np.int64)
         self.log_prob = np.zeros((rows, games), np.float32)
-        self.value = np.zeros((rows, games, MAX_PLAYERS), np.float32)
+        self.value = np.zeros((rows, games, seats), np.float32)
         self.mover = np.zeros((num_steps, games), np.int8)
         self.learns = np.zeros((num_steps, games), np.bool_)
-        self.reward = np.zeros((num_steps, games, MAX_PLAYERS), np.float32)
+        self.reward = np.zeros((num_steps, games, seats), np.float32)
         self.done = np.zeros((num_steps, games), np.bool_)
         self.advantage = np.zeros((rows, games), np.float32)
-        self.target = np.zeros((rows, games, MAX_PLAYERS), np.float32)
+        self.target = np.zeros((rows, games, seats), np.float32)
         self.ready = np.zeros((rows, games), np.bool_)
-        self.pending = np.full((MAX_PLAYERS, games), -1)
-        self.carried = np.zeros((MAX_PLAYERS, games), np.bool_)
-        self.carried_reward = np.zeros((MAX_PLAYERS, games))
+        self.pending = np.full((seats, games), -1)
+        self.carried = np.zeros((seats, games), np.bool_)
+        self.carried_reward = np.zeros((seats, games))
 
     def estimate(self, gamma: float, gae_lambda: float) -> None:
         """Estimate how good the decisions were, once all steps have been played."""
@@ -91,4 +91,4 @@ class Rollout:
     def kept(self) -> dict[str, np.ndarray]:
         """The arrays that live on from one rollout to the next, by name."""
         names = ("observation", "legal", "outlook", "action", "log_prob", "value", "carried", "carried_reward")
-        return {name: getattr(self, name)[:MAX_PLAYERS] for name in names}
+        return {name: getattr(self, name)[: self.seats] for name in names}

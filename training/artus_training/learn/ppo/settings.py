@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 
 from artus_agents.network import fast_bfloat16
-from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
+from artus_env import DEFAULT_GAME
+from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
-from artus_env.engine.reading import shown
+from artus_env.engine.reading import convert, shown
 from artus_env.engine.rewards import mode_index
-from artus_env.games.artus.actions import MASK_WORDS
+from artus_env.engine.wording import counted
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import (
@@ -28,10 +28,12 @@ from artus_training.learn.settings import (
 
 PAST = "past"
 """The opponent that stands for the pool of earlier selves."""
-FIXED = ("rules", "num_players", "also", "seed", "hidden", "outlook", "num_games")
+FIXED = ("game", "rules", "num_players", "also", "seed", "hidden", "outlook", "num_games")
 """Settings that a resumed run can't change: network and games were made with them."""
-BYTES_A_DECISION = OBSERVATION_SIZE + NUM_ACTIONS * find_game(DEFAULT_GAME).outlooks + 8 * MASK_WORDS + 80
-"""In the buffers of a rollout."""
+ANY_GAME = Path(__file__).parent / "any-game.toml"
+"""The preset of variants that have none of their own."""
+GOALS = "goals"
+"""The table in a game's own preset that says how strong an agent of `artus train-all` should be."""
 
 
 @dataclass
@@ -39,7 +41,7 @@ class Settings(PpoSettings):
     """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
 
     also: tuple[str, ...] = ()
-    """More variants for the same network, e.g. `advanced-2 advanced-4`; the games are shared among all of them."""
+    """More variants for the same network, RULES-PLAYERS each; the games are shared among all of them."""
     steps: int = 16_000_000
     """Decisions in all."""
     minutes: float = 0.0
@@ -50,7 +52,7 @@ class Settings(PpoSettings):
     seed: int = 0
     """Of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
 
-    final_reward: Literal["win", "margin", "prestige"] | None = None
+    final_reward: str | None = None
     """What it is paid for from `final_part` of the training on; None: the same."""
     final_part: float = 0.5
     """When `final_reward` begins: 0..1."""
@@ -59,7 +61,10 @@ class Settings(PpoSettings):
     All other seats learn."""
 
     outlook: bool = True
-    """Tell the policy what each legal action leads to."""
+    """Tell the policy what each legal action leads to, where the game has something to tell."""
+    forced: bool = True
+    """Learn from decisions with a single legal action, too. Only the values learn from them; in games with many of them
+    it is quicker not to."""
 
     num_games: int = 2048
     """Games at a time."""
@@ -88,6 +93,11 @@ class Settings(PpoSettings):
     final_games: int = 1000
     """Games against each of them; 0: none."""
 
+    def __post_init__(self) -> None:
+        """See `PpoSettings`."""
+        super().__post_init__()
+        self.final_reward = self.final_reward and self.same_in_all_games(self.final_reward)
+
     @property
     def variants(self) -> list[tuple[str, int]]:
         """All variants that the network is for.
@@ -99,14 +109,16 @@ class Settings(PpoSettings):
         for text in self.also:
             rules, _, players = text.rpartition("-")
             if not players.isdigit():
-                raise ValueError(f"also takes RULES-PLAYERS such as advanced-3, got {shown(text)}")
+                raise ValueError(f"also takes RULES-PLAYERS such as {self.rules}-{self.num_players}, got {shown(text)}")
             more.append((rules, int(players)))
         return [(self.rules, self.num_players), *more]
 
     @property
     def folder(self) -> Path:
-        """Of this run: `runs/ppo-` and all its variants."""
-        return self.runs / "ppo-{}".format("+".join(f"{rules}-{players}" for rules, players in self.variants))
+        """Of this run: `runs/ppo-` and all its variants; that of another game than the default one begins with its
+        name."""
+        variants = "+".join(f"{rules}-{players}" for rules, players in self.variants)
+        return self.runs / f"{self.prefix}ppo-{variants}"
 
     @property
     def agent(self) -> Path:
@@ -140,8 +152,9 @@ class Settings(PpoSettings):
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
+        self.check_game()
         for rules, num_players in self.variants:
-            find_game(DEFAULT_GAME).check_variant(rules, num_players)
+            self.definition.check_variant(rules, num_players)
         if len(set(self.variants)) < len(self.variants):
             raise ValueError(f"a variant is named twice: {self.variants}")
         if self.num_games < len(self.variants):
@@ -151,7 +164,7 @@ class Settings(PpoSettings):
         self.check_at_least(1, "games", most=MOST_GAMES)
         self.check_at_least(0, "final_games", most=MOST_GAMES)
         self.check_at_least(0, "threads", most=MOST_THREADS)
-        check_memory("num_games", self.num_games, self.num_steps, BYTES_A_DECISION)
+        check_memory("num_games", self.num_games, self.num_steps, self.bytes_a_decision())
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be in 0..{2**63 - 1}, got {shown(self.seed)}")
         self.check_at_least(0, "minutes", "learning_rate", "entropy", "evaluate_every", "value_weight")
@@ -161,9 +174,7 @@ class Settings(PpoSettings):
         for name in ("clip", "max_grad_norm"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
-        self.check_hidden()
-        for mode in (self.reward, self.final_reward or self.reward):
-            mode_index(mode, "prestige")
+        mode_index(self.final_reward or self.reward, self.definition.score)
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise ValueError(f"precision must be auto, float32 or bfloat16, got {shown(self.precision)}")
         if self.device not in ("cpu", "cuda"):
@@ -172,29 +183,78 @@ class Settings(PpoSettings):
             raise ValueError("device cuda: torch finds no such device here")
         for rules, num_players in self.variants:
             for agent in (*(name for name in self.shares() if name != PAST), *self.judges, *self.final_judges):
-                line_up([agent, agent], rules, num_players)
+                line_up([agent, agent], rules, num_players, game=self.game)
+
+    def bytes_a_decision(self) -> int:
+        """What the buffers of a rollout hold of one."""
+        shape = self.shape(self.outlook)
+        legal, seats = 8 * self.definition.mask_words, 12 * shape.players
+        return shape.observation_size + shape.num_actions * shape.outlooks + legal + seats + 32
 
 
-def preset(rules: str, num_players: int, path: Path | None = None, told: Settings | None = None) -> Settings:
+def own_preset(definition: Definition, rules: str, num_players: int) -> Path | None:
+    """The preset that a game has for a variant, if it has one."""
+    path = Path(definition.presets or "", f"{rules}-{num_players}.toml")
+    return path if definition.presets and path.is_file() else None
+
+
+def variants_with_preset(definition: Definition) -> list[tuple[str, int]]:
+    """The variants that a game has presets for."""
+    players = range(definition.min_players, definition.max_players + 1)
+    return [(rules, count) for count in players for rules in definition.rules if own_preset(definition, rules, count)]
+
+
+def preset(
+    rules: str, num_players: int, path: Path | None = None, told: Settings | None = None, *, game: str = DEFAULT_GAME
+) -> Settings:
     """The settings that a variant is trained with unless others are given, or those of a TOML file.
 
     Args:
-        rules, num_players: The variant.
-        path: The file.
+        rules, num_players, game: The variant.
+        path: The file; None: the variant's own preset, or `ANY_GAME` if it has none.
         told: See `without_programs`.
 
     Raises:
-        ValueError: If the file is missing or no such thing.
+        ValueError: If there is no such variant, or the file is missing or no such thing.
     """
-    find_game(DEFAULT_GAME).check_variant(rules, num_players)
-    source = Path(str(path or files(__package__) / "presets" / f"{rules}-{num_players}.toml"))
+    find_game(game).check_variant(rules, num_players)
+    source = path or own_preset(find_game(game), rules, num_players) or ANY_GAME
+    given = read_preset(source)
+    given.pop(GOALS, None)
+    default = Settings(game=game, rules=rules, num_players=num_players, preset=path)
+    return without_programs(settings_from_dict(given, source, default), source, told)
+
+
+def say_if_no_preset(settings: Settings) -> None:
+    """Say that a variant is trained with default settings, if it has no preset of its own."""
+    if not own_preset(settings.definition, settings.rules, settings.num_players):
+        print(
+            f"{settings.game} has no preset for {settings.rules} with {counted(settings.num_players, 'player')}: "
+            "what isn't given has default settings"
+        )
+
+
+def goals(definition: Definition, rules: str, num_players: int) -> dict[str, float]:
+    """What part of its games against whom an agent of `artus train-all` should win, as the variant's preset says.
+
+    Raises:
+        ValueError: If the preset can't be read.
+    """
+    source = own_preset(definition, rules, num_players)
+    return convert(read_preset(source).get(GOALS, {}), dict[str, float]) if source else {}
+
+
+def read_preset(source: Path) -> dict[str, Any]:
+    """What a TOML file says.
+
+    Raises:
+        ValueError: If it is missing or no such file; the message names it.
+    """
     try:
-        given = tomllib.loads(source.read_text())
+        return tomllib.loads(source.read_text())
     except OSError as error:
         raise ValueError(f"preset {source}: {error.strerror}") from error
     except RecursionError:
         raise ValueError(f"preset {source}: brackets are nested too deep") from None
     except ValueError as error:  # no TOML, no text, or a number of too many digits
         raise ValueError(f"preset {source}: {error}") from error
-    settings = settings_from_dict(given, source, Settings(rules=rules, num_players=num_players, preset=path))  # type: ignore[arg-type]
-    return without_programs(settings, source, told)

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from artus_agents.network import Network, Shape
+from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
 from artus_agents.saved import save_agent
 from artus_env import Batch
 from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
-from artus_env.games.artus.components import MAX_PLAYERS
-from artus_env.games.artus.observation import observation_scale
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.arena.lineup import line_up
 from artus_training.learn.cards import card, command
@@ -65,11 +63,18 @@ def deal_variants(settings: Settings) -> list[VariantGames]:
                 seed=int(seed),
                 reward=s.reward,
                 threads=s.threads or None,
+                game=s.game,
             ),
             slice(low, high),
         )
         for (rules, num_players), low, high, seed in zip(s.variants, bounds, bounds[1:], seeds, strict=False)
     ]
+
+
+def several_actions(legal: np.ndarray) -> np.ndarray:
+    """Which of n games have more than one legal action: shape (n, words), uint64 -> (n,), bool."""
+    without_lowest = legal & (legal - np.uint64(1))
+    return without_lowest.any(axis=1) | ((legal != 0).sum(axis=1) > 1)
 
 
 def keep_freed_memory() -> None:
@@ -103,8 +108,8 @@ class Trainer:
         first = self.variants[0].batch
 
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
-        shape = Shape.of(first.definition, first.components, tuple(s.hidden), s.outlook)
-        self.network = Network(shape, observation_scale(), first.definition.outlook_gates).to(self.device)
+        shape, scale = s.shape(s.outlook), s.definition.observation_scale(s.definition.standard)
+        self.network = Network(shape, scale, s.definition.outlook_gates).to(self.device)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
         self.order = torch.Generator().manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES)[0] >> np.uint64(1)))
         self.draws = seed_stream(s.seed, s.num_games, _DRAWS)
@@ -114,9 +119,11 @@ class Trainer:
         fixed = {name: share for name, share in s.shares().items() if share and name != PAST}
         self.past_share = s.shares().get(PAST, 0.0)
         self.opponent_shares = [*fixed.values(), self.past_share]
-        self.fixed_agents: list[Agent] = [Opponent(name, line_up([name, name], *s.variants[0])[0]) for name in fixed]
+        self.fixed_agents: list[Agent] = [
+            Opponent(name, line_up([name, name], *s.variants[0], game=s.game)[0]) for name in fixed
+        ]
         self.pool: list[dict[str, torch.Tensor]] = []
-        self.seats = np.full((s.num_games, MAX_PLAYERS), LEARNER)
+        self.seats = np.full((s.num_games, shape.players), LEARNER)
         if self.past_share:
             self.past = Network(shape)
             if self.bfloat16:
@@ -125,7 +132,7 @@ class Trainer:
         self.seat_all_opponents()
 
         num_players = np.concatenate([np.full(len(of.batch), of.batch.num_players) for of in self.variants])
-        self.rollout = Rollout(num_players, s.num_steps, first.observation_size, first.num_actions, shape.outlooks)
+        self.rollout = Rollout(num_players, s.num_steps, shape, first.legal_bits.shape[1])
 
         self.steps = 0
         self.updates = 0
@@ -170,12 +177,12 @@ class Trainer:
 
     def _play(self, t: int) -> None:
         """Step t of a rollout."""
-        rollout, row = self.rollout, MAX_PLAYERS + t
+        rollout, row = self.rollout, self.rollout.seats + t
         for batch, columns in self.variants:
             rollout.observation[row, columns] = batch.observation
             rollout.legal[row, columns] = batch.legal_bits
             rollout.mover[t, columns] = batch.player
-            if self.settings.outlook:
+            if self.network.shape.outlooks:
                 outlook = rollout.outlook[row, columns]
                 write_outlook(batch.tables, batch.states, batch.legal_bits, outlook, batch.threads)
         output = infer(self.network, rollout.observation[row], self.bfloat16)
@@ -187,6 +194,8 @@ class Trainer:
         )
         sitting = np.take_along_axis(self.seats, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
         rollout.learns[t] = sitting == LEARNER
+        if not self.settings.forced:
+            rollout.learns[t] &= several_actions(rollout.legal[row])
         past = np.flatnonzero(sitting == len(self.fixed_agents))
         if len(past):  # they see what has been written down for the learner
             output = infer(self.past, rollout.observation[row, past], self.bfloat16)
@@ -226,9 +235,17 @@ class Trainer:
 
     def update(self) -> dict[str, float]:
         """Learn from what was collected. Returns figures for the log."""
-        s = self.settings
-        rollout = self.rollout
-        rows = np.flatnonzero(rollout.ready.reshape(-1))
+        rows = np.flatnonzero(self.rollout.ready.reshape(-1))
+        figures = self._go_over(rows) if len(rows) else {}  # short rollouts may bring only decisions to carry over
+        self.rollout.carry_over()
+        self.updates += 1
+        if self.past_share and self.updates % self.settings.snapshot_every == 0:
+            self._remember()
+        return figures | {"given_up": self.given_up}
+
+    def _go_over(self, rows: np.ndarray) -> dict[str, float]:
+        """All epochs of an update over these decisions, shape (R,), int64."""
+        s, rollout = self.settings, self.rollout
         data = rollout.decisions(self.device)
         variance = float(rollout.target[..., 0][rollout.ready].var()) + 1e-8
         explained = 1 - float(rollout.advantage[rollout.ready].var()) / variance
@@ -248,14 +265,10 @@ class Trainer:
                 sums += part_sums
                 learnt += len(chosen)
                 value_loss += square_error
-        rollout.carry_over()
-        self.updates += 1
-        if self.past_share and self.updates % s.snapshot_every == 0:
-            self._remember()
         entropy, divergence, clipped = (sums / learnt).tolist()
         return {
             "entropy": entropy, "approx_kl": divergence, "clip_fraction": clipped, "learning_rate": rate,
-            "explained_variance": explained, "value_loss": value_loss / learnt / variance, "given_up": self.given_up,
+            "explained_variance": explained, "value_loss": value_loss / learnt / variance,
         }  # fmt: skip
 
     def learn(self, data: Decisions, rows: torch.Tensor, variance: float) -> tuple[np.ndarray, float]:
@@ -315,7 +328,12 @@ class Trainer:
         """Play the agent against each judge, in every variant."""
         return [
             evaluate(
-                [self.agent(), judge], rules=rules, num_players=num_players, games=games, seed=self.settings.seed + 1
+                [self.agent(), judge],
+                rules=rules,
+                num_players=num_players,
+                games=games,
+                seed=self.settings.seed + 1,
+                game=self.settings.game,
             )
             for rules, num_players in self.settings.variants
             for judge in judges
@@ -325,8 +343,8 @@ class Trainer:
         """Write the agent with its card."""
         s = self.settings
         about = card(
-            s.variants, settings=settings_to_dict(s),
-            command=command(PROGRAM, s, preset(s.rules, s.num_players)),
+            s.game, s.variants, settings=settings_to_dict(s),
+            command=command(PROGRAM, s, preset(s.rules, s.num_players, game=s.game)),
             steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
             threads=self.threads, changes=self.changes,
         )  # fmt: skip

@@ -13,6 +13,7 @@ import torch
 from msgspec import Meta
 from sb3_contrib import MaskablePPO
 
+from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import Count, Point
 from artus_training.learn.checkpoints import (
@@ -24,7 +25,6 @@ from artus_training.learn.checkpoints import (
     read_archive,
     take,
 )
-from artus_training.learn.sb3.policy import snapshot, to_network
 
 
 @dataclass
@@ -63,8 +63,13 @@ def save_checkpoint(
     add_to_archive(path, archive, {**about, "snapshots": len(snapshots)}, tensors)
 
 
-def load_checkpoint(path: Path, model: MaskablePPO, num_players: int) -> tuple[Progress, list[NeuralAgent]]:
+def load_checkpoint(path: Path, model: MaskablePPO, like: Network) -> tuple[Progress, list[NeuralAgent]]:
     """Put a checkpoint's weights, optimizer and steps into a model. All is read and tried out before anything changes.
+
+    Args:
+        path: The file.
+        model: What it was made of, as it is before it is trained.
+        like: A network such as the pool's.
 
     Returns:
         How far it had come, and the pool of snapshots, oldest first.
@@ -77,11 +82,10 @@ def load_checkpoint(path: Path, model: MaskablePPO, num_players: int) -> tuple[P
     try:
         weights = take(tensors, "policy", policy.state_dict())
         load_optimizer(_adam(policy), tensors, "optimizer")
-        like = to_network(model, num_players).state_dict()
-        parts = [take(tensors, f"snapshots.{index}", like) for index in range(about.snapshots)]
+        parts = [take(tensors, f"snapshots.{index}", like.state_dict()) for index in range(about.snapshots)]
     except (RuntimeError, ValueError, TypeError) as error:
         raise CheckpointError(f"{path} doesn't fit: {' '.join(str(error).split())}") from error
-    snapshots = [snapshot(model, num_players) for _ in parts]
+    snapshots = [NeuralAgent(copy.deepcopy(like), sample=True) for _ in parts]
     for agent, part in zip(snapshots, parts, strict=True):
         agent.network.load_state_dict(part)
     model.policy.load_state_dict(weights)

@@ -1,7 +1,7 @@
 """Train an agent with MaskablePPO of sb3-contrib, by self-play and against simple opponents.
 
-    artus train-sb3 --rules advanced --num-players 4
-    artus train-sb3 --rules advanced --num-players 4 --resume
+    artus train-sb3 --num-players 3
+    artus train-sb3 --num-players 3 --resume
 
 The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a
 new run begins, and an earlier one of the same name is moved aside, to a name with a number.
@@ -17,16 +17,16 @@ from artus_training.learn.runs import stopped_in_one_line
 from artus_training.learn.sb3.checkpoint import Progress
 from artus_training.learn.sb3.settings import Settings
 from artus_training.learn.sb3.train import PROGRAM, train
-from artus_training.learn.settings import UNTOLD, settings_from_dict, without_programs
+from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
 from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
-    settings = read_options(Settings, PROGRAM, arguments, description=__doc__)
+    settings = read_options(Settings, PROGRAM, arguments, description=__doc__, default=unsaid(Settings()))
     if settings.resume:
-        told = read_options(Settings, PROGRAM, arguments, default=Settings(opponents=UNTOLD, judges=UNTOLD))
+        told = read_options(Settings, PROGRAM, arguments, default=unsaid(Settings(opponents=UNTOLD, judges=UNTOLD)))
         about, _ = read_archive(settings.checkpoint, Progress)
         saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
         default = dataclasses.replace(

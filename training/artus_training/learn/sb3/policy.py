@@ -14,9 +14,6 @@ from torch import nn
 from torch.nn import functional
 
 from artus_agents.network import Network, Shape, hidden_sizes
-from artus_agents.neural import NeuralAgent
-from artus_env import DEFAULT_GAME
-from artus_env.engine.games import find_game
 
 
 class ScaledMlp(BaseFeaturesExtractor):
@@ -26,14 +23,16 @@ class ScaledMlp(BaseFeaturesExtractor):
         observation_space: As SB3 gives it.
         scale: Multiplies each feature, shape (F,).
         sizes: Width of each hidden layer.
+        players: How many can play the game. The layers are drawn together with an output for each of them, so that
+            those for the actions, which are drawn next, are always the same for the same seed.
     """
 
     scale: torch.Tensor
 
-    def __init__(self, observation_space: Any, scale: np.ndarray, sizes: Sequence[int]) -> None:
+    def __init__(self, observation_space: Any, scale: np.ndarray, sizes: Sequence[int], players: int) -> None:
         super().__init__(observation_space, sizes[-1])
         self.register_buffer("scale", torch.from_numpy(np.array(scale, np.float32)))
-        self.trunk = Network(Shape(len(scale), 1, find_game(DEFAULT_GAME).max_players, tuple(sizes))).trunk
+        self.trunk = Network(Shape(len(scale), 1, players, tuple(sizes))).trunk
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
         """Shape (n, F), any dtype -> shape (n, sizes[-1]), float32."""
@@ -43,8 +42,8 @@ class ScaledMlp(BaseFeaturesExtractor):
 class MaskedPolicy(MaskableActorCriticPolicy):
     """sb3-contrib's policy for one shared trunk and one Discrete, with fewer passes over the (n, A) arrays.
 
-    Of 339 actions some 20 are legal, and the stock distribution normalises, masks and normalises again; in the update
-    that took longer than the network itself. The results are the same.
+    Of hundreds of actions some 20 are legal, and the stock distribution normalises, masks and normalises again; in the
+    update that took longer than the network itself. The results are the same.
     """
 
     def _masked(self, observation: torch.Tensor, action_masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -93,11 +92,16 @@ def draw(probabilities: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
 # --- the same network without SB3 ---
 
 
-def to_network(model: MaskablePPO, num_players: int) -> Network:
+def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Network:
     """The policy as it is now, as a network of this project that shares nothing with it.
 
     The scale becomes part of the first layer's weights. SB3 knows the value for the player to move only; rewards sum to
     zero, so the others are said to lose it, in equal parts.
+
+    Args:
+        model: What is trained.
+        num_players: How many play.
+        most_players: How many can play the game, each of whom the network gives a value: 0 for those absent.
     """
     features, actions, value = (
         model.policy.features_extractor,
@@ -106,23 +110,18 @@ def to_network(model: MaskablePPO, num_players: int) -> Network:
     )
     assert isinstance(features, ScaledMlp)
     assert isinstance(actions, nn.Linear)
-    players = find_game(DEFAULT_GAME).max_players
-    shape = Shape(len(features.scale), actions.out_features, players, hidden_sizes(list(features.trunk)))
+    hidden = hidden_sizes(list(features.trunk))
+    shape = Shape(len(features.scale), actions.out_features, most_players, hidden)
     with torch.device("meta"):  # draws no random weights
         network = Network(shape).requires_grad_(False)
     weights = {name: torch.zeros(part.shape) for name, part in network.state_dict().items()}
     weights |= {f"trunk.{part}": numbers.clone() for part, numbers in features.trunk.state_dict().items()}
     weights["trunk.0.weight"] *= features.scale
     count = actions.out_features
-    shares = torch.tensor([1.0] + [-1 / (num_players - 1)] * (num_players - 1))  # rows of absent players stay 0
+    shares = torch.tensor([1.0] + [-1 / (num_players - 1)] * (num_players - 1))
     weights["head.weight"][:count] = actions.weight.data
     weights["head.bias"][:count] = actions.bias.data
     weights["head.weight"][count : count + num_players] = torch.outer(shares, value["weight"][0])
     weights["head.bias"][count : count + num_players] = shares * value["bias"]
     network.load_state_dict(weights, assign=True)
     return network
-
-
-def snapshot(model: MaskablePPO, num_players: int) -> NeuralAgent:
-    """The policy as it is now, as a player who draws with its probabilities."""
-    return NeuralAgent(to_network(model, num_players), sample=True)

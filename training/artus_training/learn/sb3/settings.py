@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from artus_env import DEFAULT_GAME, NUM_ACTIONS, OBSERVATION_SIZE
-from artus_env.engine.games import find_game
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import MOST_THREADS, PpoSettings, check_memory
 
 SELF = "self"
 """The opponent that stands for the pool of earlier versions of the learner."""
-FIXED = ("rules", "num_players", "seed", "hidden")
+FIXED = ("game", "rules", "num_players", "seed", "hidden")
 """Settings that a resumed run can't change."""
-BYTES_A_DECISION = 4 * (OBSERVATION_SIZE + NUM_ACTIONS) + 80
-"""In SB3's buffer of a rollout."""
 
 
 @dataclass
@@ -57,7 +53,7 @@ class Settings(PpoSettings):
 
     @property
     def folder(self) -> Path:
-        return self.runs / f"sb3-{self.rules}-{self.num_players}"
+        return self.runs / f"{self.prefix}sb3-{self.rules}-{self.num_players}"
 
     @property
     def agent(self) -> Path:
@@ -71,15 +67,16 @@ class Settings(PpoSettings):
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
-        find_game(DEFAULT_GAME).check_variant(self.rules, self.num_players)
+        self.check_game()
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_envs", "num_steps", "batch_size", "epochs")
         self.check_at_least(1, "threads", most=MOST_THREADS)
         self.check_at_least(1, "evaluation_games", most=MOST_GAMES)
         self.check_at_least(0, "games", most=MOST_GAMES)
         self.check_at_least(0, "seed", most=2**32 - 1)  # of NumPy's global generator, which SB3 seeds
         self.check_at_least(0, "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
-        check_memory("num_envs", self.num_envs, self.num_steps, BYTES_A_DECISION)
-        self.check_hidden()
+        shape = self.shape(outlook=False)
+        in_buffer = 4 * (shape.observation_size + shape.num_actions) + 80  # bytes of a decision, in SB3's own
+        check_memory("num_envs", self.num_envs, self.num_steps, in_buffer)
         for agent in (*self.shares(), *self.judges):
             if agent != SELF:
-                line_up([agent, agent], self.rules, self.num_players)
+                line_up([agent, agent], self.rules, self.num_players, game=self.game)

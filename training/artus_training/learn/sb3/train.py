@@ -14,16 +14,16 @@ from rich.progress import Progress as Bar
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
+from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import save_agent
-from artus_env.games.artus.observation import observation_scale
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.learn.cards import PACKAGES, card, command, point
 from artus_training.learn.checkpoints import CheckpointError, read_archive
 from artus_training.learn.opponents import OpponentError, end_round
 from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps
 from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
-from artus_training.learn.sb3.policy import MaskedPolicy, ScaledMlp, snapshot, to_network
+from artus_training.learn.sb3.policy import MaskedPolicy, ScaledMlp, to_network
 from artus_training.learn.sb3.settings import FIXED, Settings
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
@@ -67,7 +67,7 @@ class Run:
         """What to say about the agent."""
         s = self.settings
         return card(
-            [(s.rules, s.num_players)], command=command(PROGRAM, s, Settings()), settings=settings_to_dict(s),
+            s.game, [(s.rules, s.num_players)], command=command(PROGRAM, s, Settings()), settings=settings_to_dict(s),
             steps=self.steps, seconds=self.seconds, threads=s.threads, curve=self.curve, strength=strength,
             changes=self.changes, packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
         )  # fmt: skip
@@ -75,11 +75,21 @@ class Run:
     def evaluate(self, games: int) -> list[Evaluation]:
         """Play the agent against each judge."""
         s = self.settings
-        agent = NeuralAgent(to_network(self.model, s.num_players))
+        agent = NeuralAgent(self.network())
         return [
-            evaluate([agent, judge], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1)
+            evaluate(
+                [agent, judge], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1, game=s.game
+            )
             for judge in s.judges
         ]
+
+    def network(self) -> Network:
+        """The policy as it is now, as a network of this project that shares nothing with it."""
+        return to_network(self.model, self.settings.num_players, self.settings.definition.max_players)
+
+    def snapshot(self) -> NeuralAgent:
+        """The policy as it is now, as a player who draws with its probabilities."""
+        return NeuralAgent(self.network(), sample=True)
 
     def save(self) -> None:
         """Write the checkpoint."""
@@ -106,7 +116,7 @@ class Run:
             raise
         except ValueError as error:
             raise CheckpointError(str(error)) from error
-        about, snapshots = load_checkpoint(s.checkpoint, self.model, s.num_players)
+        about, snapshots = load_checkpoint(s.checkpoint, self.model, self.network())
         self.steps, self.seconds = about.steps, about.seconds
         self.curve, self.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
         if changed:
@@ -117,11 +127,13 @@ class Run:
     def save_agent(self, strength: list[Evaluation]) -> None:
         """Write the agent with its card."""
         keep_agent(self.settings.agent, self.steps)
-        save_agent(self.settings.agent, to_network(self.model, self.settings.num_players), self.card(strength))
+        save_agent(self.settings.agent, self.network(), self.card(strength))
 
 
 def make_model(settings: Settings) -> MaskablePPO:
     """A model with its environment, not trained yet; the pool holds one snapshot of it."""
+    definition = settings.definition
+    scale = definition.observation_scale(definition.standard)
     env = SelfPlayVecEnv(
         settings.num_envs,
         rules=settings.rules,
@@ -130,6 +142,7 @@ def make_model(settings: Settings) -> MaskablePPO:
         opponents=settings.shares(),
         pool_size=settings.pool_size,
         seed=settings.seed,
+        game=settings.game,
     )
     model = MaskablePPO(
         MaskedPolicy,
@@ -148,13 +161,17 @@ def make_model(settings: Settings) -> MaskablePPO:
         policy_kwargs={
             "net_arch": [],  # no layers of their own for policy and value, behind the shared ones
             "features_extractor_class": ScaledMlp,
-            "features_extractor_kwargs": {"scale": observation_scale(), "sizes": settings.hidden},
+            "features_extractor_kwargs": {
+                "scale": scale,
+                "sizes": settings.hidden,
+                "players": definition.max_players,
+            },
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         seed=settings.seed,
         device="cpu",  # networks of this size gain nothing from a GPU: the time goes into many small steps
     )
-    env.add_snapshot(snapshot(model, settings.num_players))
+    env.add_snapshot(Run(settings, model).snapshot())
     return model
 
 
@@ -259,7 +276,7 @@ class TrainingCallback(BaseCallback):
         self.updates += 1
         self.collected = self.model.num_timesteps
         if self.updates % self.run.settings.snapshot_every == 0:
-            self.run.env.add_snapshot(snapshot(self.model, self.run.settings.num_players))
+            self.run.env.add_snapshot(self.run.snapshot())
         wins = {kind: float(np.mean(results)) for kind, results in self.run.env.results.items() if results}
         for kind, rate in wins.items():
             self.logger.record(f"wins/{kind}", rate)

@@ -15,15 +15,17 @@ from artus_agents.neural import NeuralAgent
 from artus_agents.simple import RandomAgent
 from artus_env import Batch
 from artus_env.engine.agents import Agent, choose_actions
+from artus_env.engine.definition import Definition
 from artus_env.engine.match import win_shares
 from artus_env.engine.rng import check_seed, seed_stream
-from artus_training.arena.evaluate import game_length
 from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
 from artus_training.learn.sb3.settings import SELF
 
 LEARNER = -1
 RESULTS_KEPT = 500
+PROBES = 64
+"""Games that say how long a game may be."""
 _DEALS, _OPPONENTS, _KEYS = range(10, 13)  # purposes of the seed streams
 
 
@@ -36,7 +38,7 @@ class SelfPlayVecEnv(VecEnv):
 
     Args:
         num_envs: N.
-        rules, num_players, reward, components: As for `Batch`.
+        rules, num_players, reward, components, game: As for `Batch`.
         opponents: Share of the games against each opponent, by agent name; `self` stands for the pool of snapshots. All
             other seats of a game go to the same kind. Where one gives up, random moves are played for it (see
             `Opponent`).
@@ -58,7 +60,7 @@ class SelfPlayVecEnv(VecEnv):
         self,
         num_envs: int,
         *,
-        rules: str = "beginner",
+        rules: str | None = None,
         num_players: int = 2,
         reward: str = "win",
         components: Any = None,
@@ -66,6 +68,7 @@ class SelfPlayVecEnv(VecEnv):
         pool_size: int = 4,
         stagger: bool = True,
         seed: int = 0,
+        game: str | Definition | None = None,
     ) -> None:
         opponents = {"random": 1.0} if opponents is None else opponents
         if not opponents or min(opponents.values()) < 0 or sum(opponents.values()) <= 0:
@@ -81,6 +84,7 @@ class SelfPlayVecEnv(VecEnv):
             components=components,
             threads=1,
             autoreset=False,
+            game=game,
         )
         # `self` last: its agents come behind all others
         self.kinds = sorted((kind for kind, share in opponents.items() if share), key=SELF.__eq__)
@@ -96,6 +100,7 @@ class SelfPlayVecEnv(VecEnv):
         self._kind = np.zeros(num_envs, np.int64)  # of the opponents in each game, index into `kinds`
         self._sitting = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
         self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
+        self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has, in this game
         self._return = np.zeros(num_envs, np.float64)
         self._length = np.zeros(num_envs, np.int64)
         self._rewards = np.zeros(num_envs, np.float32)  # what the current step will return, like the next two
@@ -167,19 +172,22 @@ class SelfPlayVecEnv(VecEnv):
         if self.stagger:
             self._play_ahead()
         self._owed[:] = self._return[:] = self._length[:] = 0
+        self._decided[:] = False
         self._seat_players(np.arange(self.num_envs))
         self._infos = [{} for _ in range(self.num_envs)]
         self._let_opponents_play()
         return self.batch.observation.copy()
 
     def _play_ahead(self) -> None:
-        """Play each game at random up to somewhere before its end."""
-        decisions = game_length(self.batch)
+        """Play each game at random up to somewhere on its way; one that ends before is dealt anew and goes on."""
+        decisions = longest_game(self.batch)
         anybody = np.zeros((self.num_envs, self.batch.num_players), np.int64)
         ahead = self._random.integers(0, decisions, self.num_envs)
         for played in range(decisions):
             games = np.flatnonzero(ahead > played)
-            self.batch.step(choose_actions(self.batch, [RandomAgent()], anybody, self._keys, games), games)
+            _, done = self.batch.step(choose_actions(self.batch, [RandomAgent()], anybody, self._keys, games), games)
+            if done[games].any():
+                self.batch.reset(which=games[done[games]])
 
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the learner's actions, shape (N,), for `step_wait`."""
@@ -198,6 +206,7 @@ class SelfPlayVecEnv(VecEnv):
         self._dones = np.zeros(self.num_envs, np.bool_)
         self._rewards = np.zeros(self.num_envs, np.float32)
         self._infos = [{} for _ in range(self.num_envs)]
+        self._decided[:] = True
         self._play(self._actions, np.arange(self.num_envs))
         self._let_opponents_play()
         going_on = ~self._dones
@@ -213,12 +222,15 @@ class SelfPlayVecEnv(VecEnv):
             self._play(choose_actions(self.batch, agents, self._sitting, self._keys, waiting), waiting)
 
     def _play(self, actions: np.ndarray, games: np.ndarray) -> None:
-        """Play one action in each of the games; those that end are settled and dealt anew."""
+        """Play one action in each of the games; those that end are settled and dealt anew. One that ends before the
+        learner has made a decision in it doesn't count."""
         reward, done = self.batch.step(actions, games)
         self._owed[games] += reward[games, self.seat[games]]
         over = games[done[games]]
         if len(over):
-            self._settle(over)
+            self._settle(over[self._decided[over]])
+            self._owed[over] = 0
+            self._decided[over] = False
             self.seat[over] = (self.seat[over] + 1) % self.batch.num_players
             self.batch.reset(which=over)
             self._seat_players(over)
@@ -227,7 +239,7 @@ class SelfPlayVecEnv(VecEnv):
         """Pay the learner what it is owed for the games that have ended, no matter who made the last move."""
         self._dones[over] = True
         self._rewards[over] = self._owed[over]
-        won = win_shares(self.batch.scores[over])[np.arange(len(over)), self.seat[over]]
+        won = win_shares(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
         seen_at_end = self.batch.observe(self.seat[over], over)
         for game, share, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
             kind = self.kinds[self._kind[game]]
@@ -277,3 +289,21 @@ class SelfPlayVecEnv(VecEnv):
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+def longest_game(batch: Batch) -> int:
+    """Decisions in the longest of some random games of a batch's variant."""
+    probe = Batch(
+        PROBES,
+        rules=batch.rules,
+        num_players=batch.num_players,
+        threads=1,
+        autoreset=False,
+        components=batch.components,
+        game=batch.definition,
+    )
+    decisions = 0
+    while not probe.done.all():
+        probe.step(probe.sample())
+        decisions += 1
+    return decisions

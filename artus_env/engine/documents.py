@@ -1,0 +1,92 @@
+"""Tables for the documentation and for `artus rules`: those that every game has, beside a game's own.
+
+`artus tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and `<!-- end -->`; NAME is
+the name of a table of the default game, or GAME/NAME.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from artus_env.engine import verbs
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game
+from artus_env.engine.reading import shown
+from artus_env.engine.rewards import reward_modes
+
+
+def documents(definition: Definition) -> dict[str, Callable[[], str]]:
+    """What makes each table of a game, by its name: the game's own, then those that every game has."""
+    made = dict(definition.documents or {})
+    for make in (spec, actions, rewards, reconstructed) if definition.reconstructed else (spec, actions, rewards):
+        made.setdefault(make.__name__, partial(make, definition))
+    return made
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def spec(definition: Definition) -> str:
+    """The environment in numbers."""
+    low, high = definition.observation_bounds(definition.standard)
+    fewest, most = definition.min_players, definition.max_players
+    rows = [
+        ("players", f"{fewest}" if fewest == most else f"{fewest} to {most}"),
+        ("rules", ", ".join(f"`{rules}`" for rules in definition.rules)),
+        ("actions", f"`Discrete({len(definition.action_table(definition.standard))})`, always with a mask"),
+        ("observation", f"`Box({low.min()}, {high.max()}, ({len(low)},), int8)`, seen from one player"),
+        ("reward", "zero-sum, at the end or move by move"),
+    ]
+    return markdown(["", ""], rows)
+
+
+def actions(definition: Definition) -> str:
+    """What each action id means."""
+    numbers = range(len(definition.action_table(definition.standard)))
+    meanings = [(number, definition.action_meaning(number, definition.standard)) for number in numbers]
+    return markdown(["id", "action"], meanings)
+
+
+def rewards(definition: Definition) -> str:
+    """Reward modes."""
+    scale = float(verbs.scale(definition.build_tables(definition.standard)[0]))
+    lead = f"own {definition.score} - mean of the others"
+    win, margin, points = reward_modes(definition.score)
+    shares = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
+    rows = [
+        (f"`{win}`", "at the end", shares),
+        (f"`{margin}`", "at the end", lead if scale == 1 else f"({lead}) / {scale:g}"),
+        (f"`{points}`", "every move", f"the margin, paid as it changes; sums to `{margin}`"),
+    ]
+    return markdown(["`reward=`", "paid", "amount"], rows)
+
+
+def reconstructed(definition: Definition) -> str:
+    """Facts about the box that no public text states."""
+    return "\n".join(f"- {fact}" for fact in definition.reconstructed)
+
+
+def fill(text: str, default: Definition) -> str:
+    """The text with every marked table made anew.
+
+    Args:
+        text: Markdown.
+        default: The game whose tables have their plain names.
+
+    Raises:
+        ValueError: If it marks a table that there isn't, or one of a game that isn't installed.
+    """
+
+    def table(match: re.Match[str]) -> str:
+        game, _, name = match[1].rpartition("/")
+        made = documents(find_game(game) if game else default)
+        if name not in made:
+            raise ValueError(f"there is no table {shown(name)}; there are {', '.join(made)}")
+        return f"<!-- table: {match[1]} -->\n{made[name]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- table: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)

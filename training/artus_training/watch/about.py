@@ -1,0 +1,95 @@
+"""`artus games`, `artus rules` and `artus tables`: which games there are, and what their tables say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from artus_env import DEFAULT_GAME
+from artus_env.engine.documents import documents, fill
+from artus_env.engine.files import write_atomically
+from artus_env.engine.games import find_game, game_names
+from artus_training.options import options, read_options
+from artus_training.usage import UsageError
+
+
+def games(arguments: list[str]) -> int:
+    """The command `artus games`: a line for each installed game."""
+    read_options(lambda: None, "artus games", arguments, description="List the games that are installed.")
+    rows = [("game", "title", "players", "rule sets")]
+    for name in game_names():
+        game = find_game(name)
+        fewest, most = game.min_players, game.max_players
+        players = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        rows.append((name, game.title, players, ", ".join(game.rules)))
+    print("\n".join(in_columns(rows)))
+    return 0
+
+
+@options
+class RulesOptions:
+    """Print the tables of a game: its box, its actions, how rewards are paid."""
+
+    tables: Annotated[tuple[str, ...], Positional, arg(metavar="[TABLE ...]")] = ()
+    """Only these, by their titles; default: all."""
+    game: str = DEFAULT_GAME
+    """Of which game; `artus games` lists the games."""
+
+
+def rules(arguments: list[str]) -> int:
+    """The command `artus rules`: the tables of a game."""
+    chosen = read_options(RulesOptions, "artus rules", arguments)
+    try:
+        made = documents(find_game(chosen.game))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    unknown = [name for name in chosen.tables if name not in made]
+    if unknown:
+        raise UsageError(f"there is no table {unknown[0]!r}; there are {', '.join(made)}")
+    print("\n\n".join(f"{name}\n\n{aligned(made[name]())}" for name in chosen.tables or made))
+    return 0
+
+
+@options
+class TablesOptions:
+    """Make the tables in Markdown files anew, between `<!-- table: NAME -->` and `<!-- end -->`.
+
+    NAME is that of a table of the game, as `artus rules` shows them, or GAME/NAME.
+    """
+
+    files: Annotated[tuple[Path, ...], Positional, arg(metavar="FILE ...", help_behavior_hint="(required)")]
+    """Markdown files."""
+    game: str = DEFAULT_GAME
+    """Whose tables need no other name; `artus games` lists the games."""
+
+
+def tables(arguments: list[str]) -> int:
+    """The command `artus tables`: generated tables in Markdown files."""
+    chosen = read_options(TablesOptions, "artus tables", arguments)
+    for path in chosen.files:
+        try:
+            text = path.read_text(encoding="utf-8")
+            made = fill(text, find_game(chosen.game))
+        except ValueError as error:
+            raise UsageError(f"{path}: {error}") from None
+        if made != text:
+            write_atomically(path, made.encode())
+    return 0
+
+
+def aligned(markdown: str) -> str:
+    """A Markdown table with columns of equal width, for reading in a terminal. Other lines stay below it."""
+    lines = re.sub(r"`|\*\*", "", markdown).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # not the line of dashes
+    return "\n".join([*in_columns(cells), *(line for line in lines if not line.startswith("|"))])
+
+
+def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of as many cells as lines of text, in columns of equal width."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
