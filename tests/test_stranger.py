@@ -1,6 +1,6 @@
-"""A stranger's game, of which the project knows nothing: learnt, rated, watched and played in the browser like ours.
+"""A stranger's game, tests/stranger/magpies.py, of which the project knows nothing: learnt, rated and served like ours.
 
-What holds for its rules is tested with those of all other games, in tests/contract. The game is tests/stranger/magpies.py.
+What holds for its rules is tested with those of all other games, in tests/contract.
 """
 
 import json
@@ -109,21 +109,18 @@ def test_the_commands_take_it(agent, tmp_path):
 
 
 def test_it_is_played_on_the_server(tmp_path):
-    """By a person and an agent, over the web, to the end; the stream never tells a hidden bid."""
-    table = Table.deal(Store(tmp_path), "standard", seats(["Ann", "greedy"], ["greedy"]), 5, "magpies")
+    """By a person and an agent, over the web, to the end."""
+    table = Table.deal(Store(tmp_path), "standard", seats(["Ann"], ["greedy"]), 5, "magpies")
     server = Serving(tmp_path)
     try:
         table = server.lobby.tables[table.name]
-        person = next(seat for seat in table.seats if seat.agent is None)
+        player, secret = next((number, seat.secret) for number, seat in enumerate(table.seats) if seat.agent is None)
         for _ in range(100):
-            state = server.events(person.secret, until=lambda state: state["over"] or state["turn"])[-1]
+            wait_until(lambda: table.game.over or table.game.player == player)
             if table.game.over:
                 break
-            status, _ = server.ask(
-                f"/api/{person.secret}/move", {"number": state["number"], "move": table.game.moves()[-1]}
-            )
-            assert status == 200
-            wait_until(lambda: table.game.over or table.game.player == table.seats.index(person))
+            move = {"number": table.number, "move": table.game.moves()[-1]}
+            assert server.ask(f"/api/{secret}/move", move)[0] == 200
         assert table.game.over
         assert Game.replay(table.game.record()) == table.game
     finally:
