@@ -6,29 +6,38 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import numba
 import pytest
 
 import artus_env
-from artus_env.engine import compiled, jit
+from artus_env.engine import compiled, jit, sources
 
 compiled_only = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 
 RUN_TWO_LOOPS = """
 import numpy as np
 import artus_env
-from artus_env.games.artus import actions, kernels, state
+from artus_env.engine import kernels, rng
+from artus_env.games.artus.definition import ARTUS
 assert artus_env.__file__.startswith({folder!r}), artus_env.__file__
-states = np.zeros(1, state.STATE)
+states = np.zeros(1, ARTUS.state_dtype)
 states["phase"] = 3  # over
-nothing_legal = np.zeros((1, actions.MASK_WORDS), np.uint64)
-print(kernels.describe(actions.build_tables(), states, 3)[1])  # a knight placed 3 behind the King, who is on seat 0
-print(kernels.first_illegal(states, nothing_legal, np.array([17]), 339))  # finished games take any action
+print(kernels.over_one(ARTUS.build_tables(ARTUS.standard), states), rng.below(np.uint64(1 << 63), 10))
 """
-"""Small loops, quickly compiled; the first calls rules of another file, the second has a number of another file in
-it."""
+"""Small functions, quickly compiled; the first is one of the engine and calls a rule of the game, which has a number of
+a third file in it."""
+
+FOLDERS_OF_ALL_MODULES = """
+import sys
+import artus_env
+from artus_env.engine import jit
+from artus_env.games.artus.definition import ARTUS
+for name in sorted(name for name in sys.modules if name.startswith("artus_env.")):
+    functions = [value for value in vars(sys.modules[name]).values() if hasattr(value, "py_func")]
+    if any(function.__module__ == name for function in functions):
+        print(name, jit.cache_folder(name).name, jit.cache_folder(name, ARTUS.verbs[0].__name__).name)
+"""
 
 
 PROJECT = Path(artus_env.__file__).parents[1]
@@ -79,25 +88,48 @@ def test_an_edited_rule_shows_in_the_next_process(tmp_path):
     def run():
         return run_python(RUN_TWO_LOOPS.format(folder=str(folder)), folder, XDG_CACHE_HOME=str(cache))
 
-    assert run() == ["25", "-1"]
+    assert run() == ["True", "5"]
     compiled = files_below(cache / "artus_env")
     assert any(name.endswith(".nbc") for name in compiled)
 
-    assert run() == ["25", "-1"]
+    assert run() == ["True", "5"]
     assert files_below(cache / "artus_env") == compiled, "the second process compiled again"
 
     rules, state = folder / "artus_env/games/artus/rules.py", folder / "artus_env/games/artus/state.py"
-    replace_once(rules, "    seat = origin + steps\n", "    seat = origin + steps + 1\n")
-    assert run() == ["26", "-1"]
+    replace_once(rules, 'return int(g["phase"]) == OVER', 'return int(g["phase"]) == OVER - 1')
+    assert run() == ["False", "5"]
 
-    replace_once(state, "PLAY_PHASE, DRAW_PHASE, OVER = range(4)", "PLAY_PHASE, DRAW_PHASE, OVER = 0, 1, 2, 9")
-    assert run() == ["26", "0"]
+    replace_once(state, "PLAY_PHASE, DRAW_PHASE, OVER = range(4)", "PLAY_PHASE, DRAW_PHASE, OVER = 0, 1, 2, 4")
+    assert run() == ["True", "5"]
+
+
+@compiled_only
+def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_path):
+    """Neither what stands in the sources for people nor what is never compiled is part of compiled code."""
+    folder, cache = tmp_path / "project", tmp_path / "cache"
+    package = folder / "artus_env"
+    shutil.copytree(Path(artus_env.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    loops = RUN_TWO_LOOPS.format(folder=str(folder))
+    assert run_python(loops, folder, XDG_CACHE_HOME=str(cache)) == ["True", "5"]
+    before = run_python(FOLDERS_OF_ALL_MODULES, folder, XDG_CACHE_HOME=str(cache))
+    kept = files_below(cache)
+    assert {"artus_env.engine.kernels", "artus_env.games.artus.rules"} <= set(before)
+
+    replace_once(package / "games/artus/rules.py", "Whether all hands are played.", "Whether nobody has a card left.")
+    replace_once(package / "engine/kernels.py", "Whether the game has ended.", "Whether it is over.")
+    for path in ("engine/rng.py", "engine/bits.py", "games/artus/state.py"):
+        (package / path).write_text(f"# A note.\n\n{(package / path).read_text()}")
+    for path in ("games/artus/picture.py", "games/artus/text.py", "games/artus/position.py", "engine/pictures.py"):
+        (package / path).write_text(f"{(package / path).read_text()}\n\ndef more():\n    return 1\n")
+    assert run_python(FOLDERS_OF_ALL_MODULES, folder, XDG_CACHE_HOME=str(cache)) == before
+    assert run_python(loops, folder, XDG_CACHE_HOME=str(cache)) == ["True", "5"]
+    assert files_below(cache) == kept
 
 
 LITTLE_USE = """
 import numpy as np
 from artus_env.engine import jit, rng
-print(jit.cache_folder("artus_env"), rng.below(np.uint64(1 << 63), 10))
+print(jit.cache_folder("artus_env.engine.rng"), rng.below(np.uint64(1 << 63), 10))
 """
 
 
@@ -130,7 +162,7 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
     with pytest.warns(
         RuntimeWarning, match="can't be kept in the user's cache folder .Could not determine home directory"
     ):
-        assert jit.cache_folder.__wrapped__("artus_env") is None
+        assert jit.cache_folder.__wrapped__("artus_env.engine.rng") is None
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
@@ -152,28 +184,35 @@ def test_other_users_of_numba_keep_their_cache():
 
 
 def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monkeypatch, tmp_path):
-    """Agents inline the rules into loops of their own: an edit on either side must mean a new folder."""
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    for package in (ours, theirs):
-        (package / "deep").mkdir(parents=True)
-        (package / "deep" / "module.py").write_text("ONE = 1")
-    agents = ModuleType("agents")
-    agents.__path__ = [str(theirs)]
-    monkeypatch.setitem(sys.modules, "agents", agents)
-    monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(jit, "PACKAGE", ours)
-    folder = jit.cache_folder.__wrapped__
-    before = folder("agents")
-    assert before.parent == tmp_path / "cache/artus_env"
-    assert before.is_dir()
-    assert folder("agents") == before
-    for package in (ours, theirs):
-        (package / "deep" / "module.py").write_text("ONE = 2")
-        assert folder("agents") != before
-        (package / "deep" / "module.py").write_text("ONE = 1")
-        assert folder("agents") == before
-    (theirs / "other.py").touch()
-    assert folder("agents") != before
+    """Agents inline the rules into loops of their own: an edit of anything that is imported there must mean a new
+    folder, and an edit of anything else mustn't."""
+    modules = {
+        "ours/__init__.py": "",
+        "ours/rules.py": "ONE = 1",
+        "theirs/__init__.py": "",
+        "theirs/deep/__init__.py": "",
+        "theirs/deep/numbers.py": "ONE = 1",
+        "theirs/loops.py": "from ours import rules\nfrom theirs.deep.numbers import ONE\n",
+        "theirs/other.py": "ONE = 1",
+        "foreign.py": "ONE = 1",
+    }
+    for name, text in modules.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f'"""What it is."""\n{text}')
+    for package in ("ours", "theirs", "theirs.deep"):
+        monkeypatch.delitem(sys.modules, package, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(sources, "OWN", "ours")
+    before = sources.code_hash.__wrapped__("theirs.loops")
+    for name in modules:
+        (tmp_path / name).write_text(f'"""What it is."""\n{modules[name]}\nTWO = 2\n')
+        imported = name not in ("theirs/other.py", "foreign.py")
+        if (tmp_path / name).name != "__init__.py":
+            assert (sources.code_hash.__wrapped__("theirs.loops") != before) == imported, name
+        (tmp_path / name).write_text(f'"""Explained."""\n# noted\n{modules[name]}')
+        assert sources.code_hash.__wrapped__("theirs.loops") == before, name
+        (tmp_path / name).write_text(f'"""What it is."""\n{modules[name]}')
 
 
 SMALL_LOOPS = RUN_TWO_LOOPS.format(folder=str(PROJECT))
@@ -183,7 +222,7 @@ SMALL_LOOPS = RUN_TWO_LOOPS.format(folder=str(PROJECT))
 def filled(tmp_path_factory):
     """A cache with the compiled code of `SMALL_LOOPS`."""
     cache = tmp_path_factory.mktemp("filled")
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
     assert len(compiled_files(cache)) >= 2
     return cache
 
@@ -215,11 +254,11 @@ def test_damaged_compiled_code_is_compiled_again(damage, filled, tmp_path):
         path.write_bytes(damage(path.read_bytes()))
     damaged = [path.stat().st_mtime_ns for path in compiled_files(cache)]
 
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
     assert [path.stat().st_mtime_ns for path in compiled_files(cache)] != damaged
     mended = files_below(cache)
     assert [path.stat().st_size for path in compiled_files(cache)] == pytest.approx(sound, rel=0.1)
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
     assert files_below(cache) == mended, "the process after compiled again"
 
 
@@ -232,7 +271,7 @@ def test_code_for_other_types_is_never_taken(filled, tmp_path):
     contents = [path.read_bytes() for path in files]
     for path, content in zip(files, contents[1:] + contents[:1], strict=True):
         path.write_bytes(content)
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
 
 
 FULL_DISK = """
@@ -246,12 +285,14 @@ def test_on_a_full_disk_all_works_with_one_warning(filled, tmp_path):
     resource = pytest.importorskip("resource")
     assert resource.RLIMIT_FSIZE
     done = start_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path))
-    assert (done.returncode, done.stdout.split()) == (0, ["25", "-1"]), done.stderr
+    assert (done.returncode, done.stdout.split()) == (0, ["True", "5"]), done.stderr
     assert done.stderr.count("Warning") == 1
     assert f"RuntimeWarning: compiled code can't be kept in {tmp_path}" in done.stderr
     assert "File too large" in done.stderr
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
-    assert run_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["25", "-1"], "what is there can be read"
+    assert run_python(FULL_DISK + SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["True", "5"], (
+        "what is there can be read"
+    )
 
 
 KILLED_WHILE_WRITING = """
@@ -266,12 +307,12 @@ def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_
     assert start_python(KILLED_WHILE_WRITING + SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)).returncode < 0
     (left,) = (path for path in tmp_path.rglob("*") if path.is_file())
     assert left.name.endswith(".unfinished")
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["25", "-1"]
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["True", "5"]
     assert left.exists(), "its writer could still be at work"
     two_days_ago = time.time() - 2 * compiled.RECENT
     os.utime(left, (two_days_ago, two_days_ago))
     kept = compiled_files(tmp_path)
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["25", "-1"]
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["True", "5"]
     assert not left.exists()
     assert compiled_files(tmp_path) == kept
 
@@ -280,7 +321,8 @@ REMOVED_MEANWHILE = """
 import shutil
 from artus_env.engine import jit
 import artus_env
-shutil.rmtree(jit.cache_folder("artus_env"))
+for module, game in (("kernels", "artus_env.games.artus.verbs"), ("rng", None)):
+    shutil.rmtree(jit.cache_folder(f"artus_env.engine.{module}", game))
 """
 
 
@@ -288,7 +330,7 @@ shutil.rmtree(jit.cache_folder("artus_env"))
 def test_a_folder_may_vanish_under_a_process_that_uses_it(filled, tmp_path):
     cache = tmp_path / "cache"
     shutil.copytree(filled, cache)
-    assert run_python(REMOVED_MEANWHILE + SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["25", "-1"]
+    assert run_python(REMOVED_MEANWHILE + SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
     assert [path.name for path in compiled_files(cache)] == [path.name for path in compiled_files(filled)]
 
 
@@ -304,10 +346,13 @@ def folder_used(path: Path, days_ago: float) -> Path:
 def test_the_folders_used_last_are_kept(tmp_path):
     root = tmp_path / "artus_env"
     root.mkdir()
-    versions = [folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(20)]
+    versions = [
+        folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(compiled.KEPT_FOLDERS + 9)
+    ]
     foreign = [folder_used(tmp_path / "0123456789abcdef", 99), folder_used(root / "notes", 99)]
     (in_use,) = run_python(
-        "from artus_env.engine import jit; print(jit.cache_folder('artus_env'))", NUMBA_CACHE_DIR=str(tmp_path)
+        "from artus_env.engine import jit; print(jit.cache_folder('artus_env.engine.rng'))",
+        NUMBA_CACHE_DIR=str(tmp_path),
     )
     kept = versions[: compiled.KEPT_FOLDERS - 1]
     assert sorted(root.iterdir()) == sorted([*kept, root / "notes", Path(in_use)])
@@ -319,17 +364,19 @@ def test_no_folder_used_today_is_removed(tmp_path):
     versions = [folder_used(tmp_path / f"{number:016x}", days_ago=0.5) for number in range(compiled.KEPT_FOLDERS + 20)]
     compiled.tidy(versions[0])
     assert sorted(tmp_path.iterdir()) == versions
-    folder_used(tmp_path / f"{99:016x}", days_ago=2)
+    folder_used(tmp_path / f"{9999:016x}", days_ago=2)
     compiled.tidy(versions[0])
     assert sorted(tmp_path.iterdir()) == versions
 
 
 @compiled_only
 def test_the_time_of_a_folder_is_its_last_use(filled):
-    (folder,) = (filled / "artus_env").iterdir()
-    os.utime(folder, (1, 1))
-    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["25", "-1"]
-    assert folder.stat().st_mtime > time.time() - 3600
+    folders = list((filled / "artus_env").iterdir())
+    for folder in folders:
+        os.utime(folder, (1, 1))
+    assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(filled)) == ["True", "5"]
+    used = [folder for folder in folders if folder.stat().st_mtime > time.time() - 3600]
+    assert len(used) >= 2, "those of the functions that were called"
 
 
 @compiled_only

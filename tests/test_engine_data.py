@@ -78,7 +78,7 @@ def test_shapes_and_types_of_a_batch():
     assert (batch.sample().shape, batch.sample().dtype) == ((5,), np.int64)
     assert (batch.points().shape, batch.points().dtype) == ((5, 339), np.int16)
     assert len(batch) == batch.num_games == 5
-    assert repr(batch) == "Batch(5, rules='advanced', num_players=3, threads=1)"
+    assert repr(batch) == "Batch(5, game='artus', rules='advanced', num_players=3, threads=1)"
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])

@@ -20,6 +20,9 @@ from playwright.sync_api import sync_playwright
 
 from artus_env import Game
 from artus_training.play import plain, sight
+from artus_training.play.command import seats
+from artus_training.play.store import Store
+from artus_training.play.table import Table
 from play_server import Serving, deal, serving, wait_until, without_looks
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -206,6 +209,22 @@ def test_a_whole_game_without_looks_by_buttons(tmp_path, open_page, monkeypatch)
         assert page.locator("#end tbody tr").count() == 2
         assert page.locator("#hand").is_hidden()
         assert page.locator("#picture desc").text_content().rstrip() == table.game.render(0, table.names).rstrip()
+
+
+def test_a_strangers_game_by_buttons(tmp_path, open_page):
+    """One of which nothing is installed but its rules, with bids in secret."""
+    folder = tmp_path / "games"
+    Table.deal(Store(folder), None, seats(["Ann"], ["greedy"]), 5, "magpies")
+    server = Serving(folder)
+    try:
+        (table,) = server.lobby.tables.values()
+        page, rng = open_page(link(server, table)), random.Random(3)
+        while wait_for_step(page, "choose", "confirm", "over") != "over":
+            press_one(page, table, rng)
+        assert page.locator("#end tbody tr").count() == 2
+        assert page.locator("#picture desc").text_content().rstrip() == table.game.render(0, table.names).rstrip()
+    finally:
+        server.stop()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,8 +35,8 @@ class Definition:
         score: What the points of the score are called; also the reward mode that pays them as they
             come.
         verbs: Modules or objects with the game's verbs (see `artus_env.engine.verbs`).
-        standard: The standard components. They are hashable, have `hash` (text), and are read by the functions below;
-            all others are of the same class.
+        standard: The standard components. They are hashable, are read by the functions below, and have `hash`: up
+            to 64 hexadecimal digits that tell them from all others, which are of the same class.
         state_dtype: The record of one game (see `artus_env.engine.verbs` for the fields that it must have).
         build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype that no other
             game has, read-only.
@@ -103,6 +104,8 @@ class Definition:
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
+        if not re.fullmatch("[0-9a-f]{1,64}", self.standard.hash):
+            raise ValueError(f"{self.name}: hash must be 1 to 64 hexadecimal digits, got {shown(self.standard.hash)}")
         actions, most = len(self.action_table(self.standard)), 64 * self.mask_words
         if actions > most:
             raise ValueError(

@@ -252,7 +252,7 @@ class Game:
     # --- moving ---
 
     def play(self, move: str | int) -> int:
-        """Play a move given as text, e.g. `k3-6:12>17`, or as an action id. Returns the points that it brought.
+        """Play a move given as text, such as `bid:7`, or as an action id. Returns the points that it brought.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.

@@ -1,6 +1,6 @@
 """Golden games: random play of every variant, recorded once. They must replay to the same positions for ever.
 
-A change of the rules on purpose raises `RULES_VERSION`; then `python tests/artus/golden/write.py` writes the files anew.
+A change of the rules on purpose raises `RULES_VERSION`; then `golden/write.py` writes the files anew.
 """
 
 import json
@@ -91,7 +91,7 @@ DAMAGED = {
     "no object": ("[]", "not a record: Expected `object`, got `array`"),
     "an unknown key": (damaged(lambda r: r.update(hat=1)), "not a record: Object contains unknown field `hat`"),
     "a missing key": (damaged(lambda r: r.pop("scores")), "not a record: Object missing required field `scores`"),
-    "another game": (damaged(lambda r: r.update(game="chess")), "game is 'chess', but this is 'artus'"),
+    "another game": (damaged(lambda r: r.update(game="chess")), "game: there is no game 'chess'; installed are: artus"),
     "another version of the rules": (damaged(lambda r: r.update(rules_version=99)), "rules_version is 99, but this is"),
     "another box": (damaged(lambda r: r.update(components="0" * 16)), "components is '0000000000000000', but this is"),
     "a changed score": (

@@ -25,7 +25,7 @@ class Components:
 
     @property
     def hash(self):
-        return f"goal-{self.goal}"
+        return f"{self.goal:04x}"
 
 
 def build_tables(components):
