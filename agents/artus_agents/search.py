@@ -40,7 +40,7 @@ EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
 MOST_SIMULATIONS = 1_000_000
 """For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32
-bits. Room for this one takes 1.7 GB, of which a third is used at most."""
+bits. Room for this one takes 1.5 GB, of which a third is used at most."""
 MOST_TOGETHER = 4_000_000
 """Simulations of the trees that grow side by side."""
 MOST_SECONDS = 86_400.0
