@@ -14,7 +14,6 @@ from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from itertools import permutations
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -504,7 +503,8 @@ def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, mo
     monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry, *entry_points(group=group)])
     package = tmp_path / "package"
     package.mkdir()
-    monkeypatch.setattr("artus_training.arena.store.find_game", lambda name: SimpleNamespace(trained=package))
+    of = replace(find_game(DEFAULT_GAME), trained=package)
+    monkeypatch.setattr("artus_training.arena.results.find_game", lambda name: of)
     settings = Settings(("greedy", "cautious"), games=2)
     made = []
     for choice, weights in (("argmax", b"1"), ("argmin", b"1"), ("argmax", b"2"), ("argmax", b"1")):

@@ -262,15 +262,14 @@ def cut_file(path: Path, end: int) -> None:
 def made_of(settings: Settings, agents: Given) -> str:
     """Hash of what the game and the agents are made of: 16 hex digits.
 
-    Our sources and trained weights, the game's code and trained weights, the files that names mention, the modules of
+    Our sources, the game's code and trained weights, the files that names mention, the modules of
     other packages' agents, the code of `agents`.
     """
     of, ours = settings.definition, Path(artus_agents.__path__[0])
     code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {code_hash(of.module)}"
     digest = hashlib.sha256(f"{settings.hash} {code}".encode())
-    for folder in (ours, *([] if of.trained is None else [Path(of.trained)])):
-        for path in sorted(folder.rglob("*.safetensors")):
-            digest.update(path.read_bytes())
+    for path in [] if of.trained is None else sorted(Path(of.trained).rglob(f"*{WEIGHTS}")):
+        digest.update(path.read_bytes())
     for name in settings.agents:
         if name in agents:
             agent = agents[name]
