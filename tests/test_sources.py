@@ -49,7 +49,7 @@ def test_no_source_of_the_shell_names_what_is_in_a_game(path):
 
 @pytest.mark.parametrize("path", [*SOURCES, *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_source_of_the_shell_speaks_of_artus_the_game(path):
-    """With a capital it is the game; the package and the command are written small, and `Artus-v0` is an environment."""
+    """With a capital it is the game; package and command are written small, and `Artus-v0` is an environment."""
     capital = [
         number for number, line in enumerate(path.read_text().splitlines(), 1) if re.search(r"\bArtus\b(?!-v0)", line)
     ]
