@@ -1,7 +1,9 @@
 """The command line."""
 
 import dataclasses
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,11 +12,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-from artus_env import Game
+from artus_env import DEFAULT_GAME, Game
+from artus_env.engine.documents import documents, fill
+from artus_env.engine.games import find_game
 from artus_env.engine.wording import counted
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import COMMANDS, main
+from artus_training.watch.about import aligned
 
 ROOT = Path(__file__).parent.parent
 
@@ -283,3 +289,123 @@ def test_a_strange_answer_is_taken_for_the_next_move(monkeypatch, capsys):
     monkeypatch.setattr("builtins.input", lambda _: next(answers))
     assert main(["replay", str(ROOT / "docs/game.jsonl"), "1"]) == 0
     assert "move 3 of 168" in capsys.readouterr().out
+
+
+# --- other games, of other packages: `magpies` of the folder `stranger` ----------------------------------------------
+
+
+def test_games_lists_what_is_installed(capsys):
+    assert main(["games"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split("  ")[0] == "game"
+    rows = {line.split()[0]: line for line in lines}
+    assert set(rows) >= {DEFAULT_GAME, "magpies"}
+    assert rows["magpies"].split() == ["magpies", "Magpies", "2", "to", "6", "standard"]
+    for rules in find_game(DEFAULT_GAME).rules:
+        assert rules in rows[DEFAULT_GAME]
+
+
+def test_rules_shows_all_tables_of_a_game_or_those_that_are_named(capsys):
+    assert main(["rules"]) == 0
+    printed = capsys.readouterr().out
+    for name, make in documents(find_game(DEFAULT_GAME)).items():
+        assert f"{name}\n\n{aligned(make())}\n" in printed
+    assert main(["rules", "rewards", "spec", "--game", "magpies"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("rewards\n\nreward=  paid")
+    assert "own jewels - mean of the others\n" in printed
+    assert "players      2 to 6\n" in printed
+    assert "observation  Box(0, " in printed
+
+
+def test_tables_fills_files(tmp_path, capsys):
+    page, other = tmp_path / "page.md", tmp_path / "other.md"
+    marked = "Before\n<!-- table: {} -->\nold\n<!-- end -->\nafter\n"
+    page.write_text(marked.format("rewards") + marked.format("magpies/actions"))
+    other.write_text("No tables.\n")
+    assert main(["tables", str(page), str(other)]) == 0
+    made = page.read_text()
+    assert made == fill(made, find_game(DEFAULT_GAME))
+    assert "old" not in made
+    assert "| `prestige` | every move |" in made
+    assert "| 19 | action 19 |" in made
+    assert made.count("after\n") == made.count("Before\n") == 2
+    assert other.read_text() == "No tables.\n"
+    page.write_text(marked.format("rewards"))
+    assert main(["tables", str(page), "--game", "magpies"]) == 0
+    assert "| `jewels` | every move |" in page.read_text()
+
+
+@pytest.mark.parametrize("players", [2, 5])
+def test_other_games_are_evaluated(players, capsys):
+    named = ["greedy", "random", "--game", "magpies", "--num-players", str(players), "--games", "20"]
+    assert main(["evaluate", *named]) == 0
+    printed = capsys.readouterr().out
+    assert f": Magpies, standard, {players} players, 20 games, seed 0\n" in printed
+    assert printed.count(" jewels ") == players
+    assert "prestige" not in printed
+
+
+def test_other_games_are_shown(tmp_path, capsys):
+    assert main(["show", "--game", "magpies", "--seed", "3", "--json"]) == 0
+    position = capsys.readouterr().out
+    assert json.loads(position)["round"] > 0
+    (tmp_path / "position.json").write_text(position)
+    said = []
+    for where in ([str(tmp_path / "position.json")], ["--seed", "3", "--game", "magpies"]):
+        assert main(["show", *where]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1]
+    assert "\nmoves: bid:" in said[0]
+    assert main(["show", str(tmp_path / "position.json"), "--player", "1"]) == 0
+    assert capsys.readouterr().out != said[0]
+
+
+def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, capsys):
+    """Bids are face down: no other player's may be found in what a player sees."""
+    game = Game(game="magpies", num_players=3, seed=5)
+    while not game.over:
+        game.play(game.moves()[-1])
+    games, page, film = (tmp_path / name for name in ("games.jsonl", "game.html", "game.gif"))
+    games.write_text(game.record(["Ann", "Bob", "Cleo"]) + "\n")
+    assert main(["replay", str(games)]) == 0
+    count = len(game.actions_played)
+    assert f"Magpies, standard, 3 players, {count} moves: Ann {game.scores[0]}, Bob" in capsys.readouterr().out
+    for player in (None, 1):
+        options = [] if player is None else ["--player", str(player)]
+        assert main(["replay", str(games), "1", "--html", str(page), "--gif", str(film), *options]) == 0
+        text = page.read_text()
+        assert "<title>Magpies, standard: Ann " in text
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+        replayed = game.first()
+        for action, said in zip(game.actions_played, data["moves"], strict=True):
+            mover, move = replayed.player, replayed.move(action)
+            points = replayed.play(action)
+            seen = f"{move} +{points}" if points else move
+            hidden = player not in (None, mover)
+            assert said == f"{'ABC'[mover]} {'chooses something in secret' if hidden else seen}"
+        with Image.open(film) as picture:
+            assert picture.n_frames > 2
+            assert len(picture.convert("RGB").getcolors(1 << 16)) > 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["evaluate a b", "tournament a b", "baseline", "show", "rules", "tables README.md", "bench"],
+)
+def test_a_game_that_is_not_installed_is_named_in_one_line(command, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("README.md").touch()
+    assert main([*command.split(), "--game", "magpie"]) == 2
+    error = capsys.readouterr().err
+    assert "there is no game 'magpie'; did you mean magpies? installed are: " in error
+    assert error.count("\n") == 1
+
+
+def test_a_record_of_an_unknown_game_is_listed(tmp_path, capsys):
+    path = tmp_path / "games.jsonl"
+    path.write_text(Game(seed=1).record().replace(f'"game":"{DEFAULT_GAME}"', '"game":"chess"') + "\n")
+    assert main(["replay", str(path)]) == 0
+    assert "unknown game 'chess', 2 players, 0 moves: player 0 0, player 1 0" in capsys.readouterr().out
+    assert main(["replay", str(path), "1"]) == 2
+    assert "there is no game 'chess'" in capsys.readouterr().err

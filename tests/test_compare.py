@@ -31,6 +31,26 @@ def test_only_this_very_training_counts_as_finished(tmp_path):
     assert not compare._finished(dataclasses.replace(settings, minutes=2.0), resume=True)
 
 
+def test_a_training_from_when_there_was_one_game_counts_as_finished(tmp_path):
+    settings = tiny(tmp_path)
+    assert train(settings)
+    path = settings.agent.with_suffix(".json")
+    card = json.loads(path.read_text())
+    del card["game"], card["settings"]["game"], card["settings"]["forced"]
+    card["settings"]["reward"] = "prestige"
+    path.write_text(json.dumps(card))
+    assert compare._finished(settings, resume=True)
+
+
+def test_comparisons_of_other_games_have_folders_of_their_own(tmp_path):
+    settings = compare.Settings(game="magpies", num_players=6, folder=tmp_path, minutes=1)
+    settings.check()
+    assert settings.runs == tmp_path / "magpies-standard-6"
+    ours, theirs = compare.trainings(settings)
+    assert (ours.game, ours.rules, ours.num_players, ours.final_reward) == ("magpies", "standard", 6, "win")
+    assert (theirs.game, theirs.rules, theirs.num_players) == ("magpies", "standard", 6)
+
+
 def test_a_judge_who_came_later_has_a_shorter_curve(tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: drawn.extend(self.axes[0].lines))

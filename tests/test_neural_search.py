@@ -126,7 +126,7 @@ def test_each_player_is_taken_to_play_for_himself(num_players):
     batch = end_games(num_players, 2)
     tried = 0
     for state in batch.states:
-        given = Batch.definition.to_dict(state, batch.components)
+        given = ARTUS.to_dict(state, batch.components)
         me, other = given["turn"], (given["turn"] + 1) % num_players
         game = Game.from_dict(given)
         answers = {}  # scores after each answer to each move: shape (answers, players)
@@ -422,7 +422,7 @@ def test_by_path_it_searches_with_a_saved_agent(tmp_path, name):
     save_agent(path, network(3), CARD)
     agent = find_agent(f"ppo-search:12:{path}")
     assert isinstance(agent, NeuralSearchAgent)
-    assert (agent.evaluations, agent.mode) == (12, WIN)
+    assert (agent.evaluations, agent.reward) == (12, "win")
     view, _ = somewhere("advanced", 3, 20)
     expected = NeuralSearchAgent(network(3), 12, bfloat16=agent.bfloat16).act(view)
     np.testing.assert_array_equal(agent.act(view), expected)

@@ -19,6 +19,7 @@ from artus_agents.neural import infer
 from artus_agents.saved import load_agent, read_card
 from artus_env.engine.agents import FORFEIT
 from artus_env.engine.files import UNFINISHED
+from artus_env.engine.games import find_game
 from artus_env.games.artus.components import MAX_PLAYERS as P
 from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import OVER, STATE
@@ -34,7 +35,7 @@ from artus_training.learn.ppo.command import parse
 from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
 from artus_training.learn.ppo.gradient import Choices, Policy, policy_gradient, policy_gradient_torch
 from artus_training.learn.ppo.seating import LEARNER
-from artus_training.learn.ppo.settings import Settings, preset
+from artus_training.learn.ppo.settings import Settings, goals, preset, variants_with_preset
 from artus_training.learn.ppo.train import train
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run
@@ -155,9 +156,11 @@ def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_
     assert (held == counts[:, None]).all()
 
 
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_every_decision_is_learnt_from_once(tmp_path, num_players):
-    trainer = Trainer(tiny(tmp_path, num_players=num_players, opponents=()))
+@pytest.mark.parametrize(
+    ("game", "num_players"), [("artus", 2), ("artus", 3), ("artus", 4), ("magpies", 2), ("magpies", 6)]
+)
+def test_every_decision_is_learnt_from_once(tmp_path, game, num_players):
+    trainer = Trainer(tiny(tmp_path, game=game, num_players=num_players, opponents=()))
     learnt, made = 0, 0
     for _ in range(6):
         trainer.collect()
@@ -165,6 +168,33 @@ def test_every_decision_is_learnt_from_once(tmp_path, num_players):
         made += trainer.rollout.learns.size
         assert learnt + int((trainer.rollout.pending >= 0).sum()) == made
         trainer.update()
+
+
+def test_decisions_without_a_choice_need_not_be_learnt_from(tmp_path):
+    """What is paid for them belongs to the decision before."""
+    shared = {"num_steps": 64, "opponents": ()}
+    trainers = [Trainer(tiny(tmp_path, forced=forced, **shared)) for forced in (True, False)]
+    for trainer in trainers:
+        trainer.collect()
+    whole, part = (trainer.rollout for trainer in trainers)
+    legal = np.unpackbits(part.legal[P:].view(np.uint8), axis=-1).sum(axis=-1)
+    assert 0 < (legal == 1).sum() < legal.size / 4
+    assert whole.learns.all()
+    np.testing.assert_array_equal(part.learns, legal > 1)
+    np.testing.assert_array_equal(part.reward, whole.reward)
+    assert not part.ready[P:][legal == 1].any()
+    assert np.isfinite(list(trainers[1].update().values())).all()
+
+
+def test_a_round_in_which_no_decision_is_finished_teaches_nothing(tmp_path):
+    trainer = Trainer(tiny(tmp_path))
+    trainer.collect()
+    before = {name: value.clone() for name, value in trainer.network.state_dict().items()}
+    trainer.rollout.ready[:] = False
+    assert trainer.update() == {"given_up": 0}
+    assert all(torch.equal(value, before[name]) for name, value in trainer.network.state_dict().items())
+    trainer.collect()
+    assert np.isfinite(list(trainer.update().values())).all()
 
 
 # --- the gradient ---
@@ -232,7 +262,13 @@ def test_a_few_seconds_of_training_beat_random_and_the_untrained_network(tmp_pat
 
 @pytest.mark.parametrize(
     "more",
-    [{"opponents": ("past=0.3", "greedy=0.2"), "snapshot_every": 2}, {"also": ("advanced-3",)}, {"num_players": 4}],
+    [
+        {"opponents": ("past=0.3", "greedy=0.2"), "snapshot_every": 2},
+        {"also": ("advanced-3",)},
+        {"num_players": 4},
+        {"forced": False},
+        {"game": "magpies", "num_players": 6, "also": ("standard-2",), "opponents": ("past=0.3", "greedy=0.2")},
+    ],
 )
 def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
     whole, parted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
@@ -245,7 +281,59 @@ def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
     trainer.collect()  # and what came after the checkpoint is lost
     assert train(dataclasses.replace(parted, resume=True))
     assert whole.agent.read_bytes() == parted.agent.read_bytes()
-    assert load_agent(whole.agent)[1]["steps"] == whole.steps
+    assert json.loads(whole.agent.with_suffix(".json").read_text())["steps"] == whole.steps
+
+
+def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
+    settings = dataclasses.replace(
+        parse(["--game", "magpies", "--num-players", "6", "--runs", str(tmp_path)]),
+        **TINY | {"num_games": 256, "num_steps": 32, "hidden": (64,), "steps": 200_000, "batch_size": 1024},
+    )
+    trainer = Trainer(settings)
+    while trainer.part < 1:
+        trainer.collect()
+        trainer.update()
+    assert trainer.network.shape.outlooks == 0
+    result = evaluate([trainer.agent(), "random"], game="magpies", num_players=6, games=300)
+    assert result.win_rate > 0.4, "among equals it would be a sixth"
+    trainer.save_agent()
+    card = json.loads((tmp_path / "magpies-ppo-standard-6" / "agent.json").read_text())
+    assert (card["game"], card["variants"]) == ("magpies", [["standard", 6]])
+    assert card["components"] == find_game("magpies").standard.hash
+    again = parse(card["command"].split()[2:])
+    assert dataclasses.replace(again, runs=tmp_path) == settings
+
+
+def test_a_checkpoint_of_another_game_is_refused(tmp_path):
+    save(Trainer(tiny(tmp_path)))
+    ours, theirs = tiny(tmp_path), tiny(tmp_path, game="magpies")
+    assert theirs.folder == tmp_path / "magpies-ppo-standard-2"
+    theirs.folder.mkdir()
+    theirs.checkpoint.write_bytes(ours.checkpoint.read_bytes())
+    with pytest.raises(CheckpointError, match="belongs to a run with game 'artus', not 'magpies'"):
+        load(Trainer(theirs), *saved(theirs))
+    with pytest.raises(CheckpointError, match=r"checkpoint\.pt belongs in .*/ppo-beginner-2$"):
+        parse(["--game", "magpies", "--resume", "--runs", str(tmp_path)])
+
+
+def test_a_checkpoint_from_when_there_was_one_game_goes_on(tmp_path, capsys):
+    """Its settings name no game, and the reward that pays points by the name of the score."""
+    whole, parted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
+    assert train(whole)
+    trainer = Trainer(parted)
+    trainer.collect()
+    trainer.update()
+    save(trainer)
+    about, tensors = saved(parted)
+    del about.settings["game"], about.settings["forced"]
+    about.settings |= {"reward": "prestige", "final_reward": "prestige"}
+    save_checkpoint(parted.checkpoint, dataclasses.asdict(about), tensors)
+    capsys.readouterr()
+    resumed = parse(["--resume", "--runs", str(parted.runs), "--final-reward", "None"])
+    assert (resumed.game, resumed.reward) == ("artus", "points")
+    assert train(resumed)
+    assert "other settings: final_reward 'points' -> None" in capsys.readouterr().out
+    assert whole.agent.read_bytes() == parted.agent.read_bytes()
 
 
 LONGER = {"steps": 60 * 64 * 16, "opponents": ("past=0.2",), "snapshot_every": 3}
@@ -679,9 +767,51 @@ def test_every_variant_has_a_preset(rules, num_players):
     assert (settings.rules, settings.num_players) == (rules, num_players)
 
 
+def test_a_game_without_presets_has_default_settings_and_is_told_so(tmp_path, capsys, monkeypatch):
+    settings = parse(["--game", "magpies", "--num-players", "5"])
+    assert (settings.rules, settings.num_players, settings.final_reward, settings.forced) == (
+        "standard",
+        5,
+        "win",
+        False,
+    )
+    settings.check()
+    monkeypatch.setattr(command, "train", lambda settings: True)
+    assert main(["train", "--game", "magpies", "--num-players", "5", "--runs", str(tmp_path)]) == 0
+    said = "magpies has no preset for standard with 5 players: what isn't given has default settings\n"
+    assert capsys.readouterr().out == said
+    assert main(["train", "--runs", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_preset_may_name_the_game(tmp_path):
+    toml = tmp_path / "mine.toml"
+    toml.write_text('game = "magpies"\nnum_players = 6\nsteps = 512\n')
+    settings = parse(["--preset", str(toml)])
+    assert (settings.game, settings.rules, settings.num_players, settings.steps) == ("magpies", "standard", 6, 512)
+
+
+def test_train_all_trains_what_has_goals_or_else_what_has_presets(tmp_path, monkeypatch, capsys):
+    trainings = command.All().trainings()
+    assert [(each.rules, each.num_players) for each in trainings] == [("beginner", 2), ("advanced", 2)]
+    assert [each.final_reward for each in trainings] == ["win", "win"]
+    definition = trainings[0].definition
+    for each in trainings:
+        assert goals(definition, each.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}
+    assert len(variants_with_preset(definition)) == 6
+    assert main(["train-all", "--game", "magpies"]) == 2
+    assert "magpies has no presets: train its variants one by one" in capsys.readouterr().err
+    (tmp_path / "standard-3.toml").write_text("steps = 77\nepochs = 3\n")
+    monkeypatch.setitem(vars(find_game("magpies")), "presets", tmp_path)
+    (only,) = command.All("magpies").trainings()
+    assert (only.game, only.num_players, only.epochs, only.steps) == ("magpies", 3, 3, command.SHORT)
+    assert goals(only.definition, "standard", 3) == {}
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ('game = "magpie"', "there is no game 'magpie'; did you mean magpies"),
         ("stepps = 3", "there is no setting 'stepps'"),
         ("steps = 0.5", "steps can't be 0.5: Expected `int`, got `float`"),
         ("steps =", "mine.toml"),

@@ -12,6 +12,7 @@ from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
 from artus_env.engine.verbs import judge
+from artus_env.games.artus.definition import ARTUS
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 KEYS = seed_stream(5, 24)
@@ -68,7 +69,7 @@ def test_lookahead_takes_the_turn_with_the_best_table():
     weight = 0.17
     decided = decide(LookaheadAgent(weight), batch)
     for number in range(6):
-        game = Game.from_dict(Batch.definition.to_dict(batch.states[number], batch.components))
+        game = Game.from_dict(ARTUS.to_dict(batch.states[number], batch.components))
         player, tables = game.player, batch.tables
 
         def best_after(first, game=game, player=player, tables=tables):

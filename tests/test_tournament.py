@@ -1,6 +1,7 @@
 """Tournaments: fair, repeatable, impossible to spoil by interrupting them."""
 
 import csv
+import hashlib
 import json
 import os
 import signal
@@ -9,21 +10,25 @@ import sys
 import time
 from collections import Counter
 from contextlib import chdir
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from artus_env import Game
+from artus_env import DEFAULT_GAME, Game
+from artus_env.engine import games
 from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
+from artus_env.engine.games import find_game
 from artus_env.engine.match import seat_orders, seatings
 from artus_training.arena.command import baseline
 from artus_training.arena.names import short_names
 from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
-from artus_training.arena.results import Block, Results, Settings
+from artus_training.arena.results import Block, Results, Settings, ways_to_sit
 from artus_training.arena.standings import interval_of, resample, standings
 from artus_training.arena.store import Line, Store, files_in, made_of
 from artus_training.arena.tournament import block_text, places_of, play_block, run
@@ -41,6 +46,24 @@ def test_seatings_are_all_ways_to_sit_equally_often(players):
     ways = seatings(np.arange(2 * len(orders)), orders).reshape(-1, players)
     assert Counter(map(tuple, ways.tolist())) == dict.fromkeys(permutations(range(players)), 2)
     assert (seatings(np.arange(1, 4), orders) == seatings(np.arange(4), orders)[1:]).all()
+
+
+@pytest.mark.parametrize(("players", "count"), [(2, 1), (3, 2), (4, 6), (5, 4), (6, 10), (7, 6), (8, 14), (9, 8)])
+def test_in_the_orders_everybody_sits_right_behind_everybody_else_equally_often(players, count):
+    orders = seat_orders(players)
+    assert len(orders) == count
+    assert (orders[:, 0] == 0).all()
+    assert (np.sort(orders) == np.arange(players)).all()
+    behind = Counter()
+    for seats in orders:
+        places = np.argsort(seats).tolist()
+        behind.update(zip(places, places[1:] + places[:1], strict=True))
+    assert behind == dict.fromkeys(permutations(range(players), 2), count // (players - 1))
+
+
+def test_games_of_a_line_up_are_rounded_up_to_all_ways_to_sit():
+    assert [ways_to_sit(players) for players in range(2, 7)] == [2, 6, 24, 20, 60]
+    assert Settings(("a", "b"), num_players=4, games=25).deals == 12
 
 
 def test_places_of_seats():
@@ -163,6 +186,136 @@ def test_a_folder_of_an_earlier_format_is_refused(tmp_path):
         run(settings, tmp_path / "t")
 
 
+def as_format_2(folder):
+    """Write the files of a tournament as they were before settings named their game and lines had outcomes."""
+    about = json.loads((folder / "settings.json").read_text())
+    assert about.pop("game") == DEFAULT_GAME
+    about["format"] = 2
+    checksum, lines = json.dumps(about), []
+    for text in (folder / "blocks.jsonl").read_text().splitlines():
+        line = json.loads(text)
+        assert list(line) == ["lineup", "first", "scores", "given_up", "notes", "records_end", "checksum"]
+        del line["checksum"]
+        checksum = hashlib.sha256((checksum + json.dumps(line)).encode()).hexdigest()[:16]
+        lines.append(json.dumps({**line, "checksum": checksum}, separators=(",", ":")) + "\n")
+    (folder / "settings.json").write_text(json.dumps(about, indent=2) + "\n")
+    (folder / "blocks.jsonl").write_text("".join(lines))
+    return lines
+
+
+def test_a_folder_of_the_format_before_games_had_names_goes_on(tmp_path):
+    """It is of the default game, and stays as it was but for the lines that come to it."""
+    settings = Settings(("greedy", "random", "lookahead"), games=60)
+    whole = run(settings, tmp_path / "whole")
+    run(settings, tmp_path / "t")
+    old = as_format_2(tmp_path / "t")
+    about = (tmp_path / "t" / "settings.json").read_bytes()
+    for kept in (len(old), 3, 0):
+        (tmp_path / "t" / "blocks.jsonl").write_text("".join(old[:kept]))
+        assert standings(run(settings, tmp_path / "t")).table == standings(whole).table
+        assert (tmp_path / "t" / "settings.json").read_bytes() == about
+        assert (tmp_path / "t" / "blocks.jsonl").read_text().startswith("".join(old[:kept]))
+    (tmp_path / "t" / "blocks.jsonl").write_text("".join(old).replace("[[[", "[[[1", 1))
+    with pytest.raises(ValueError, match="line 1 is damaged"):
+        run(settings, tmp_path / "t")
+
+
+def test_the_hash_of_a_tournament_of_the_default_game_stays():
+    """Folders are named after it."""
+    settings = Settings(("greedy", "random"), "advanced", 3, 100, 7)
+    of = find_game(DEFAULT_GAME)
+    known = {"agents": ["greedy", "random"], "rules": "advanced", "num_players": 3, "games": 100, "seed": 7}
+    known |= {"rules_version": of.rules_version, "components": of.standard.hash}
+    assert settings.hash == hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:12]
+    assert settings.folder_name == f"advanced-3-{settings.hash}"
+
+
+@pytest.fixture
+def other_game(monkeypatch):
+    """A second game: the default one under other names."""
+    of = find_game(DEFAULT_GAME)
+    other = replace(of, name="other", title="Another Game", rules=("short", "long"), score="coins", max_players=3)
+    monkeypatch.setattr(games, "_load", {DEFAULT_GAME: of, "other": other}.__getitem__)
+    return other
+
+
+def test_a_tournament_names_its_game(other_game, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    command = ["tournament", "greedy", "random", "--game", "other", "--games", "20"]
+    assert main([*command, "--records", "games.jsonl"]) == 0
+    printed = capsys.readouterr().out
+    assert "Another Game, short, 2 players, 20 games" in " ".join(printed.split())
+    assert "coins" in printed
+    (folder,) = Path("runs/tournaments").iterdir()
+    assert folder.name == Settings(("greedy", "random"), games=20, game="other").folder_name
+    assert folder.name.startswith("other-short-2-")
+    assert json.loads((folder / "settings.json").read_text())["game"] == "other"
+    assert json.loads((folder / "results.json").read_text())["settings"]["game"] == "other"
+    report = (folder / "report.md").read_text()
+    assert report.startswith("# Tournament: Another Game, short, 2 players\n")
+    assert "| coins (95 %) |" in report
+    assert {json.loads(line)["game"] for line in Path("games.jsonl").read_text().splitlines()} == {"other"}
+    assert main(["tournament", "greedy", "random", "--games", "20", "--out", str(folder)]) == 2
+    assert "holds another tournament (rules 'short' -> 'beginner'" in capsys.readouterr().err
+
+
+def test_a_baseline_has_every_variant_of_its_game(other_game, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert baseline(["--game", "other", "--games", "2", "--agents", "greedy", "random"]) == 0
+    titles = [line.partition(" (")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("**")]
+    variants = [f"{rules}, {players} players" for rules in ("short", "long") for players in (2, 3)]
+    assert titles == [f"**Another Game, {variant}**" for variant in variants]
+
+
+FEWEST_WIN = """
+import json, sys
+from dataclasses import replace
+from pathlib import Path
+import numpy as np
+from artus_env import DEFAULT_GAME
+from artus_env.engine import games
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.results import Settings
+from artus_training.arena.standings import standings
+from artus_training.arena.tournament import run
+
+of = games.find_game(DEFAULT_GAME)
+
+class Verbs:
+    def outcome(t, g, player):
+        return -int(g["scores"][player])
+
+def build_tables(components):
+    known = of.build_tables(components)
+    tables = np.zeros(1, [*((name, known.dtype[name]) for name in known.dtype.names), ("fewest", np.int8)])
+    for name in known.dtype.names:
+        tables[name] = known[name]
+    return tables
+
+fewest = replace(of, name="fewest", build_tables=build_tables, verbs=(Verbs, *of.verbs))
+result = evaluate(["greedy", "random"], games=2, game=fewest)
+assert result.scores[0] > result.scores[1] and result.win_rate == 0, result
+games._load = {DEFAULT_GAME: of, "fewest": fewest}.__getitem__
+settings = Settings(("greedy", "random"), games=2, game="fewest")
+for _ in range(2):  # played, then read
+    results = run(settings, Path(sys.argv[1]))
+    table = standings(results).table
+    assert [(line.agent, line.wins) for line in table] == [("random", 1), ("greedy", 0)], table
+    assert table[0].score < table[1].score
+    assert (results.outcomes[0] == -results.scores[0]).all()
+line = json.loads((Path(sys.argv[1]) / "blocks.jsonl").read_text())
+assert np.array_equal(line["outcomes"], -np.array(line["scores"]))
+"""
+
+
+def test_who_wins_is_what_ranks_the_players_of_a_game_not_the_score(tmp_path):
+    """As plain Python: compiling a game takes longer than two games of it."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", FEWEST_WIN, str(tmp_path / "t")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_lost_settings_are_missed(tmp_path):
     settings = Settings(("greedy", "random"), games=2)
     run(settings, tmp_path / "t")
@@ -238,6 +391,8 @@ def test_a_damaged_line_is_named_and_nothing_is_cut(damage, number, three_blocks
         ({"first": 1}, "deal 1 of line-up 0 doesn't follow"),
         ({"records_end": -1}, "out of range"),
         ({"notes": [3]}, "Expected `str`, got `int`"),
+        ({"outcomes": [[[1, 2]]]}, "outcomes of shape (1, 1, 2) beside scores of shape"),
+        ({"outcomes": [[[1, 2], [3]]]}, "inhomogeneous"),
     ],
 )
 def test_a_line_that_fits_its_checksum_must_still_make_sense(change, fault, three_blocks, tmp_path):
@@ -349,7 +504,7 @@ def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, mo
     monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry, *entry_points(group=group)])
     package = tmp_path / "package"
     package.mkdir()
-    monkeypatch.setattr("artus_agents.__path__", [str(package)])
+    monkeypatch.setattr("artus_training.arena.store.find_game", lambda name: SimpleNamespace(trained=package))
     settings = Settings(("greedy", "cautious"), games=2)
     made = []
     for choice, weights in (("argmax", b"1"), ("argmin", b"1"), ("argmax", b"2"), ("argmax", b"1")):
@@ -411,6 +566,14 @@ def test_standings_of_known_results():
     assert first.score_low < first.score < first.score_high
     ahead = (8.75 + 0.5) / (1.25 + 0.5)  # ten deals, and half of one that each won, half that each lost
     assert first.rating == -second.rating == pytest.approx(200 * np.log10(ahead), abs=1e-3)
+
+
+def test_standings_rank_by_outcomes_and_show_scores():
+    """Equal scores, and the place in a race decides."""
+    scores, outcomes = np.full((10, 2, 2), 7), np.tile([2, 1], (10, 2, 1))
+    whole = standings(Results(Settings(("a", "b"), games=20), [scores], [outcomes], [np.full((10, 2), -1)]))
+    assert [(line.agent, line.wins, line.score) for line in whole.table] == [("a", 1, 7), ("b", 0, 7)]
+    assert whole.duels[0, 1] == 1
 
 
 def test_ratings_do_not_depend_on_the_order_of_the_games():

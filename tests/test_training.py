@@ -1,6 +1,7 @@
 """The environment for Stable-Baselines3, the training with it and its files, and evaluation."""
 
 import dataclasses
+import json
 import os
 import signal
 import subprocess
@@ -181,6 +182,25 @@ def test_tables_begin_staggered():
     assert len(set(env.batch.states["played"][:, 0].tolist())) > 10
 
 
+@pytest.mark.parametrize("game", ["artus", "magpies"])
+def test_staggered_games_may_end_at_any_time_and_count_only_if_the_learner_has_decided(game):
+    env = made(256, game=game, num_players=3, opponents={"random": 0.5, "greedy": 0.5}, stagger=True)
+    env.reset()
+    assert not any(env.results.values()), "some games ended before the learner's first decision"
+    random = np.random.default_rng(0)
+    finished = 0
+    for _ in range(60):
+        _, rewards, dones, infos = env.step(random_actions(env, random))
+        np.testing.assert_array_equal(env.batch.player, env.seat)
+        assert set(rewards[dones].tolist()) <= {-0.5, 0.0, 0.25, 1.0}
+        assert (rewards[~dones] == 0).all()
+        for i in np.flatnonzero(dones):
+            assert infos[i]["episode"]["r"] == rewards[i]
+        finished += int(dones.sum())
+    assert finished > 256
+    assert all(env.results.values())
+
+
 def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
     def run(env):
         random = np.random.default_rng(0)
@@ -300,7 +320,7 @@ def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained
 @pytest.mark.parametrize("num_players", [2, 3])
 def test_the_exported_network_says_what_the_policy_says(trained, num_players):
     model, batch = fresh_model(trained), middle_of_games(16)
-    network = to_network(model, num_players)
+    network = to_network(model, num_players, 4)
     output = infer(network, batch.observation)
     with torch.no_grad():
         features = model.policy.extract_features(torch.from_numpy(batch.observation))
@@ -427,7 +447,7 @@ def test_a_loaded_checkpoint_is_the_saved_one(trained):
         for parameter in model.policy.parameters():
             parameter.zero_()
     model.num_timesteps = 0
-    about, snapshots = load_checkpoint(trained.checkpoint, model, 2)
+    about, snapshots = load_checkpoint(trained.checkpoint, model, to_network(model, 2, 4))
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, tensors[f"policy.{name}"])
     assert model.num_timesteps == about.steps >= 256
@@ -463,7 +483,7 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, 
     model = fresh_model(trained)
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}
     with pytest.raises(CheckpointError, match=rf"checkpoint\.zip.*{message}"):
-        load_checkpoint(path, model, 2)
+        load_checkpoint(path, model, to_network(model, 2, 4))
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, before[name])
 
@@ -551,6 +571,26 @@ def test_a_second_training_moves_the_first_aside_and_resume_means_the_second(tmp
     assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path)]))
     assert read_card(second.agent)["settings"]["seed"] == 2
     assert second.agent.read_bytes() != agent
+
+
+def test_another_game_is_learnt_in_a_folder_of_its_own(tmp_path):
+    """Six players, whose games end after different numbers of decisions."""
+    words = ["--game", "magpies", "--num-players", "6", "--runs", str(tmp_path)]
+    settings = dataclasses.replace(parse(words), steps=256, **TINY)
+    assert train(settings)
+    assert settings.folder == tmp_path / "magpies-sb3-standard-6"
+    assert read(settings)[0].settings["game"] == "magpies"
+    assert json.loads(settings.agent.with_suffix(".json").read_text())["game"] == "magpies"
+    resumed = parse([*words, "--resume", "--steps", "512"])
+    assert (resumed.rules, resumed.hidden, resumed.steps) == ("standard", (16,), 512)
+    assert train(resumed)
+    other = dataclasses.replace(settings, game="artus", rules="beginner", num_players=2)
+    other.folder.mkdir()
+    other.checkpoint.write_bytes(settings.checkpoint.read_bytes())
+    with pytest.raises(CheckpointError, match=r"sb3-beginner-2/checkpoint\.zip belongs in .*/magpies-sb3-standard-6"):
+        parse(["--resume", "--runs", str(tmp_path)])
+    with pytest.raises(CheckpointError, match="belongs to a run with game 'magpies', not 'artus'"):
+        train(dataclasses.replace(other, resume=True))
 
 
 def test_a_run_has_room_for_one_process(tmp_path):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from artus_agents.policy import legal_logits
-from artus_agents.tree import Tree, add_edge, add_node, best_edge, follow, plant, visit, weigh
+from artus_agents.tree import Tree, add_edge, best_edge, follow, plant, visit, weigh
 from artus_env.engine.bits import is_in, is_subset
 from artus_env.engine.jit import borrow, jit
 from artus_env.engine.rewards import POINTS, WIN, final_reward
@@ -162,15 +162,11 @@ def descend(t, g, tree, first, legal, path):
     while True:
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
-        node = follow(t, g, tree, node, index, viewer)
+        node, new = follow(t, g, tree, node, index, viewer)
         write_legal(t, g, legal)
         if is_over(t, g) or depth == path.shape[1]:
             return -1, depth
-        if node < 0:
-            node = add_node(tree)
-            tree.edges[index]["child"] = node
-            return node, depth
-        if not is_subset(legal, tree.nodes[node]["known"]):
+        if new or not is_subset(legal, tree.nodes[node]["known"]):
             return node, depth
         index = select(tree, node, legal)
 

@@ -18,7 +18,6 @@ from artus_agents.tree import (
     EDGE,
     Tree,
     add_edge,
-    add_node,
     best_edge,
     follow,
     most_visited,
@@ -28,11 +27,10 @@ from artus_agents.tree import (
     weigh,
 )
 from artus_env.engine.agents import View
-from artus_env.engine.bits import is_in, is_subset, next_action, popcount
+from artus_env.engine.bits import is_in, is_subset, next_action, nth_action, size
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.engine.kernels import choose
 from artus_env.engine.reading import shown
-from artus_env.engine.rng import random_bits
+from artus_env.engine.rng import below, random_bits
 from artus_env.engine.verbs import is_over, judge, mask_words, outcome, play, redeal, routine
 from artus_env.engine.verbs import legal as write_legal
 from artus_env.engine.verbs import scale as points_of_margin
@@ -42,7 +40,7 @@ EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
 MOST_SIMULATIONS = 1_000_000
 """For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32
-bits. Room for this one takes 1.7 GB, of which a third is used at most."""
+bits. Room for this one takes 1.5 GB, of which a third is used at most."""
 MOST_TOGETHER = 4_000_000
 """Simulations of the trees that grow side by side."""
 MOST_SECONDS = 86_400.0
@@ -244,10 +242,7 @@ def row(memory, share):
 @jit
 def without_search(t, g, legal, key):
     """The action where none needs to be searched for, else -1."""
-    count = 0
-    for word in range(len(legal)):
-        count += popcount(legal[word])
-    return next_action(legal, -1) if count == 1 else routine(t, g, key)
+    return next_action(legal, -1) if size(legal) == 1 else routine(t, g, key)
 
 
 @jit
@@ -274,10 +269,8 @@ def simulate(t, root, key, first, count, settings, memory):
                 break
             path[0, depth], path[1, depth] = index, g["player"]
             depth += 1
-            node = follow(t, g, tree, node, index, viewer)
-            if node < 0:
-                if int(tree.used[0]) < len(tree.nodes):
-                    tree.edges[index]["child"] = add_node(tree)
+            node, new = follow(t, g, tree, node, index, viewer)
+            if new:
                 break
         # On from there by quick moves, then judge.
         n = _PLAYOUT
@@ -334,12 +327,13 @@ def quick_move(t, games, legal, settings, key, n):
     action = routine(t, g, random_bits(key, n))
     if action >= 0:
         return action
-    action = choose(legal, random_bits(key, n))
+    count = size(legal)
+    action = nth_action(legal, below(random_bits(key, n), count))
     games[1] = g
     play(t, games[1], action)
     best = judge(t, games[1], player, settings.weight)
     for k in range(1, settings.tries):
-        other = choose(legal, random_bits(key, n + k))
+        other = nth_action(legal, below(random_bits(key, n + k), count))
         if other == action:
             continue
         games[1] = g

@@ -20,7 +20,6 @@ from artus_env.engine.verbs import play, public_action
 EDGE = np.dtype(
     [
         ("action", np.int32),
-        ("seen", np.int32),  # what the searching player sees of the action; set once it leads to a node
         ("child", np.int32),  # node that it leads to, -1: none yet
         ("next", np.int32),  # next edge of the same node, -1: none
         ("visits", np.int32),
@@ -31,8 +30,19 @@ EDGE = np.dtype(
 
 
 def node_dtype(words: int) -> np.dtype:
-    """A node: its first edge, and the actions that have an edge as a set of so many words."""
-    return np.dtype([("first", np.int32), ("known", np.uint64, (words,))])
+    """A node.
+
+    Args:
+        words: Of a set of actions.
+    """
+    return np.dtype(
+        [
+            ("first", np.int32),  # edge, -1: none
+            ("seen", np.int32),  # what the searching player saw of the action that led here
+            ("veiled", np.int32),  # whether any of its own actions looked like another one
+            ("known", np.uint64, (words,)),  # actions that have an edge
+        ]
+    )
 
 
 class Tree(NamedTuple):
@@ -50,16 +60,18 @@ class Tree(NamedTuple):
 def plant(tree):
     """Make it a tree of nothing but its root, without edges."""
     tree.used[0], tree.used[1] = 0, 0
-    add_node(tree)
+    add_node(tree, -1)
 
 
 @jit
-def add_node(tree):
-    """A new node without edges. There must be room."""
+def add_node(tree, seen):
+    """A new node without edges, to which an action leads that looks like this. There must be room."""
     index = int(tree.used[0])
     tree.used[0] += 1
     node = tree.nodes[index]
     node["first"] = -1
+    node["seen"] = seen
+    node["veiled"] = 0
     for word in range(len(node["known"])):
         node["known"][word] = 0
     return index
@@ -86,18 +98,29 @@ def add_edge(tree, node, action, prior):
 
 @jit
 def follow(t, g, tree, node, index, viewer):
-    """Play the action of a node's edge in `g`. Returns the node that it leads to, -1 if there is none yet.
+    """Play the action of a node's edge in `g`.
 
     Args:
         viewer: Whose tree it is.
+
+    Returns:
+        The node that the edge leads to, and whether it is new. There must be room for one.
     """
     edge = tree.edges[index]
-    action = int(edge["action"])
-    if int(edge["child"]) < 0:
-        edge["seen"] = public_action(t, g, action, viewer)
-        edge["child"] = child_seen(tree, node, int(edge["seen"]))
+    action, child = int(edge["action"]), int(edge["child"])
+    new = False
+    if child < 0:
+        seen = public_action(t, g, action, viewer)
+        if seen != action:
+            tree.nodes[node]["veiled"] = 1
+        if int(tree.nodes[node]["veiled"]):  # else no two edges lead to one node
+            child = child_seen(tree, node, seen)
+        if child < 0:
+            child = add_node(tree, seen)
+            new = True
+        edge["child"] = child
     play(t, g, action)
-    return int(edge["child"])
+    return child, new
 
 
 @jit
@@ -105,10 +128,10 @@ def child_seen(tree, node, seen):
     """The node that any edge of this node leads to whose action looks like this; -1 if there is none."""
     index = int(tree.nodes[node]["first"])
     while index >= 0:
-        edge = tree.edges[index]
-        if int(edge["child"]) >= 0 and int(edge["seen"]) == seen:
-            return int(edge["child"])
-        index = int(edge["next"])
+        child = int(tree.edges[index]["child"])
+        if child >= 0 and int(tree.nodes[child]["seen"]) == seen:
+            return child
+        index = int(tree.edges[index]["next"])
     return -1
 
 

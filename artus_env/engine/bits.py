@@ -139,6 +139,29 @@ def is_subset(words, others):
 
 
 @jit
+def size(words):
+    """Number of actions in a set."""
+    total = 0
+    for word in range(len(words)):
+        total += popcount(words[word])
+    return total
+
+
+@jit
+def nth_action(words, nth):
+    """The action of a set that `nth` actions come before, -1 if there is none."""
+    for word in range(len(words)):
+        count = popcount(words[word])
+        if nth < count:
+            left = words[word]
+            for _ in range(nth):
+                left &= left - np.uint64(1)
+            return 64 * word + lowest_bit(left)
+        nth -= count
+    return -1
+
+
+@jit
 def next_action(words, action):
     """The action of a set that follows `action`, -1 if there is none; the first one follows -1.
 

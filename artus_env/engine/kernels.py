@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from artus_env.engine import verbs
-from artus_env.engine.bits import is_in, lowest_bit, next_action, popcount, unpack64
+from artus_env.engine.bits import is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
@@ -157,19 +157,7 @@ def sample(legal, keys, actions, low, high):
 @jit
 def choose(legal, bits):
     """One of the legal actions, from 64 random bits; -1 if there is none."""
-    total = 0
-    for word in range(len(legal)):
-        total += popcount(legal[word])
-    nth = below(bits, total)
-    for word in range(len(legal)):
-        count = popcount(legal[word])
-        if nth < count:
-            left = legal[word]
-            for _ in range(nth):
-                left &= left - np.uint64(1)
-            return 64 * word + lowest_bit(left)
-        nth -= count
-    return -1
+    return nth_action(legal, below(bits, size(legal)))
 
 
 @jit

@@ -114,6 +114,6 @@ def baseline(arguments: list[str]) -> int:
                 settings = Settings(chosen.agents, rules, players, chosen.games, game=chosen.game)
                 results = run(settings, chosen.out / settings.folder_name)
             title = f"**{variant_name(chosen.game, rules, players)}** ({results.games:,} games)"
-            parts.append(f"{title}\n\n{markdown_table(standings(results), definition.score)}")
+            parts.append(f"{title}\n\n{markdown_table(standings(results))}")
     print("\n\n".join(parts))
     return 0

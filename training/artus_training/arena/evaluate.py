@@ -91,8 +91,8 @@ class Evaluation:
 def wilson_interval(rate: float, games: int) -> tuple[float, float]:
     """95 % interval of a win rate.
 
-    Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in 1
-    000 games has no width at all. Shared wins, and dealing the same cards to every seat, make the true spread smaller
+    Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in
+    1 000 games has no width at all. Shared wins, and playing every deal from every seat, make the true spread smaller
     than that of independent wins and losses, so it is rather too wide than too narrow.
     """
     square = Z_95**2 / games
@@ -123,7 +123,7 @@ def evaluate(
     """Play whole games between agents.
 
     Every deal is played `num_players` times, with the line-up one seat further each time, and different agents sit in
-    another order from deal to deal, so that neither seat nor cards nor neighbours favour anybody. What agents draw
+    another order from deal to deal, so that neither seats nor deals nor neighbours favour anybody. What agents draw
     depends on the seed and the number of the game alone: results are the same for every batch size (of a neural agent:
     up to the last bits of its sums).
 

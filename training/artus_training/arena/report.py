@@ -28,10 +28,10 @@ SHORTEST_NAME = 8
 """Letters of a name that are left at least, even if a table gets too wide."""
 
 
-def head(whole: Standings, score: str) -> tuple[str, ...]:
-    """The head of the table, with the name of the game's score."""
+def head(whole: Standings) -> tuple[str, ...]:
+    """The head of the table."""
     certainty = "95 %" if whole.deals >= FEWEST_DEALS else "too few deals"
-    return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"{score} ({certainty})", "games"
+    return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"{whole.points} ({certainty})", "games"
 
 
 def rows(whole: Standings) -> list[tuple[str, ...]]:
@@ -82,7 +82,7 @@ def print_table(results: Results, whole: Standings) -> None:
 
     def table(names: list[str]) -> Table:
         made = Table(title=title, box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
-        for number, text in enumerate(head(whole, settings.definition.score)):
+        for number, text in enumerate(head(whole)):
             made.add_column(text.replace(" (", "\n("), justify="left" if number == 0 else "right", no_wrap=True)
         for name, row in zip(names, cells, strict=True):
             made.add_row(*map(escape, (name, *row[1:])))
@@ -98,10 +98,9 @@ def print_table(results: Results, whole: Standings) -> None:
     print("", *legend, *remarks(whole), sep="\n")
 
 
-def markdown_table(whole: Standings, score: str = "score") -> str:
-    """The table for a Markdown page, with the name of the game's score."""
-    titles = head(whole, score)
-    lines = [titles, ("---", *["---:"] * (len(titles) - 1)), *rows(whole)]
+def markdown_table(whole: Standings) -> str:
+    """The table for a Markdown page."""
+    lines = [head(whole), ("---", *["---:"] * (len(head(whole)) - 1)), *rows(whole)]
     return "\n".join(map(markdown_row, lines))
 
 
@@ -154,7 +153,7 @@ of the seats and everybody right behind everybody else equally often, seed {sett
 
     {command}
 
-{markdown_table(whole, settings.definition.score)}
+{markdown_table(whole)}
 
 {" ".join(remarks(whole))}
 

@@ -66,6 +66,8 @@ class Standings:
     """What has the rating 0: the agent `random` where it plays, else `mean`, the mean of all agents."""
     deals: int
     """Deals of each line-up that count."""
+    points: str
+    """What the game calls its score."""
 
 
 def standings(results: Results) -> Standings:
@@ -122,7 +124,9 @@ def standings(results: Results) -> Standings:
     ]  # fmt: skip
     square = np.ix_(order, order)
     duels_low, duels_high = (ends[2 * count : len(figures)].reshape(count, count) for ends in (low, high))
-    return Standings(table, duels[square], duels_low[square], duels_high[square], MEAN if zero is None else ZERO, deals)
+    zero_name = MEAN if zero is None else ZERO
+    points = results.settings.definition.score
+    return Standings(table, duels[square], duels_low[square], duels_high[square], zero_name, deals, points)
 
 
 def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

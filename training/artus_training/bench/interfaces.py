@@ -21,8 +21,7 @@ import numba
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
-import artus_env.artus_v0 as artus_v0
-from artus_env import DEFAULT_GAME, Batch, Game, warmup
+from artus_env import DEFAULT_GAME, Batch, Game, environments, warmup
 from artus_env.engine.definition import Definition
 from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.games import find_game
@@ -206,7 +205,8 @@ def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 40
     yield f"Game, {fullest}", game_rate(fullest, seconds)
     for raw in (False, True):
         name = "raw_env()" if raw else "env()"
-        ours = aec_rate(artus_v0.ArtusAEC(raise_illegal=raw, **fullest._asdict()), seconds)
+        make = environments.raw_env if raw else environments.env
+        ours = aec_rate(make(**fullest._asdict()), seconds)
         yield f"AEC {name}, {fullest}", ours
         theirs = connect_four(raw)
         if theirs is not None:
