@@ -25,6 +25,11 @@ def arguments(variant, **others):
     return {"game": variant.game, "rules": variant.rules, "num_players": variant.num_players, **others}
 
 
+def registered(game):
+    """What Gymnasium calls the environment of a game."""
+    return f"artus_env:{'-'.join(part.capitalize() for part in game.split('-'))}-v0"
+
+
 def choose(masks, rng):
     """A uniformly drawn action for each row of masks; any for a row without one."""
     return (rng.random(masks.shape) * masks).argmax(axis=-1)
@@ -61,7 +66,7 @@ def test_it_is_registered(game):
     made = pettingzoo.make("aec", f"{game}-v0")
     made.reset(seed=1)
     assert made.game == variants_of(game)[0].new_game(1)
-    single = gymnasium.make(f"artus_env:{game.capitalize()}-v0")
+    single = gymnasium.make(registered(game))
     assert single.reset(seed=1)[1]["action_mask"].any()
 
 
@@ -108,7 +113,7 @@ def seated(variant):
 
 @largest
 def test_it_is_a_gymnasium_environment(seated, variant):
-    made = gymnasium.make(f"artus_env:{variant.game.capitalize()}-v0", num_players=variant.num_players).unwrapped
+    made = gymnasium.make(registered(variant.game), num_players=variant.num_players).unwrapped
     check_env(made)
     sb3_check_env(made)
     assert made.observation_space == seated.observation_space
@@ -134,7 +139,7 @@ def test_the_seat_only_meets_its_own_decisions(seated, variant):
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
 @largest
 def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, variant):
-    name = f"artus_env:{variant.game.capitalize()}-v0"
+    name = registered(variant.game)
     options = {"rules": variant.rules, "num_players": variant.num_players}
     native = gymnasium.make_vec(name, 3, autoreset_mode=mode, **options)
     loop = gymnasium.make_vec(name, 3, "sync", vector_kwargs={"autoreset_mode": mode}, **options)
