@@ -16,6 +16,7 @@ from stable_baselines3.common.monitor import Monitor
 from artus_env import IllegalMoveError
 from artus_env.engine.rewards import reward_modes
 from artus_env.environments import AnyEnv, AnyVectorEnv, env, raw_env
+from artus_env.registration import gymnasium_name
 from every_game import games, largest, variants, variants_of
 
 EPISODES = 3
@@ -27,7 +28,7 @@ def arguments(variant, **others):
 
 def registered(game):
     """What Gymnasium calls the environment of a game."""
-    return f"artus_env:{'-'.join(part.capitalize() for part in game.split('-'))}-v0"
+    return f"artus_env:{gymnasium_name(game)}"
 
 
 def choose(masks, rng):

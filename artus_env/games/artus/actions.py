@@ -17,6 +17,7 @@ from artus_env.games.artus.components import (
     MAX_CARDS,
     MAX_KNIGHTS,
     MAX_PLAYERS,
+    NUM_KNIGHTS,
     NUM_SEATS,
     PILES,
     STANDARD,
@@ -109,7 +110,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     t["crown_seats"] = components.crown_seats
     t["num_cards"] = len(components.deck)
     t["num_actions"] = len(actions)
-    t["knights"] = [5, 5, 5, 5, 4]
+    for players, knights in NUM_KNIGHTS.items():
+        t["knights"][players] = knights
     t["pile_sizes"] = components.pile_sizes
     for position, card in enumerate(components.deck):
         t["deck"][position] = names[card.name]

@@ -20,7 +20,9 @@ from artus_env.engine.reading import shown
 NUM_SEATS = 28
 MAX_PLAYERS = 4
 NUM_ROYALS = 4
-MAX_KNIGHTS = 5
+NUM_KNIGHTS = {2: 5, 3: 5, 4: 4}
+"""Knights of each player by number of players."""
+MAX_KNIGHTS = max(NUM_KNIGHTS.values())
 MAX_CARDS = 24
 """Most cards a player's deck can have: what the state record has room for."""
 PILES = ("knight", "king", "scoring")

@@ -10,7 +10,6 @@ program may want to click on or to move has attributes: `data-seat` (seats and f
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from artus_env.engine.wording import counted, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
+from artus_env.games.artus.moves import Move, parsed
 from artus_env.games.artus.shapes import (
     CARD_HEIGHT,
     CARD_WIDTH,
@@ -72,7 +72,7 @@ CARD_GAP = 5
 class LastMove(NamedTuple):
     """A move as the picture shows it. Seats are None where the move has none."""
 
-    text: str
+    move: Move
     player: int
     points: int
     origin: int | None = None
@@ -150,22 +150,18 @@ def last_move(before: dict[str, Any], move: str, after: dict[str, Any], componen
     """What a move did, from the positions before and after it. `move` is text such as `k3-6:12>17`."""
     player = before["turn"]
     points = after["scores"][player] - before["scores"][player]
-    if placed := re.fullmatch(r"@(\d+)", move):
-        return LastMove(move, player, points, target=int(placed[1]))
-    if ring := re.fullmatch(r"[^:]+(?::ring)?:(\d+)", move):
-        return LastMove(move, player, points, target=int(ring[1]))
-    moved = re.fullmatch(r"([^:]+):(\d+)>(\d+)", move)
-    if not moved:
-        return LastMove(move, player, points)
-    origin, target = int(moved[2]), int(moved[3])
-    card = next((card for card in components.cards if card.name == moved[1]), None)
+    what = parsed(move)
+    origin, target = what.origin, what.target
+    if origin is None or target is None:
+        return LastMove(what, player, points, target=target)
+    card = next((card for card in components.cards if card.name == what.card), None)
     ahead = (target - origin) % NUM_SEATS
     backward = bool(card and card.backward and not card.low <= ahead <= card.high)
     stayed = {seat for seat, figure in enumerate(before["seats"]) if figure} - {origin}
     refuge = None
     if target in stayed:  # the one seat that is taken now and wasn't is where its figure went
         (refuge,) = {seat for seat, figure in enumerate(after["seats"]) if figure} - stayed
-    return LastMove(move, player, points, origin, target, not backward, refuge)
+    return LastMove(what, player, points, origin, target, not backward, refuge)
 
 
 def value_of(seat: int, king: int, components: Components) -> int:
@@ -199,7 +195,7 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
         prestige = signed(position["scores"][player])
         parts.append(f"{LETTERS[player]}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
     if last:
-        parts.append(f"Last move: {LETTERS[last.player]} {last.text}.")
+        parts.append(f"Last move: {LETTERS[last.player]} {last.move.text}.")
     return f"Artus, {position['rules']}, {n} players: {status}", " ".join(parts)
 
 
@@ -387,7 +383,7 @@ def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:
     go."""
     if last.target is None:
         return
-    yield f'<g data-move="{xml_text(last.text)}">'
+    yield f'<g data-move="{xml_text(last.move.text)}">'
     if last.origin is not None:
         yield _arrow(last.origin, last.target, last.forward, MOVE_RADIUS, "move")
         if position["seats"][last.origin] is None:
@@ -446,7 +442,9 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     yield label(CENTRE, CENTRE + 8, 21, "ink", "won" if phase == "over" else due(position))
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
-        yield label(CENTRE, CENTRE + 38, 14, "mute", f"{LETTERS[last.player]}: {_shortened(last.text, 22)}{points}")
+        yield label(
+            CENTRE, CENTRE + 38, 14, "mute", f"{LETTERS[last.player]}: {_shortened(last.move.text, 22)}{points}"
+        )
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
     rings = counted(supply, "ring")
@@ -563,7 +561,7 @@ def _cards(
             inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         else:
             inside = shapes.card_front(by_name[played[-1]]) if kind == "played" else shapes.card_back(kind)
-        if last is not None and last.text == f"draw:{kind}" and last.player == player:
+        if last is not None and last.move.pile == kind and last.player == player:
             inside += (
                 f'<rect class="move none" x="-3" y="-3" width="{CARD_WIDTH + 6}" height="{CARD_HEIGHT + 6}" rx="7"/>'
             )

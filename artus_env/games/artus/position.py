@@ -13,14 +13,13 @@ import numpy as np
 
 from artus_env.engine.reading import shown
 from artus_env.engine.wording import counted
-from artus_env.games.artus.components import COLOURS, MAX_PLAYERS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.components import COLOURS, MAX_PLAYERS, NUM_KNIGHTS, NUM_SEATS, PILES, RULES, Components
 from artus_env.games.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
 
 KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
 MAX_SCORE = 100_000
 MOST_NAMED = 5
 """Unknown keys in a message."""
-NUM_KNIGHTS = {2: 5, 3: 5, 4: 4}
 
 
 class PositionError(ValueError):

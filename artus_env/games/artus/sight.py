@@ -11,6 +11,7 @@ from typing import Any
 
 from artus_env.games.artus import shapes, words
 from artus_env.games.artus.components import PILES, Components
+from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.picture import last_move
 from artus_env.games.artus.picture import picture as draw
 
@@ -57,7 +58,7 @@ def picture(
 
 def foreseeable(move: str) -> bool:
     """Whether its player knows all that a move will do: not which card comes when one is drawn."""
-    return not move.startswith("draw:")
+    return parsed(move).kind != "draw"
 
 
 def choice(
@@ -66,11 +67,13 @@ def choice(
     """A legal move as the page needs it: which card, figure and seat, what it brings, and parts of it in words."""
     last = words.foreseen(before, move, after, components)
     option = words.option(before, last, names, components)
-    kind, card, pile = _kind(before, move, last.origin, components)
+    kind: str = last.move.kind
+    if last.origin is not None:
+        kind = "knight" if "knight" in before["seats"][last.origin] else "royal"
     return {
         "kind": kind,
-        "card": card,
-        "pile": pile,
+        "card": last.move.card,
+        "pile": last.move.pile,
         "origin": last.origin,
         "target": last.target,
         "points": last.points,
@@ -78,23 +81,6 @@ def choice(
         "figure": option.figure,
         "goal": option.goal,
     }
-
-
-def _kind(
-    before: dict[str, Any], move: str, origin: int | None, components: Components
-) -> tuple[str, str | None, str | None]:
-    """What a legal move is (`place`, `draw`, `knight`, `royal`, `ring`, `best` or `score`), its card and its pile."""
-    if move.startswith("@"):
-        return "place", None, None
-    head, _, rest = move.partition(":")
-    if head == "draw":
-        return "draw", None, rest
-    card = next(card for card in components.cards if card.name == head)
-    if origin is not None:
-        return "knight" if "knight" in before["seats"][origin] else "royal", head, None
-    if rest == "best":
-        return "best", head, None
-    return "ring" if card.action == "ring" or rest.startswith("ring:") else "score", head, None
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
@@ -117,5 +103,5 @@ def sources(rules: str) -> Sequence[str]:
 
 def source(move: str, components: Components) -> str | None:
     """The kind of card that a move's prestige comes from."""
-    head = move.partition(":")[0]
-    return next((f"{card.pile.capitalize()} cards" for card in components.cards if card.name == head), None)
+    name = parsed(move).card
+    return next((f"{card.pile.capitalize()} cards" for card in components.cards if card.name == name), None)

@@ -8,8 +8,10 @@ from functools import lru_cache
 import numpy as np
 
 from artus_env.engine.reading import printable, shown
+from artus_env.engine.wording import letter_of
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.moves import Move, parse
 from artus_env.games.artus.rules import describe
 from artus_env.games.artus.state import OVER, PHASES
 
@@ -18,16 +20,16 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
     """A legal action of the player to move in the words of the table, e.g. `k3-6:12>17`: card, from seat > to seat."""
     what = action_table(components)[action]
     if what.effect == DRAW:
-        return f"draw:{PILES[what.slot]}"
-    origin, target = describe(tables[0], states[0], action)
+        return Move("draw", pile=PILES[what.slot]).text
+    origin, target = (int(seat) for seat in describe(tables[0], states[0], action))
     if what.effect == PLACE:
-        return f"@{target}"
+        return Move("place", target=target).text
     card = components.cards[what.card]
-    if what.effect == BEST:
-        return f"{card.name}:best"
     if what.effect == RING:
-        return f"{card.name}:ring:{origin}" if card.action == "choice" else f"{card.name}:{origin}"
-    return f"{card.name}:{origin}>{target}" if origin >= 0 else card.name
+        return Move("ring", card.name, target=origin, named=card.action == "choice").text
+    if origin >= 0:
+        return Move("move", card.name, origin=origin, target=target).text
+    return Move("best" if what.effect == BEST else "score", card.name).text
 
 
 def action_meaning(action: int, components: Components) -> str:
@@ -53,18 +55,18 @@ def _way(steps: int) -> str:
 
 def actions_like(move: str, components: Components) -> tuple[int, ...]:
     """The actions whose text can be `move` on some table: those of the same card, or placing, or drawing."""
-    head = "@" if move.startswith("@") else move.partition(":")[0]
-    return _actions_by_head(components).get(head, ())
+    meant = parse(move)
+    return () if meant is None else _actions_by_card(components).get(meant.card or meant.kind, ())
 
 
 @lru_cache(maxsize=16)
-def _actions_by_head(components: Components) -> dict[str, tuple[int, ...]]:
-    """The actions by how their text begins: with the card's name, "draw" or "@"."""
-    heads: dict[str, list[int]] = {}
+def _actions_by_card(components: Components) -> dict[str, tuple[int, ...]]:
+    """The actions by the name of their card; those without one as "place" and "draw"."""
+    found: dict[str, list[int]] = {}
     for index, what in enumerate(action_table(components)):
-        head = {PLACE: "@", DRAW: "draw"}.get(what.effect) or components.cards[what.card].name
-        heads.setdefault(head, []).append(index)
-    return {head: tuple(actions) for head, actions in heads.items()}
+        name = {PLACE: "place", DRAW: "draw"}.get(what.effect) or components.cards[what.card].name
+        found.setdefault(name, []).append(index)
+    return {name: tuple(actions) for name, actions in found.items()}
 
 
 def figure_at(states: np.ndarray, seat: int) -> str:
@@ -73,7 +75,7 @@ def figure_at(states: np.ndarray, seat: int) -> str:
     g = states[0]
     for player in range(int(g["num_players"])):
         if int(g["knights"][player]) >> seat & 1:
-            return "ABCD"[player]
+            return letter_of(player)
     for royal in range(4):
         if int(g["royals"][royal]) == seat:
             colour = COLOURS[royal // 2][0]
@@ -139,11 +141,11 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     if names is not None and len(names) != n:
         raise ValueError(f"names must name {n} players, got {shown(list(names))}")
     fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
-    who = [f"{name} ({letter})" for name, letter in zip(fitting, "ABCD", strict=False)]
+    who = [f"{name} ({letter_of(player)})" for player, name in enumerate(fitting)]
     if phase == OVER:
         scores = [int(score) for score in g["scores"][:n]]
         winners = [p for p in range(n) if scores[p] == max(scores)]
-        won = who[winners[0]] if len(winners) == 1 else " and ".join("ABCD"[p] for p in winners)
+        won = who[winners[0]] if len(winners) == 1 else " and ".join(map(letter_of, winners))
         head = f"{RULES[advanced]}, over: {won} won"
     else:
         due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
@@ -155,7 +157,7 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     for p, name in enumerate(fitting):
         sizes = " ".join(f"{int(size):^{len(pile)}}" for size, pile in zip(g["pile_sizes"][p], piles, strict=False))
         played = int(g["played"][p]).bit_count()
-        lines.append(f"{'ABCD'[p]} {name:<{width}} {int(g['scores'][p]):>8}  {played:>6}  {sizes}")
+        lines.append(f"{letter_of(p)} {name:<{width}} {int(g['scores'][p]):>8}  {played:>6}  {sizes}")
     return lines
 
 
@@ -171,5 +173,5 @@ def _hands(states: np.ndarray, components: Components, viewer: int | None) -> li
     for p in range(int(g["num_players"])):
         hand = [card for position, card in enumerate(components.deck) if int(g["hands"][p]) >> position & 1]
         shown = " ".join(f"({card.pile})" if viewer not in (None, p) else card.name for card in hand)
-        lines.append(f"hand of {'ABCD'[p]}: {shown or '-'}")
+        lines.append(f"hand of {letter_of(p)}: {shown or '-'}")
     return lines

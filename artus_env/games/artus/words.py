@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from artus_env.engine.wording import signed
 from artus_env.games.artus.components import STANDARD, Card, Components
+from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.picture import LastMove, last_move, value_of
 from artus_env.games.artus.shapes import reach
 
@@ -99,7 +100,7 @@ def foreseen(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components = STANDARD
 ) -> LastMove:
     """What a legal move would do, as far as its player can know."""
-    return LastMove(move, before["turn"], 0) if after is None else last_move(before, move, after, components)
+    return LastMove(parsed(move), before["turn"], 0) if after is None else last_move(before, move, after, components)
 
 
 def option(position: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> Option:
@@ -112,12 +113,12 @@ def option(position: dict[str, Any], last: LastMove, names: Sequence[str], compo
     """
     king, seats, viewer = king_of(position), position["seats"], position["turn"]
     gain = f": {plus(last.points)}"
-    if last.text.startswith("draw:"):
-        pile = last.text.partition(":")[2]
-        return Option(f"draw from the {pile} pile ({position['piles'][viewer][pile]} left)")
+    what = last.move
+    if what.kind == "draw":
+        return Option(f"draw from the {what.pile} pile ({position['piles'][viewer][what.pile]} left)")
     if last.target is None:
-        return Option(f"score your best knight{gain}" if last.text.endswith(":best") else f"score{gain}")
-    if last.text.startswith("@"):
+        return Option(f"score your best knight{gain}" if what.kind == "best" else f"score{gain}")
+    if what.kind == "place":
         goal = f"seat {last.target} (worth {signed(value_of(last.target, king, components))})"
         return Option(f"place a knight on {goal}", goal=goal)
     sitting = seats[last.target]
@@ -158,21 +159,21 @@ def played(
     last = last_move(before, move, after, components)
     by_name = {card.name: card for card in components.cards}
     king, king_after, seats = king_of(before), king_of(after), before["seats"]
-    head = last.text.partition(":")[0]
-    if head == "draw":
-        words = f"draws a {last.text.partition(':')[2]} card."
+    what = last.move
+    if what.kind == "draw":
+        words = f"draws a {what.pile} card."
         if last.player != viewer:
             return words
         (drawn,) = Counter(after["hands"][viewer]) - Counter(before["hands"][viewer])
         return f"{words} It is “{card_title(by_name[drawn])}”."
-    if last.text.startswith("@"):
+    if what.kind == "place":
         return f"places a knight on seat {last.target}, worth {signed(value_of(last.target or 0, king, components))}."
-    card = by_name[head]
+    card = by_name[str(what.card)]
     with_card = f" with “{card_title(card)}”"
     gain = f": {plus(last.points)}."
     if last.target is None:
-        what = "scores the best knight" if last.text.endswith(":best") else "scores"
-        return f"{what}{with_card}{gain}"
+        scored = "scores the best knight" if what.kind == "best" else "scores"
+        return f"{scored}{with_card}{gain}"
     if last.origin is None:
         words = f"gives a ring to {figure_words(seats[last.target], names)} on seat {last.target}{with_card}{gain}"
         if king_after != king:

@@ -1,0 +1,45 @@
+"""Moves as text and in parts."""
+
+import random
+
+import pytest
+
+from artus_env import Game
+from artus_env.games.artus.moves import Move, parse, parsed
+
+FORMS = {
+    "@12": Move("place", target=12),
+    "draw:king": Move("draw", pile="king"),
+    "k3-6:12>17": Move("move", "k3-6", origin=12, target=17),
+    "ring-any:21": Move("ring", "ring-any", target=21),
+    "choice:ring:7": Move("ring", "choice", target=7, named=True),
+    "choice:best": Move("best", "choice"),
+    "reds": Move("score", "reds"),
+}
+
+
+@pytest.mark.parametrize("text", FORMS)
+def test_each_kind_is_read_and_written(text):
+    assert parse(text) == FORMS[text]
+    assert FORMS[text].text == text
+
+
+@pytest.mark.parametrize("rules", ["beginner", "advanced"])
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_every_legal_move_of_a_game_is_read_and_written(rules, num_players):
+    rng = random.Random(num_players)
+    game = Game(rules, num_players, seed=num_players)
+    kinds = set()
+    while not game.over:
+        for move in game.moves():
+            assert parsed(move).text == move
+            kinds.add(parsed(move).kind)
+        game.play(rng.choice(game.moves()))
+    assert kinds >= {"place", "draw", "move", "ring"}
+
+
+@pytest.mark.parametrize("text", ["", "@", "@x", "k3-6:", "k3-6:12>", "k3-6:12>17 ", "a b", "k3-6:ring:", "x:y:best"])
+def test_what_has_no_such_form_is_no_move(text):
+    assert parse(text) is None
+    with pytest.raises(ValueError, match="no move"):
+        parsed(text)
