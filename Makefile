@@ -42,7 +42,7 @@ format: install
 	$(BIN)/ruff check --fix .
 
 # The rules as plain Python, so that every line counts.
-COVERING := components picture positions redeal rulebook_examples rules
+COVERING := components judgement moves picture positions redeal rulebook_examples rules
 coverage: install
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=artus_env/games/artus -m pytest \
 		tests/test_engine_*.py tests/contract/test_identity.py $(addprefix tests/artus/test_,$(addsuffix .py,$(COVERING)))
