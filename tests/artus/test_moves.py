@@ -5,16 +5,16 @@ import random
 import pytest
 
 from artus_env import Game
-from artus_env.games.artus.moves import Move, parse, parsed
+from artus_env.games.artus.moves import MoveParts, parse, parsed
 
 FORMS = {
-    "@12": Move("place", target=12),
-    "draw:king": Move("draw", pile="king"),
-    "k3-6:12>17": Move("move", "k3-6", origin=12, target=17),
-    "ring-any:21": Move("ring", "ring-any", target=21),
-    "choice:ring:7": Move("ring", "choice", target=7, named=True),
-    "choice:best": Move("best", "choice"),
-    "reds": Move("score", "reds"),
+    "@12": MoveParts("place", target=12),
+    "draw:king": MoveParts("draw", pile="king"),
+    "k3-6:12>17": MoveParts("move", "k3-6", origin=12, target=17),
+    "ring-any:21": MoveParts("ring", "ring-any", target=21),
+    "choice:ring:7": MoveParts("ring", "choice", target=7, named=True),
+    "choice:best": MoveParts("best", "choice"),
+    "reds": MoveParts("score", "reds"),
 }
 
 

@@ -14,7 +14,7 @@ _FORM = re.compile(
 )
 
 
-class Move(NamedTuple):
+class MoveParts(NamedTuple):
     """A move in parts; those that its kind doesn't have are None."""
 
     kind: Kind
@@ -41,23 +41,23 @@ class Move(NamedTuple):
         }[self.kind]
 
 
-def parse(text: str) -> Move | None:
+def parse(text: str) -> MoveParts | None:
     """A move in parts; None if the text has no such form. Whether there is such a card or seat isn't asked."""
     form = _FORM.fullmatch(text)
     if form is None:
         return None
     if form["place"]:
-        return Move("place", target=int(form["place"]))
+        return MoveParts("place", target=int(form["place"]))
     if form["draw"]:
-        return Move("draw", pile=form["draw"])
+        return MoveParts("draw", pile=form["draw"])
     if form["origin"]:
-        return Move("move", form["card"], origin=int(form["origin"]), target=int(form["target"]))
+        return MoveParts("move", form["card"], origin=int(form["origin"]), target=int(form["target"]))
     if form["ring"]:
-        return Move("ring", form["card"], target=int(form["ring"]), named=form["named"] is not None)
-    return Move("best" if form["best"] else "score", form["card"])
+        return MoveParts("ring", form["card"], target=int(form["ring"]), named=form["named"] is not None)
+    return MoveParts("best" if form["best"] else "score", form["card"])
 
 
-def parsed(text: str) -> Move:
+def parsed(text: str) -> MoveParts:
     """The parts of a move that was written here.
 
     Raises:

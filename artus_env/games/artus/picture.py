@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from artus_env.engine.wording import counted, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
-from artus_env.games.artus.moves import Move, parsed
+from artus_env.games.artus.moves import MoveParts, parsed
 from artus_env.games.artus.shapes import (
     CARD_HEIGHT,
     CARD_WIDTH,
@@ -72,7 +72,7 @@ CARD_GAP = 5
 class LastMove(NamedTuple):
     """A move as the picture shows it. Seats are None where the move has none."""
 
-    move: Move
+    move: MoveParts
     player: int
     points: int
     origin: int | None = None

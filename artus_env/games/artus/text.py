@@ -11,7 +11,7 @@ from artus_env.engine.reading import printable, shown
 from artus_env.engine.wording import letter_of
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
-from artus_env.games.artus.moves import Move, parse
+from artus_env.games.artus.moves import MoveParts, parse
 from artus_env.games.artus.rules import describe
 from artus_env.games.artus.state import OVER, PHASES
 
@@ -20,16 +20,16 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
     """A legal action of the player to move in the words of the table, e.g. `k3-6:12>17`: card, from seat > to seat."""
     what = action_table(components)[action]
     if what.effect == DRAW:
-        return Move("draw", pile=PILES[what.slot]).text
+        return MoveParts("draw", pile=PILES[what.slot]).text
     origin, target = (int(seat) for seat in describe(tables[0], states[0], action))
     if what.effect == PLACE:
-        return Move("place", target=target).text
+        return MoveParts("place", target=target).text
     card = components.cards[what.card]
     if what.effect == RING:
-        return Move("ring", card.name, target=origin, named=card.action == "choice").text
+        return MoveParts("ring", card.name, target=origin, named=card.action == "choice").text
     if origin >= 0:
-        return Move("move", card.name, origin=origin, target=target).text
-    return Move("best" if what.effect == BEST else "score", card.name).text
+        return MoveParts("move", card.name, origin=origin, target=target).text
+    return MoveParts("best" if what.effect == BEST else "score", card.name).text
 
 
 def action_meaning(action: int, components: Components) -> str:

@@ -27,6 +27,9 @@ from artus_training.learn.ppo.settings import FIXED, Settings
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
 
+LARGEST = 1e9
+"""Of rewards, values and log-probabilities in a checkpoint: their squares still fit into float32."""
+
 
 @dataclass
 class Progress:
@@ -114,5 +117,8 @@ def check_buffers(trainer: Trainer) -> None:
         raise ValueError("it has actions that there are not")
     if not np.take_along_axis(bits, action[..., None], axis=-1)[kept["carried"]].all():
         raise ValueError("it has decisions for illegal actions")
+    for name, buffer in kept.items():
+        if buffer.dtype.kind == "f" and (np.abs(buffer) > LARGEST).any():
+            raise ValueError(f"{name} has numbers that no training has")
     if ((trainer.seats < LEARNER) | (trainer.seats > len(trainer.fixed_agents))).any():
         raise ValueError("it has opponents that there are not")
