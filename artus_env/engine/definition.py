@@ -111,6 +111,8 @@ class Definition:
             raise ValueError(
                 f"{self.name}: {actions} actions need more words than mask_words says, which are for {most}"
             )
+        if self.outlook_gates and len(self.outlook_gates) != self.outlooks:
+            raise ValueError(f"{self.name}: outlook_gates must be {self.outlooks} numbers, one for each outlook")
         defaults = {"observation_scale": self._scale_by_bounds, "render": self._render_plainly}
         for name, function in defaults.items():
             if getattr(self, name) is None:
@@ -130,9 +132,6 @@ class Definition:
         """The class of all components."""
         return type(self.standard)
 
-        if self.outlook_gates and len(self.outlook_gates) != self.outlooks:
-            raise ValueError(f"{self.name}: outlook_gates must be {self.outlooks} numbers, one for each outlook")
-
     @cached_property
     def outlooks(self) -> int:
         """Numbers that the verb `outlook` tells of an action."""
@@ -143,7 +142,7 @@ class Definition:
         """Name of the module with the game's verbs."""
         return str(getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__))
 
-    @property
+    @cached_property
     def mask_words(self) -> int:
         """Words of 64 bits that a set of actions takes."""
         return int(verbs.mask_words(self.build_tables(self.standard)[0]))

@@ -37,7 +37,7 @@ def write_mask(legal, mask):
 
 @jit
 def look(tables, states, player, observation, mask, legal, low, high):
-    """Write who is to move in each game, what he sees and what he may do."""
+    """Write who is to move in each game, what they see and what they may do."""
     tables, states, legal, mask, observation = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation),
     )  # fmt: skip

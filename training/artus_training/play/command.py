@@ -12,7 +12,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from artus_env import DEFAULT_GAME
 from artus_env.engine.files import alone_in
+from artus_env.engine.games import find_game
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training.arena.lineup import find_player, line_up
@@ -36,7 +38,7 @@ class Options:
     on disk: when the server is started again, all links go on working.
     """
 
-    game: str = of_game.default_game()
+    game: str = DEFAULT_GAME
     """Which game."""
     rules: str | None = None
     """Its rule set; the game's first, unless given."""
@@ -128,7 +130,7 @@ def read(arguments: Sequence[str]) -> Plan:
     """
     said = read_options(Options, "artus play", arguments)
     try:
-        game = of_game.find(said.game)
+        game = find_game(said.game)
     except ValueError as error:
         raise UsageError(str(error)) from None
     people = len(said.names) or 1 if said.people is None else said.people

@@ -15,8 +15,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from artus_env import DEFAULT_GAME, Batch, Game
-from artus_env.engine.definition import Definition
+from artus_env import Batch, Game
 from artus_env.engine.games import find_game
 
 Position = dict[str, Any]
@@ -67,29 +66,6 @@ class Sight(Protocol):
 # --- games -----------------------------------------------------------------------------------------------------------
 
 
-def default_game() -> str:
-    """The game that is played if none is named."""
-    return DEFAULT_GAME
-
-
-def find(name: str) -> Definition:
-    """A game by its name.
-
-    Raises:
-        ValueError: If there is no such game.
-    """
-    return find_game(name)
-
-
-def deal(name: str, rules: str | None, num_players: int, seed: int | None) -> Game:
-    """A new game. `rules` None: the game's first rule set.
-
-    Raises:
-        ValueError: If there is no such game or variant.
-    """
-    return Game(rules, num_players, seed, game=name)
-
-
 def replay(record: dict[str, Any]) -> Game:
     """The game that a record, which names its game, describes.
 
@@ -113,7 +89,7 @@ def batch_of(game: Game) -> Batch:
 
 def warm_up(name: str) -> None:
     """Compile what a game needs, or load it from the cache, so that nobody has to wait later."""
-    game = deal(name, None, find(name).min_players, 0)
+    game = Game(None, find_game(name).min_players, 0, game=name)
     game.play(game.moves()[0])
     game.redeal(0, 0)
     batch = batch_of(game)
@@ -131,11 +107,6 @@ def seen_move(game: Game, action: int, viewer: int) -> str | None:
     Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
     """
     return game.move(action) if game.is_seen(action, viewer) else None
-
-
-def standing(game: Game) -> list[int]:
-    """What ranks the players at the end: the higher the better, equal ones share a place."""
-    return game.outcomes
 
 
 def rules_of(game: Game) -> str:

@@ -175,7 +175,7 @@ def summary(table: Table) -> dict[str, Any]:
         for before, step in zip(table.steps, table.steps[1:], strict=False):
             points = gains(before.game, step.game)[step.player]
             by_source[step.player][own.source(step.move, game.components)] += points
-    standing = of_game.standing(game)
+    standing = game.outcomes
     order = sorted(range(game.num_players), key=lambda player: (-standing[player], player))
     rows = [
         {

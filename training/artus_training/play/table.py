@@ -111,7 +111,7 @@ class Table:
         Raises:
             ValueError: If there is no such game or variant.
         """
-        game = of_game.deal(game_name or of_game.default_game(), rules, len(seats), seed)
+        game = Game(rules, len(seats), seed, game=game_name)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         table = cls(name, seats, game, store, fresh_seed(), new_secret())
         table.save(table.game)
