@@ -80,7 +80,7 @@ def best_in_turn(t, games, level, legal, player, weight):
 @jit
 def lookahead_one(t, games, legal, second, weight, key):
     """The action that leads to the best judgement; ties broken at random. `games[0]` is the game."""
-    player = int(games[0]["player"])
+    player = np.int64(games[0]["player"])
     best, chosen, equals = -math.inf, -1, 0
     action = next_action(legal, -1)
     while action >= 0:
@@ -118,4 +118,7 @@ def lookahead(tables, states, legal, scratch, words, weight, keys, actions, low,
 @jit_parallel
 def lookahead_shares(tables, states, legal, scratch, words, weight, keys, actions, bounds):
     for share in numba.prange(len(bounds) - 1):
-        lookahead(tables, states, legal, scratch, words, weight, keys, actions, bounds[share], bounds[share + 1], share)
+        lookahead(
+            tables, states, legal, scratch, words, weight, keys, actions,
+            bounds[share], bounds[share + 1], np.int64(share),
+        )  # fmt: skip

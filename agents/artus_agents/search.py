@@ -227,7 +227,7 @@ def search_shares(tables, states, legal, keys, simulations, settings, memory, ac
     for share in numba.prange(len(bounds) - 1):
         search(
             tables, states, legal, keys, simulations, settings, memory, actions,
-            bounds[share], bounds[share + 1], share,
+            bounds[share], bounds[share + 1], np.int64(share),
         )  # fmt: skip
 
 
@@ -252,7 +252,7 @@ def simulate(t, root, key, first, count, settings, memory):
     legal = borrow(memory.words)[: mask_words(t)]
     tree = Tree(borrow(memory.nodes), borrow(memory.edges), borrow(memory.used))
     values = path[2]
-    viewer = int(root["player"])
+    viewer = np.int64(root["player"])
     if first == 0:
         plant(tree)
     for simulation in range(first, first + count):
@@ -261,7 +261,7 @@ def simulate(t, root, key, first, count, settings, memory):
         g = games[0]
         redeal(t, g, viewer, stream)
         # Down the tree, until it grows by a node.
-        node, depth = 0, 0
+        node, depth = np.int64(0), 0  # see `n`
         while not is_over(t, g) and depth < path.shape[1]:
             write_legal(t, g, legal)
             index = select(t, games, legal, tree, node, settings)
@@ -273,7 +273,7 @@ def simulate(t, root, key, first, count, settings, memory):
             if new:
                 break
         # On from there by quick moves, then judge.
-        n = _PLAYOUT
+        n = np.int64(_PLAYOUT)  # a plain constant is a type of its own, for which functions are compiled once more
         for _ in range(settings.horizon):
             if is_over(t, g):
                 break
@@ -298,7 +298,7 @@ def select(t, games, legal, tree, node, settings):
 def add_edges(t, games, legal, tree, node, settings):
     """Give the node an edge for every legal action that has none; priors from the judgement after the action."""
     g = games[0]
-    player = int(g["player"])
+    player = np.int64(g["player"])
     judging = routine(t, g, np.uint64(0)) < 0
     start = int(tree.used[1])
     best = -math.inf
@@ -323,7 +323,7 @@ def add_edges(t, games, legal, tree, node, settings):
 def quick_move(t, games, legal, settings, key, n):
     """A quick, sensible action for `games[0]`: the best of a few drawn ones, judged after the action."""
     g = games[0]
-    player = int(g["player"])
+    player = np.int64(g["player"])
     action = routine(t, g, random_bits(key, n))
     if action >= 0:
         return action
@@ -347,7 +347,7 @@ def quick_move(t, games, legal, settings, key, n):
 @jit
 def returns(t, g, settings, out):
     """What a position is worth to each player, -1..1: the result when over, else the squashed judgement."""
-    players = int(g["num_players"])
+    players = np.int64(g["num_players"])
     over = is_over(t, g)
     for player in range(players):
         if over:

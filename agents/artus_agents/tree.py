@@ -107,7 +107,7 @@ def follow(t, g, tree, node, index, viewer):
         The node that the edge leads to, and whether it is new. There must be room for one.
     """
     edge = tree.edges[index]
-    action, child = int(edge["action"]), int(edge["child"])
+    action, child = np.int64(edge["action"]), int(edge["child"])
     new = False
     if child < 0:
         seen = public_action(t, g, action, viewer)

@@ -7,6 +7,8 @@ points  the same margin, paid move by move; it is also called by the name of the
 
 from __future__ import annotations
 
+import numpy as np
+
 from artus_env.engine import verbs
 from artus_env.engine.jit import jit
 from artus_env.engine.reading import shown
@@ -43,7 +45,7 @@ def final_reward(t, g, mode, reward):
 
     In the mode POINTS nothing changes: that mode pays for moves alone.
     """
-    players = int(g["num_players"])
+    players = np.int64(g["num_players"])
     if mode == WIN:
         best = verbs.outcome(t, g, 0)
         winners = 0
@@ -80,7 +82,7 @@ def move_reward(t, g, mode, reward):
     where choices are revealed together, or a trick ends, it may be others than the mover."""
     if mode != POINTS:
         return
-    players = int(g["num_players"])
+    players = np.int64(g["num_players"])
     total = 0
     for player in range(players):
         total += int(g["scores"][player]) + int(reward[player])

@@ -181,8 +181,8 @@ def observe(t, g, viewer, out):
         out[values + slot] = t["wheel"][TOP - top]
         slot += 1
     for first in range(0, 4, 2):
-        one = distance_behind(king, int(g["royals"][first]))
-        other = distance_behind(king, int(g["royals"][first + 1]))
+        one = distance_behind(king, np.int64(g["royals"][first]))
+        other = distance_behind(king, np.int64(g["royals"][first + 1]))
         nearer = 1 if other < one else 0
         for nth in range(2):
             royal = first + (nearer ^ nth)

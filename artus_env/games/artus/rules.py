@@ -3,10 +3,15 @@
 All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
 keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
 
+What is passed on to other functions is an `np.int64`, because a function is compiled for each type that it is called
+with: compiled, `int()` leaves an int8 what it is, and a number that stands in the code is a type of its own.
+
 Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from artus_env.engine.bits import highest_bit, popcount
 from artus_env.engine.jit import jit
@@ -39,7 +44,7 @@ LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
 @jit
 def king_seat(g):
     """Seat of the King."""
-    return int(g["royals"][int(g["king"])])
+    return np.int64(g["royals"][int(g["king"])])
 
 
 @jit
@@ -88,8 +93,8 @@ def royal_in_slot(g, slot):
     """Which royal is in a slot: of the two of a colour, the one nearer behind the King is the first."""
     king = king_seat(g)
     first = slot // 2 * 2
-    one = distance_behind(king, int(g["royals"][first]))
-    other = distance_behind(king, int(g["royals"][first + 1]))
+    one = distance_behind(king, np.int64(g["royals"][first]))
+    other = distance_behind(king, np.int64(g["royals"][first + 1]))
     swapped = 1 if other < one else 0
     return first + ((slot & 1) ^ swapped)
 
@@ -143,7 +148,7 @@ def move_royal(t, g, slot, steps):
     Values are counted from the King's seat, so the wheel turns with him, however he came to move.
     """
     royal = royal_in_slot(g, slot)
-    origin = int(g["royals"][royal])
+    origin = np.int64(g["royals"][royal])
     points = value(t, g, origin)
     target = landing(origin, steps)
     make_room(g, occupied(g) ^ (1 << origin), target)
@@ -158,7 +163,7 @@ def give_ring(t, g, slot):
     With his third ring he is King, and the old King goes back to one ring.
     """
     royal = royal_in_slot(g, slot)
-    points = value(t, g, int(g["royals"][royal]))
+    points = value(t, g, np.int64(g["royals"][royal]))
     rings = int(g["rings"][royal]) + 1
     g["rings"][royal] = rings
     if rings == 3:
@@ -232,13 +237,13 @@ def scoring(t, g, effect, player):
 @jit
 def points_of(t, g, action):
     """Prestige that the player to move gets at once for a legal action; 0 for placing and drawing."""
-    player = int(g["player"])
-    effect = int(t["actions"][action, 0])
-    slot = int(t["actions"][action, 2])
+    player = np.int64(g["player"])
+    effect = np.int64(t["actions"][action, 0])
+    slot = np.int64(t["actions"][action, 2])
     if effect == KNIGHT:
         return value(t, g, knight_seat(g, player, slot))
     if effect in (ROYAL, RING):
-        return value(t, g, int(g["royals"][royal_in_slot(g, slot)]))
+        return value(t, g, np.int64(g["royals"][royal_in_slot(g, slot)]))
     if effect in (PLACE, DRAW):
         return 0
     return scoring(t, g, effect, player)
@@ -323,9 +328,9 @@ def next_clockwise(g, player):
 @jit
 def play(t, g, action):
     """Carry out a legal action of the player to move. Returns the prestige that it brought him."""
-    player = int(g["player"])
-    effect = int(t["actions"][action, 0])
-    slot = int(t["actions"][action, 2])
+    player = np.int64(g["player"])
+    effect = np.int64(t["actions"][action, 0])
+    slot = np.int64(t["actions"][action, 2])
     if effect == PLACE:
         place_knight(t, g, player, slot)
         return 0
@@ -337,7 +342,7 @@ def play(t, g, action):
             begin_turn(g, next_clockwise(g, player))
         return 0
 
-    steps = int(t["actions"][action, 3])
+    steps = np.int64(t["actions"][action, 3])
     if effect == KNIGHT:
         points = move_knight(t, g, player, slot, steps)
     elif effect == ROYAL:
@@ -362,7 +367,7 @@ def place_knight(t, g, player, distance):
     seat = landing(king_seat(g), -distance)
     board = int(g["knights"][player]) | (1 << seat)
     g["knights"][player] = board
-    start = int(g["start_player"])
+    start = np.int64(g["start_player"])
     if player == start and popcount(board) == int(t["knights"][int(g["num_players"])]):
         begin_turn(g, start)
     else:
@@ -490,19 +495,18 @@ def deal(t, g, seed, start_player, num_players, rule_set):
     g["rings"][0] = 3
     g["king"] = 0
 
-    stream = 1
+    stream = np.int64(1)
     for player in range(num_players):
-        place = 0
         for pile in range(2 + rule_set):
-            size = int(t["pile_sizes"][pile])
-            for offset in range(size):
-                g["piles"][player, place + offset] = t["deck"][place + offset]
-            stream = shuffle(g["piles"][player], place, size, seed, stream)
+            first = pile_start(t, pile)
+            size = np.int64(t["pile_sizes"][pile])
+            for position in range(first, first + size):
+                g["piles"][player, position] = t["deck"][position]
+            stream = shuffle(g["piles"][player], first, size, seed, stream)
             g["pile_sizes"][player, pile] = size
-            place += size
         for _ in range(2 + rule_set):
-            draw(t, g, player, 0)
-            draw(t, g, player, 1)
+            for pile in range(2):
+                draw(t, g, player, pile)
 
 
 @jit
@@ -524,8 +528,8 @@ def redeal(t, g, viewer, seed):
     fronts of the other hands and the order of every pile, his own included. The hidden cards of one player and one back
     are laid out in deck order, whatever the truth is, shuffled, and dealt to hand and pile.
     """
-    stream = 0
-    for player in range(int(g["num_players"])):
+    stream = np.int64(0)
+    for player in range(np.int64(g["num_players"])):
         hand = int(g["hands"][player])
         played = int(g["played"][player])
         new_hand = hand if player == viewer else 0
