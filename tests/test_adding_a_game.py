@@ -12,7 +12,7 @@ import pytest
 PAGE = (Path(__file__).parents[1] / "docs" / "adding-a-game.md").read_text()
 BLOCKS = re.findall(r"^`([\w./-]+)`(?:, continued)?\n\n```\w+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
 HIDDEN = Path(__file__).parent / "contract" / "test_hidden.py"
-CHOICES = "hidden_choice or may_not_know"
+CHOICES = "hidden_choice or may_not_know or not_before"
 
 PLAY = """
 from artus_env import Batch, Game
@@ -91,7 +91,7 @@ def contract(folder, which):
 
 
 def test_the_contract_finds_out_whether_bids_are_kept_secret(folder, tmp_path):
-    assert re.search(r"^6 passed", contract(folder, f"auction and ({CHOICES})"), re.MULTILINE)
+    assert re.search(r"^9 passed", contract(folder, f"auction and ({CHOICES})"), re.MULTILINE)
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     rules = tmp_path / "auction" / "rules.py"
     told = re.sub(r"@jit\ndef public_action.*?\n\n\n", "", rules.read_text() + "\n\n", flags=re.DOTALL)

@@ -161,11 +161,23 @@ def public_action(t, g, action, viewer):
     return action
 
 
-def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int) -> bool:
+@_verb(required=False)
+def opened(t, g, action, viewer, now):
+    """Whether `viewer` has been shown the action that was taken in `g` when the game has come to the state `now`; asked
+    about actions that they didn't see. Default: never."""
+    return False
+
+
+def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int, now: Any = None) -> bool:
     """Whether `viewer` sees which action the player to move takes: no other one looks the same to them.
 
     That `public_action` returns the action itself doesn't say so: it may be the one that stands for all hidden ones.
+
+    Args:
+        now: A state to which the game has come since; what has been opened up to there is seen, too.
     """
+    if now is not None and opened(t, g, action, viewer, now):
+        return True
     seen = public_action(t, g, action, viewer)
     return all(other == action or public_action(t, g, other, viewer) != seen for other in range(num_actions))
 

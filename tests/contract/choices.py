@@ -21,12 +21,13 @@ OFTEN = 0.25
 """How often something must be true afterwards, if it was true in none of these: by chance once in 30 million times."""
 
 
-def tells_too_much(game: Game, action: int, viewer: int) -> bool:
+def tells_too_much(game: Game, action: int, viewer: int, all_of_it: bool = False) -> bool:
     """Whether a viewer is told more of a legal action than the game says they know when it has been played.
 
-    It isn't found out where an action opens so much that few deals from before fit what the viewer sees then.
+    Told is what `public_action` says, or `all_of_it`, which action it was. It isn't found out where an action opens so
+    much that few deals from before fit what the viewer sees then.
     """
-    before, fits = after_it(game, action, viewer)
+    before, fits = after_it(game, action, viewer, alike=not all_of_it)
     truth = game.clone()
     truth.play(action)
     seen = concealed(truth._tables, truth._states, viewer)

@@ -11,7 +11,7 @@ import pytest
 from artus_env import Game
 from artus_env.engine import kernels, verbs
 from choices import opens_something, tells_too_much
-from every_game import positions, record_of, variants, variants_of
+from every_game import positions, random_game, record_of, variants, variants_of
 
 TOO_LITTLE = "public_action hides what everybody sees"
 
@@ -99,6 +99,29 @@ def test_nobody_is_told_what_they_may_not_know(variant):
         for viewer in set(range(variant.num_players)) - {game.player}:
             for action in {*legal[:1], *legal[-1:]}:
                 assert not tells_too_much(game, action, viewer)
+
+
+@variants
+def test_secret_choices_are_told_when_they_are_open_and_not_before(variant):
+    course = [game.clone() for game in random_game(variant, 1)]
+    for number, action in enumerate(course[-1].actions_played[:12]):
+        before = course[number]
+        for viewer in range(variant.num_players):
+            if before.is_seen(action, viewer):
+                continue
+            after = course[number + 1 :]
+            told = [before.is_seen(action, viewer, now) for now in after]
+            assert told == sorted(told), "what was opened once stays open"
+            assert told == [before.is_seen(action, viewer, now.redeal(viewer, 1)) for now in after]
+            assert not told[0] or not tells_too_much(before, action, viewer, all_of_it=True)
+
+
+def test_a_game_that_opens_bids_too_early_is_found(monkeypatch):
+    (variant, *_) = variants_of("magpies")
+    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    monkeypatch.setitem(own, "opened", lambda t, g, action, viewer, now: True)
+    with pytest.raises(AssertionError, match="tells_too_much"):
+        test_secret_choices_are_told_when_they_are_open_and_not_before(variant)
 
 
 def test_a_game_that_forgets_that_bids_are_secret_is_found(monkeypatch):
