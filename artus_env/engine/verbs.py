@@ -43,6 +43,8 @@ def register(tables: np.dtype, module: str, sources: Iterable[Any]) -> None:
     missing = [name for name, function in found.items() if function is None]
     if missing:
         raise ValueError(f"{module} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.verbs)")
+    if found["public_action"] is not _DEFAULTS["public_action"]:
+        found["has_secrets"] = _yes
     register_tables(tables, module)
     _games[tables] = {name: function for name, function in found.items() if function is not None}
 
@@ -159,6 +161,17 @@ def public_action(t, g, action, viewer):
     have the same one. It need not be legal: which actions are legal may be hidden as well. Default: the action
     itself."""
     return action
+
+
+@_verb(required=False)
+def has_secrets(t):
+    """Whether choices can be secret: a literal. No game writes it; it is so where there is a `public_action`."""
+    return False
+
+
+@jit
+def _yes(t):
+    return True
 
 
 @_verb(required=False)
