@@ -150,7 +150,9 @@ def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
         pile = step.move.partition(":")[2]
         name = table.steps[number - 1].game.to_dict()["piles"][step.player][pile][0]
         card = next(card for card in step.game.components.cards if card.name == name)
-        own, other = (sight.log_entry(table, number, player)["text"] for player in (step.player, 1 - step.player))
+        own, other = (
+            sight.log_entry(table, number, player, number)["text"] for player in (step.player, 1 - step.player)
+        )
         assert own == f"{other} It is “{words.card_title(card)}”."
         assert other == f"draws a {pile} card."
         assert words.card_title(card) not in json.dumps(sight.seen(table, 1 - step.player, number)["last"])
@@ -209,11 +211,50 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
                 assert last["entry"] == entry
                 assert entry["move"] == last["move"] == (step.move if own else None)
                 if not own:
-                    assert set(last) == {"player", "move", "text", "points", "gains", "entry"}
+                    assert set(last) == {"player", "move", "text", "points", "gains", "entry", "opened"}
                     gain = f": {words.plus(entry['points'])}" if entry["points"] else ""
                     assert entry["text"] == f"chooses something in secret{gain}."
                     assert "data-move" not in state["picture"]
                     assert step.move not in json.dumps(state)
+
+
+def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tmp_path):
+    """Magpies turns up the bids of a round when all have bid. In the stream, what was opened replaces older lines."""
+    table = Table.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
+    play_on(table, 8)
+    for player in range(3):
+        lines = []
+        for number in range(1, 9):
+            last = sight.seen(table, player, number)["last"]
+            lines.append(last["entry"])
+            for line in last["opened"]:
+                lines[line["number"] - 1] = line["entry"]
+            moves = [line["move"] for line in lines]
+            secret = number - number % 3
+            for nth, (move, step) in enumerate(zip(moves, table.steps[1:], strict=False)):
+                assert move == (step.move if nth < secret or step.player == player else None)
+            assert [line["number"] - 1 for line in last["opened"]] == [
+                nth
+                for nth in range(secret - 3, number - 1)
+                if number == secret and table.steps[nth + 1].player != player
+            ]
+        assert sight.setup(table, player)["log"] == lines
+        assert {line["text"] for line in lines if line["move"] is None} == {"chooses something in secret."}
+
+
+def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
+    magpies = games.find_game("magpies")
+    own = verbs._games[magpies.build_tables(magpies.standard).dtype]
+    monkeypatch.setitem(own, "opened", verbs._DEFAULTS["opened"])
+    table = Table.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
+    play_on(table, 1000)
+    assert table.game.over
+    for player in range(3):
+        log = sight.setup(table, player)["log"]
+        assert [line["move"] for line in log] == [
+            step.move if step.player == player else None for step in table.steps[1:]
+        ]
+        assert not any(sight.seen(table, player, number)["last"]["opened"] for number in range(1, len(table.steps)))
 
 
 # --- games that bring no looks

@@ -6,7 +6,7 @@ import pytest
 from artus_agents import search
 from artus_agents.lookahead import LookaheadAgent
 from artus_agents.search import EDGES_PER_SIMULATION, MOST_SIMULATIONS, IsmctsAgent
-from artus_agents.tree import EDGE, node_dtype
+from artus_agents.tree import EDGE, covers, node_dtype
 from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import play_games
@@ -153,3 +153,30 @@ def test_trees_that_grow_side_by_side_fit_into_memory(monkeypatch):
 def test_a_wrong_weight_is_named(weight):
     with pytest.raises(ValueError, match="lookahead needs a finite number"):
         LookaheadAgent(weight)
+
+
+def test_quick_moves_answer_no_bid_that_lies_face_down():
+    """In Magpies, one player has bid: what the next one does in a playout is the same whatever that bid is."""
+    game = Game(game="magpies", seed=3)
+    game.play(game.legal_actions()[0])
+    settings = search.Settings(0.0, 1.0, 1.0, 1.0, 8, 12)
+    chosen = set()
+    for key in range(20):
+        moves = set()
+        for seed in range(12):
+            games = np.repeat(game.redeal(game.player, seed)._states, 3)
+            legal = np.array([sum(1 << action for action in game.legal_actions())], np.uint64)
+            moves.add(search.quick_move(game._tables[0], games, legal, settings, np.uint64(key), 0))
+        assert len(moves) == 1
+        chosen |= moves
+    assert len(chosen) > 1
+
+
+def test_only_secret_choices_are_covered():
+    for name, secret in (("magpies", True), ("artus", False)):
+        game = Game(game=name, seed=3)
+        legal = np.zeros(game.definition.mask_words, np.uint64)
+        for action in game.legal_actions():
+            legal[action >> 6] |= np.uint64(1 << (action & 63))
+        t, g = game._tables[0], game._states[0]
+        assert [covers(t, g, legal, action) for action in game.legal_actions()] == [secret] * len(game.legal_actions())

@@ -227,8 +227,11 @@ class Game:
                 return action
         raise self._illegal(move)
 
-    def is_seen(self, action: int, viewer: int) -> bool:
+    def is_seen(self, action: int, viewer: int, now: Game | None = None) -> bool:
         """Whether a player sees which legal action the player to move takes, or only that something is chosen.
+
+        Args:
+            now: The same game later on: what was chosen in secret may have been opened up to there.
 
         Raises:
             IllegalMoveError: If it isn't legal.
@@ -236,7 +239,8 @@ class Game:
         if not self._is_action(action) or not self.mask()[action]:
             raise self._illegal(action)
         t, g = self._tables[0], self._states[0]
-        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions)
+        later = None if now is None else now._states[0]
+        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions, later)
 
     def public_action(self, action: int, viewer: int) -> int:
         """What a player sees of a legal action of the player to move, as an action id: another one where something

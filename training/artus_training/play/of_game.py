@@ -101,12 +101,13 @@ def warm_up(name: str) -> None:
 # --- what is seen ----------------------------------------------------------------------------------------------------
 
 
-def seen_move(game: Game, action: int, viewer: int) -> str | None:
+def seen_move(game: Game, action: int, viewer: int, now: Game | None = None) -> str | None:
     """What a viewer sees of an action that the player to move takes, as text; None if only that something was chosen.
 
-    Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
+    With `now`, the same game later on, also if it has been opened since. Whatever is told of a move to anybody, in the
+    log, in the stream or in a picture, comes from here.
     """
-    return game.move(action) if game.is_seen(action, viewer) else None
+    return game.move(action) if game.is_seen(action, viewer, now) else None
 
 
 def rules_of(game: Game) -> str:

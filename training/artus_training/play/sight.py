@@ -36,7 +36,7 @@ def setup(table: Table, player: int) -> dict[str, Any]:
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number]} for number, seat in enumerate(table.seats)
         ],
-        "log": [log_entry(table, number, player) for number in range(1, len(table.steps))],
+        "log": [log_entry(table, number, player, table.number) for number in range(1, len(table.steps))],
     }
 
 
@@ -49,17 +49,18 @@ def _style(definition: Any) -> str | None:
     return _address(definition.name, "page.css") if page and (page / "page.css").is_file() else None
 
 
-def log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
-    """What a player may read in the log of the move that led to step `number`."""
+def log_entry(table: Table, number: int, player: int, now: int) -> dict[str, Any]:
+    """What a player may read in the log, when `now` moves have been played, of the move that led to step `number`."""
     log = table.logs[player]
     for nth in range(len(log) + 1, number + 1):
-        log.append(_log_entry(table, nth, player))
-    return log[number - 1]
+        log.append(_log_entry(table, nth, player, nth))
+    entry = log[number - 1]
+    return _log_entry(table, number, player, now) if entry["move"] is None and now > number else entry
 
 
-def _log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
-    before, step = table.steps[number - 1].game, table.steps[number]
-    seen, points = of_game.seen_move(before, step.action, player), gains(before, step.game)[step.player]
+def _log_entry(table: Table, number: int, player: int, now: int) -> dict[str, Any]:
+    before, step, present = table.steps[number - 1].game, table.steps[number], table.steps[now].game
+    seen, points = of_game.seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
     own = before.definition.words
     if own is None or seen is None:
         text = words.played(seen, points)
@@ -67,6 +68,16 @@ def _log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
         known = before.to_dict(player), seen, step.game.to_dict(player)
         text = own.played(*known, player, table.names, before.components)
     return {"player": step.player, "move": seen, "text": text, "points": points}
+
+
+def opened(table: Table, player: int, number: int) -> list[dict[str, Any]]:
+    """Earlier lines of the log that say more since step `number`, which has opened what was chosen in secret."""
+    lines = []
+    for nth in range(1, number):
+        entry = log_entry(table, nth, player, number)
+        if entry["move"] is not None and log_entry(table, nth, player, number - 1)["move"] is None:
+            lines.append({"number": nth, "entry": entry})
+    return lines
 
 
 def gains(before: Game, after: Game) -> list[int]:
@@ -85,11 +96,12 @@ def seen(table: Table, player: int, number: int | None = None) -> dict[str, Any]
     before = table.steps[number - 1].game if number else None
     move, last = None, None
     if before is not None:
-        entry = log_entry(table, number, player)
+        entry = log_entry(table, number, player, number)
         move, detail = entry["move"], {}
         if own and move is not None:
             detail = own.last(before.to_dict(player), move, game.to_dict(player), game.components)
-        last = {**detail, **entry, "gains": gains(before, game), "entry": entry}
+        more = {"gains": gains(before, game), "entry": entry, "opened": opened(table, player, number)}
+        last = {**detail, **entry, **more}
     now = number == table.number
     return {
         "number": number,

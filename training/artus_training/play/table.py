@@ -74,7 +74,7 @@ class Table:
         key: All that its agents and its hints draw derives from it.
         share: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
-        logs: The lines of the log that each seat has been told so far.
+        logs: The lines of the log that each seat was told when the moves were played.
         trouble: Why no agent can move, empty if all is well. Not kept on disk.
         changed: Set, and replaced, whenever something is new.
     """

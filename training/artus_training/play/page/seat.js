@@ -42,7 +42,13 @@ async function show(fresh) {
   }
   if (fresh.number > state.number + 1) return catchUp();
   const { last } = fresh;
-  put(fresh, () => $("log").prepend(parts.line(setup, last.entry)));
+  put(fresh, () => {
+    $("log").prepend(parts.line(setup, last.entry));
+    // The newest line comes first.
+    for (const { number, entry } of last.opened) {
+      $("log").children[fresh.number - number].replaceWith(parts.line(setup, entry));
+    }
+  });
   announce(`${setup.players[last.player].name} ${last.entry.text}`);
   const duration = document.hidden ? 0 : Number($("pace").value);
   if (duration) {
