@@ -66,8 +66,8 @@ class Step:
     move: str = ""
 
 
-class Table:
-    """One game and its seats. Only the event loop's thread may call its methods.
+class HostedGame:
+    """One game that the server keeps, and its seats. Only the event loop's thread may call its methods.
 
     Attributes:
         steps: The game before the first move, and after each one.
@@ -98,7 +98,7 @@ class Table:
     @classmethod
     def deal(
         cls, store: Store, rules: str | None, seats: Sequence[Seat], seed: int | None = None, game_name: str = ""
-    ) -> Table:
+    ) -> HostedGame:
         """A new game, kept on disk from now on.
 
         Args:
@@ -113,12 +113,12 @@ class Table:
         """
         game = Game(rules, len(seats), seed, game=game_name)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-        table = cls(name, seats, game, store, fresh_seed(), new_secret())
-        table.save(table.game)
-        return table
+        hosted = cls(name, seats, game, store, fresh_seed(), new_secret())
+        hosted.save(hosted.game)
+        return hosted
 
     @classmethod
-    def load(cls, store: Store, name: str, content: bytes) -> Table:
+    def load(cls, store: Store, name: str, content: bytes) -> HostedGame:
         """A game from disk.
 
         Raises:
@@ -215,7 +215,7 @@ class Table:
             raise RefusedError(422, str(error)) from None
 
     def save(self, game: Game | None = None) -> None:
-        """Write the table to disk, with `game` instead of the present one.
+        """Write the game to disk, with `game` instead of the present one.
 
         Raises:
             OSError: If it can't be written.
