@@ -62,7 +62,7 @@ def secret_of(hosted, player):
 def test_every_person_has_a_link_of_his_own_that_nobody_can_guess(tmp_path):
     games = [deal(tmp_path, "advanced", PEOPLE, ["greedy"]) for _ in range(50)]
     secrets = [seat.secret for hosted in games for seat in hosted.seats if seat.secret] + [
-        hosted.share for hosted in games
+        hosted.record_secret for hosted in games
     ]
     assert len(set(secrets)) == 50 * 4
     assert all(len(secret) == 22 for secret in secrets), "128 bits in base 64"
@@ -173,11 +173,11 @@ def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
 def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
         play_on(hosted, 20)
-        path = f"/record/{hosted.share}.jsonl"
+        path = f"/record/{hosted.record_secret}.jsonl"
         status, answer = server.ask(path)
         assert status == 409
         assert "when the game is over" in answer["error"]
-        assert hosted.share not in server.ask(f"/api/{secret_of(hosted, 0)}")[1]["state"].values()
+        assert hosted.record_secret not in server.ask(f"/api/{secret_of(hosted, 0)}")[1]["state"].values()
         play_on(hosted, 1000)
         status, record = server.ask(path)
         assert status == 200
@@ -185,7 +185,7 @@ def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
         game = Game.replay(record)
         assert game.over
         assert json.loads(record)["players"] == ["Ann", "Ben"]
-        assert server.ask(f"/api/{secret_of(hosted, 1)}")[1]["state"]["over"]["share"] == hosted.share
+        assert server.ask(f"/api/{secret_of(hosted, 1)}")[1]["state"]["over"]["record"] == hosted.record_secret
         assert server.ask("/record/guess.jsonl")[0] == 404
 
 
@@ -781,9 +781,9 @@ def test_a_hint_says_what_ismcts_would_play_and_how_sure_it_is(tmp_path):
         assert hint["tries"] == thinking.HINT_SIMULATIONS
         assert len(hint["moves"]) == 3
         assert {move["move"] for move in hint["moves"]} <= set(hosted.game.moves())
-        shares = [move["share"] for move in hint["moves"]]
-        assert shares == sorted(shares, reverse=True)
-        assert 0 < sum(shares) <= 1
+        fractions = [move["fraction"] for move in hint["moves"]]
+        assert fractions == sorted(fractions, reverse=True)
+        assert 0 < sum(fractions) <= 1
         assert server.ask(f"/api/{secret}/hint", {"number": number})[1] == hint, "asking again tells nothing more"
         assert hosted.number == number
 
@@ -792,9 +792,9 @@ def test_where_ismcts_does_not_search_the_hint_says_so(tmp_path):
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     while not hosted.game.moves()[0].startswith("draw:"):
         play_on(hosted, 1)
-    [(move, share)], searched = thinking.Mind(hosted).hint(hosted.game, 1)
+    [(move, fraction)], searched = thinking.Mind(hosted).hint(hosted.game, 1)
     assert move in hosted.game.moves()
-    assert (share, searched) == (1.0, False)
+    assert (fraction, searched) == (1.0, False)
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------

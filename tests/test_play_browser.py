@@ -544,7 +544,7 @@ def test_two_people_play_and_cannot_see_each_others_hands(tmp_path, open_page):
                     assert all(isinstance(count, int) for pile in state["position"]["piles"] for count in pile.values())
             text = json.dumps(heard) + page.content()
             assert hosted.seats[1 - player].secret not in text
-            assert hosted.share not in text
+            assert hosted.record_secret not in text
             shoot(page, f"two-people-{'AB'[player]}")
         drawn = {step.player for step in hosted.steps if step.move.startswith("draw:")}
         for player in drawn:

@@ -107,7 +107,7 @@ def test_examples_play_to_the_end_and_better_than_random(bot, rules, num_players
     agent = find_agent(f"program:time=30 start=30 {shlex.quote(str(EXAMPLES / bot))}")
     played = play(agent, 8, rules=rules, num_players=num_players)
     assert played.reasons == {}
-    assert played.shares()[:, 0].mean() > 0.6
+    assert played.wins()[:, 0].mean() > 0.6
     agent.close()
 
 

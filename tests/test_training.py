@@ -220,7 +220,7 @@ def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
     np.testing.assert_array_equal(second.reset(), made(8, seed=3, stagger=True).reset())
 
 
-def test_opponents_come_in_their_shares():
+def test_opponents_come_in_their_fractions():
     env = made(400, opponents={"random": 0.25, "greedy": 0.75, "self": 0.0})
     env.reset()
     assert env.kinds == ["random", "greedy"]

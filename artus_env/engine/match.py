@@ -31,9 +31,9 @@ class Played:
     actions: list[np.ndarray]
     """What was played in each step: shape (N,), int16; `FORFEIT` from the step on in which a game was given up."""
 
-    def shares(self) -> np.ndarray:
+    def wins(self) -> np.ndarray:
         """Each player's part of the win: shape (N, num_players), float64, rows sum to 1."""
-        return win_shares(standing_outcomes(self.outcomes, self.forfeits))
+        return wins_of(standing_outcomes(self.outcomes, self.forfeits))
 
 
 def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
@@ -43,8 +43,8 @@ def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
     return np.where(gave_up, -np.inf, outcomes.astype(np.float64))
 
 
-def win_shares(outcomes: np.ndarray) -> np.ndarray:
-    """Part of the win: joint winners share it equally. Shape (..., P) -> (..., P), float64, sums to 1."""
+def wins_of(outcomes: np.ndarray) -> np.ndarray:
+    """Each player's part of the win, equal for joint winners. Shape (..., P) -> (..., P), float64, sums to 1."""
     best = outcomes == outcomes.max(axis=-1, keepdims=True)
     return best / best.sum(axis=-1, keepdims=True)
 

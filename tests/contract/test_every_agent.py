@@ -84,7 +84,7 @@ def test_a_whole_game_is_played(make, variant):
     seats[:, 1:] = 1
     played = play_games(batch, line_up, seats, KEYS[:4])
     assert batch.over.all()
-    np.testing.assert_allclose(played.shares().sum(axis=1), 1)
+    np.testing.assert_allclose(played.wins().sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v.game == "magpies"][:2], ids=str)
@@ -97,5 +97,5 @@ def test_searches_play_better_than_chance(name, lead, variant):
     seats = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
     others = [find_agent("random")] * (players - 1)
     played = play_games(batch, [find_agent(name), *others], seats, seed_stream(1, games))
-    won = played.shares()[seats == 0].mean()
+    won = played.wins()[seats == 0].mean()
     assert won > 1 / players + lead, won

@@ -56,7 +56,7 @@ LONGEST_MESSAGE = 5000
 class Target(NamedTuple):
     open: Callable[[Path], AbstractContextManager[Try]]
     """Called with an empty folder."""
-    share: float
+    fraction: float
     """Of all inputs."""
 
 
@@ -375,7 +375,7 @@ def requests(folder: Path) -> Iterator[Try]:
         method, path = rng.choice(
             [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
              ("GET", "/"), ("GET", "/static/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
-             ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.share}.jsonl"),
+             ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.record_secret}.jsonl"),
              ("GET", f"/api/{secret}/next"), ("POST", f"/api/{secret}/again"), ("POST", f"/api/{secret}/preview"),
              ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
         )  # fmt: skip
@@ -430,4 +430,4 @@ TARGETS = {
     "stored games": Target(stored_games, 0.04),
     "requests": Target(requests, 0.10),
 }
-assert abs(sum(target.share for target in TARGETS.values()) - 1) < 1e-9
+assert abs(sum(target.fraction for target in TARGETS.values()) - 1) < 1e-9

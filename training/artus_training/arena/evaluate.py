@@ -183,7 +183,7 @@ def evaluate(
         batch.reset(seeds[part])
         played = play_games(batch, different, which_agent[members[part]], keys[part], called)
         scores[part] = np.take_along_axis(played.scores, sits[part], axis=1)
-        rates[part] = np.take_along_axis(played.shares(), sits[part], axis=1)
+        rates[part] = np.take_along_axis(played.wins(), sits[part], axis=1)
         forfeits += int((played.forfeits >= 0).sum())
         reason = reason or next(iter(played.reasons.values()), "")
 

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
 from artus_env.engine.files import alone_in
-from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_outcomes, win_shares
+from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_outcomes, wins_of
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import check_player
 from artus_training.arena.names import short_names
@@ -87,9 +87,9 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
 
 def block_text(settings: Settings, block: Block) -> str:
     """How the newest block went, for the progress line."""
-    shares = win_shares(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
+    wins = wins_of(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
     who = [settings.agents[agent] for agent in settings.lineups()[block.lineup]]
-    return ", ".join(f"{name} {share:.0%}" for name, share in zip(short_names(who, 13), shares, strict=True))
+    return ", ".join(f"{name} {part:.0%}" for name, part in zip(short_names(who, 13), wins, strict=True))
 
 
 def block_deals(seconds_per_game: float, players: int) -> int:

@@ -50,7 +50,7 @@ class PpoSettings:
     """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
     ones at once and learns faster than `win`."""
     opponents: tuple[str, ...] = ()
-    """Agents and their share of the games, NAME=SHARE."""
+    """Agents and the fraction of the games that each is in, NAME=FRACTION."""
     pool_size: int = 4
     """Earlier selves kept as opponents."""
     snapshot_every: int = 20
@@ -98,16 +98,16 @@ class PpoSettings:
         """The name of a reward mode that no game has for itself."""
         return POINTS if reward == self.definition.score else reward
 
-    def shares(self) -> dict[str, float]:
+    def fractions(self) -> dict[str, float]:
         """`opponents` as a table.
 
         Raises:
-            ValueError: If one isn't NAME=SHARE.
+            ValueError: If one isn't NAME=FRACTION.
         """
         try:
-            return {name: float(share) for name, _, share in (text.rpartition("=") for text in self.opponents)}
+            return {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
         except ValueError:
-            raise ValueError(f"opponents are NAME=SHARE, got {shown(' '.join(self.opponents))}") from None
+            raise ValueError(f"opponents are NAME=FRACTION, got {shown(' '.join(self.opponents))}") from None
 
     def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
         """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""

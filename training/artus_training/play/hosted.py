@@ -51,7 +51,7 @@ class Stored:
     version: int
     seats: list[Seat]
     key: int
-    share: str
+    share: str  # the secret of the link to the record
     next: str
     record: dict[str, Any]
 
@@ -72,7 +72,7 @@ class HostedGame:
     Attributes:
         steps: The game before the first move, and after each one.
         key: All that its agents and its hints draw derives from it.
-        share: The secret of the link to the finished game's record.
+        record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
         logs: The lines of the log that each seat has been told so far.
         trouble: Why no agent can move, empty if all is well. Not kept on disk.
@@ -80,13 +80,20 @@ class HostedGame:
     """
 
     def __init__(
-        self, name: str, seats: Sequence[Seat], game: Game, store: Store, key: int, share: str, next_name: str = ""
+        self,
+        name: str,
+        seats: Sequence[Seat],
+        game: Game,
+        store: Store,
+        key: int,
+        record_secret: str,
+        next_name: str = "",
     ) -> None:
         self.name = name
         self.seats = tuple(seats)
         self.store = store
         self.key = key
-        self.share = share
+        self.record_secret = record_secret
         self.next = next_name
         self.trouble = ""
         self.changed = asyncio.Event()
@@ -221,7 +228,12 @@ class HostedGame:
             OSError: If it can't be written.
         """
         record = json.loads((game or self.game).record(self.names))
-        data = {"seats": [asdict(seat) for seat in self.seats], "key": self.key, "share": self.share, "next": self.next}
+        data = {
+            "seats": [asdict(seat) for seat in self.seats],
+            "key": self.key,
+            "share": self.record_secret,
+            "next": self.next,
+        }
         self.store.write(self.name, {**data, "record": record})
 
     def notify(self) -> None:

@@ -12,7 +12,7 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /games/GAME/FILE            a game's own script, and what it asks for
-    GET  /record/SHARE.jsonl         the record of a finished game
+    GET  /record/SECRET.jsonl        the record of a finished game
     GET  /host/SECRET                page with all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
 """
@@ -70,7 +70,7 @@ class Lobby:
         self.host_secret = store.host_secret()
         self.games: dict[str, HostedGame] = {}
         self._seats: dict[str, tuple[HostedGame, int]] = {}
-        self._shares: dict[str, HostedGame] = {}
+        self._records: dict[str, HostedGame] = {}
         self.thinking = Thinking(allowed)
         self.stopping = False
         self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, the oldest first
@@ -94,7 +94,7 @@ class Lobby:
         if (
             len(set(secrets)) < len(secrets)
             or not self._seats.keys().isdisjoint(secrets)
-            or hosted.share in self._shares
+            or hosted.record_secret in self._records
         ):
             raise ValueError("a secret of its links is another link's")
         definition = hosted.game.definition
@@ -102,7 +102,7 @@ class Lobby:
         if page is not None and definition.name not in self.pages:
             self.pages[definition.name] = StaticFiles(directory=page)
         self.games[hosted.name] = hosted
-        self._shares[hosted.share] = hosted
+        self._records[hosted.record_secret] = hosted
         for player, seat in enumerate(hosted.seats):
             if seat.secret is not None:
                 self._seats[seat.secret] = hosted, player
@@ -127,15 +127,15 @@ class Lobby:
             raise RefusedError(404, "there is no such seat: the link is wrong, or its game is kept in another folder")
         return self._seats[secret]
 
-    def shared(self, share: str) -> HostedGame:
+    def of_record(self, secret: str) -> HostedGame:
         """The game whose record may be read with this.
 
         Raises:
             RefusedError: If there is none.
         """
-        if share not in self._shares:
+        if secret not in self._records:
             raise RefusedError(404, "there is no such game")
-        return self._shares[share]
+        return self._records[secret]
 
     def following(self, hosted: HostedGame) -> HostedGame | None:
         """The game that was set up to follow this one: another one of its kind, with the same seats."""
@@ -218,7 +218,9 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         hosted.check_turn(player, asked["number"])
         game = hosted.game
         best, searched = await lobby.thinking.hint(hosted)
-        tried = [{**sight.described(game, game.action(move), hosted.names), "share": share} for move, share in best]
+        tried = [
+            {**sight.described(game, game.action(move), hosted.names), "fraction": fraction} for move, fraction in best
+        ]
         return JSONResponse(
             {"number": asked["number"], "searched": searched, "tries": HINT_SIMULATIONS, "moves": tried}
         )
@@ -241,7 +243,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         return await files.get_response(request.path_params["file"], request.scope)
 
     async def record(request: Request) -> Response:
-        hosted = lobby.shared(request.path_params["share"])
+        hosted = lobby.of_record(request.path_params["secret"])
         headers = {"Content-Disposition": f'attachment; filename="{hosted.game.definition.name}-{hosted.name}.jsonl"'}
         return Response(hosted.record() + "\n", media_type="application/jsonl", headers=headers)
 
@@ -285,7 +287,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/again", seated(again), methods=post),
         Route("/api/{secret}/next", seated(following), methods=get),
         Route("/games/{game}/{file:path}", game_file, methods=get),
-        Route("/record/{share}.jsonl", record, methods=get),
+        Route("/record/{secret}.jsonl", record, methods=get),
         Mount("/static", StaticFiles(directory=PAGE)),
     ]
     handlers = {RefusedError: refused, HTTPException: http_error, ClientDisconnect: gone}

@@ -187,4 +187,4 @@ def summary(hosted: HostedGame) -> dict[str, Any]:
         }
         for player in order
     ]
-    return {"rows": rows, "sources": sources, "winners": game.winners, "share": hosted.share}
+    return {"rows": rows, "sources": sources, "winners": game.winners, "record": hosted.record_secret}

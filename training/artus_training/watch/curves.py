@@ -60,7 +60,7 @@ class Line(NamedTuple):
     label: str  # of the agent
     judge: str
     spent: list[float]  # million decisions, or minutes
-    wins: list[float]  # share of the games
+    wins: list[float]  # fraction of the games
 
 
 def draw(

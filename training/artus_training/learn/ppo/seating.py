@@ -10,7 +10,7 @@ LEARNER = -1
 
 
 def seat_opponents(
-    seats: np.ndarray, num_players: int, shares: Sequence[float], which: np.ndarray, first_time: bool = False
+    seats: np.ndarray, num_players: int, fractions: Sequence[float], which: np.ndarray, first_time: bool = False
 ) -> None:
     """Put opponents into games that have just been dealt: from one to all seats but one. Each time they move on by one.
 
@@ -18,14 +18,14 @@ def seat_opponents(
         seats: `LEARNER`, or the number of the opponent: shape (games, `num_players` or more); overwritten. Games
             against the first opponent come first, then those against the next, at last those in which all seats learn.
         num_players: Of these games.
-        shares: Each opponent's share of the games.
+        fractions: Of the games, for each opponent.
         which: Numbers of the games that have just been dealt.
         first_time: Whether nobody has sat there before.
     """
     low = 0.0
-    for opponent, share in enumerate(shares):
-        first, last = round(low * len(seats)), round((low + share) * len(seats))
-        low += share
+    for opponent, fraction in enumerate(fractions):
+        first, last = round(low * len(seats)), round((low + fraction) * len(seats))
+        low += fraction
         for game in which[(which >= first) & (which < last)]:
             theirs = seats[game, :num_players] != LEARNER
             start = game if first_time else int(np.argmax(theirs & ~np.roll(theirs, 1))) + 1

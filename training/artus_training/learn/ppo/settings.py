@@ -41,7 +41,7 @@ class Settings(PpoSettings):
     """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
 
     also: tuple[str, ...] = ()
-    """More variants for the same network, RULES-PLAYERS each; the games are shared among all of them."""
+    """More variants for the same network, RULES-PLAYERS each; they have equal parts of the games."""
     steps: int = 16_000_000
     """Decisions in all."""
     minutes: float = 0.0
@@ -57,7 +57,7 @@ class Settings(PpoSettings):
     final_part: float = 0.5
     """When `final_reward` begins: 0..1."""
     opponents: tuple[str, ...] = ("past=0.1",)
-    """Agents and their share of the games, in which they hold one or more seats; `past` is the pool of earlier selves.
+    """Agents and the fraction of the games in which each holds one or more seats; `past` is the pool of earlier selves.
     All other seats learn."""
 
     outlook: bool = True
@@ -137,18 +137,18 @@ class Settings(PpoSettings):
             return torch.cuda.is_bf16_supported() if self.device == "cuda" else fast_bfloat16()
         return self.precision == "bfloat16"
 
-    def shares(self) -> dict[str, float]:
+    def fractions(self) -> dict[str, float]:
         """`opponents` as a table.
 
         Raises:
-            ValueError: If one isn't NAME=SHARE, or the shares are more than all games.
+            ValueError: If one isn't NAME=FRACTION, or the fractions are more than all games.
         """
-        shares = super().shares()
-        if any(not 0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1:
+        fractions = super().fractions()
+        if any(not 0 <= fraction <= 1 for fraction in fractions.values()) or sum(fractions.values()) > 1:
             raise ValueError(
-                f"the shares of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}"
+                f"the fractions of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}"
             )
-        return shares
+        return fractions
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
@@ -182,7 +182,7 @@ class Settings(PpoSettings):
         if self.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device cuda: torch finds no such device here")
         for rules, num_players in self.variants:
-            for agent in (*(name for name in self.shares() if name != PAST), *self.judges, *self.final_judges):
+            for agent in (*(name for name in self.fractions() if name != PAST), *self.judges, *self.final_judges):
                 line_up([agent, agent], rules, num_players, game=self.game)
 
     def bytes_a_decision(self) -> int:

@@ -50,7 +50,7 @@ class VariantGames(NamedTuple):
 
 
 def deal_variants(settings: Settings) -> list[VariantGames]:
-    """Deal the games of a training, shared evenly among its variants."""
+    """Deal the games of a training, equal parts for its variants."""
     s, count = settings, len(settings.variants)
     bounds = [s.num_games * i // count for i in range(count + 1)]
     seeds = seed_stream(s.seed, count, _DEALS)
@@ -116,15 +116,15 @@ class Trainer:
         self.opponent_keys = seed_stream(s.seed, s.num_games, _OPPONENTS)
 
         # Opponents are numbered: first those in `self.fixed_agents`, and one more than those is an earlier self.
-        fixed = {name: share for name, share in s.shares().items() if share and name != PAST}
-        self.past_share = s.shares().get(PAST, 0.0)
-        self.opponent_shares = [*fixed.values(), self.past_share]
+        fixed = {name: fraction for name, fraction in s.fractions().items() if fraction and name != PAST}
+        self.past_fraction = s.fractions().get(PAST, 0.0)
+        self.opponent_fractions = [*fixed.values(), self.past_fraction]
         self.fixed_agents: list[Agent] = [
             Opponent(name, line_up([name, name], *s.variants[0], game=s.game)[0]) for name in fixed
         ]
         self.pool: list[dict[str, torch.Tensor]] = []
         self.seats = np.full((s.num_games, shape.players), LEARNER)
-        if self.past_share:
+        if self.past_fraction:
             self.past = Network(shape)
             if self.bfloat16:
                 self.past.bfloat16()  # so that no call has to convert weights
@@ -166,7 +166,7 @@ class Trainer:
         if s.final_reward and self.part >= s.final_part:
             for of in self.variants:
                 of.batch.reward_mode = s.final_reward
-        if self.past_share:  # one earlier self a round: one call of a network serves all its games
+        if self.past_fraction:  # one earlier self a round: one call of a network serves all its games
             self.past.load_state_dict(self.pool[self.updates % len(self.pool)])
         with self._autocast():  # converts the weights once for all steps
             for t in range(s.num_steps):
@@ -224,7 +224,7 @@ class Trainer:
     def seat_opponents(self, variant: VariantGames, which: np.ndarray, first_time: bool = False) -> None:
         """`seating.seat_opponents` for games of one variant."""
         seats = self.seats[variant.columns]
-        seat_opponents(seats, variant.batch.num_players, self.opponent_shares, which, first_time)
+        seat_opponents(seats, variant.batch.num_players, self.opponent_fractions, which, first_time)
 
     def _remember(self) -> None:
         """Put the network as it is into the pool, in the place of the oldest."""
@@ -239,7 +239,7 @@ class Trainer:
         figures = self._go_over(rows) if len(rows) else {}  # short rollouts may bring only decisions to carry over
         self.rollout.carry_over()
         self.updates += 1
-        if self.past_share and self.updates % self.settings.snapshot_every == 0:
+        if self.past_fraction and self.updates % self.settings.snapshot_every == 0:
             self._remember()
         return figures | {"given_up": self.given_up}
 

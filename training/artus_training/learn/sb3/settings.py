@@ -28,7 +28,7 @@ class Settings(PpoSettings):
     """Of weights, deals, opponents and exploration."""
 
     opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
-    """Agents and their share of the games; `self` is the pool of earlier versions."""
+    """Agents and the fraction of the games that each is in; `self` is the pool of earlier versions."""
 
     num_envs: int = 512
     """Games at a time."""
@@ -77,6 +77,6 @@ class Settings(PpoSettings):
         shape = self.shape(outlook=False)
         in_buffer = 4 * (shape.observation_size + shape.num_actions) + 80  # bytes of a decision, in SB3's own
         check_memory("num_envs", self.num_envs, self.num_steps, in_buffer)
-        for agent in (*self.shares(), *self.judges):
+        for agent in (*self.fractions(), *self.judges):
             if agent != SELF:
                 line_up([agent, agent], self.rules, self.num_players, game=self.game)

@@ -139,7 +139,7 @@ def make_model(settings: Settings) -> MaskablePPO:
         rules=settings.rules,
         num_players=settings.num_players,
         reward=settings.reward,
-        opponents=settings.shares(),
+        opponents=settings.fractions(),
         pool_size=settings.pool_size,
         seed=settings.seed,
         game=settings.game,
