@@ -177,7 +177,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         number = action if action.__class__ is int else action_number(action)
         agent = self.agent_selection
         try:
-            _, player, over = self.game.turn(number, self._mask, self._observation)
+            _, player, over = self.game.play_and_look(number, self._mask, self._observation)
         except IllegalMoveError:
             if self._raise_illegal:
                 raise
@@ -245,7 +245,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """Yield who is to act, until nobody is left; call `step` once in every round."""
         if not self._was_reset:
             EnvLogger.error_agent_iter_before_reset()
-        return _Turns(self, max_iter)
+        return _CheckedIterable(self, max_iter)
 
     # --- what happens between decisions ---
 
@@ -291,12 +291,12 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-class _Turns(AECIterable[str, dict[str, np.ndarray], int]):
-    def __iter__(self) -> _Turn:
-        return _Turn(self.env, self.max_iter)
+class _CheckedIterable(AECIterable[str, dict[str, np.ndarray], int]):
+    def __iter__(self) -> _CheckedIterator:
+        return _CheckedIterator(self.env, self.max_iter)
 
 
-class _Turn(AECIterator[str, dict[str, np.ndarray], int]):
+class _CheckedIterator(AECIterator[str, dict[str, np.ndarray], int]):
     env: GameAEC
 
     def __next__(self) -> str:

@@ -278,7 +278,7 @@ def pay_one(tables, states, mode, scores, over, reward):
 
 
 @jit
-def turn_one(tables, states, legal, action, mask, observation):
+def play_and_look_one(tables, states, legal, action, mask, observation):
     """Play an action if it is legal, and write what the next player may do and sees: shapes (A,) and (F,), int8.
 
     Returns: the points that it brought (`ILLEGAL`: nothing has changed), who is to move next, whether the game is over.

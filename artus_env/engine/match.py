@@ -53,7 +53,7 @@ def seat_orders(players: int) -> np.ndarray:
     """Orders in which a line-up sits around a table, so that everybody sits right behind everybody else equally often.
 
     Up to four players these are all orders. More players have far too many; they get P - 1 orders, twice as many where
-    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), turned by one
+    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), rotated by one
     from order to order. Its steps 1, -2, 3, -4, ... are all different where P is odd. Where P is even only every second
     one occurs, twice; the zigzag the other way has the rest.
 
@@ -65,7 +65,7 @@ def seat_orders(players: int) -> np.ndarray:
     circle = players - 1
     zigzag = np.array([step // 2 + 1 if step % 2 else -(step // 2) for step in range(circle)])
     ways = (zigzag, -zigzag) if players % 2 == 0 else (zigzag,)
-    around = [(0, *((way + turn) % circle + 1)) for way in ways for turn in range(circle)]  # places, seat by seat
+    around = [(0, *((way + by) % circle + 1)) for way in ways for by in range(circle)]  # places, seat by seat
     return np.argsort(around, axis=1)
 
 

@@ -11,7 +11,7 @@ from artus_env.engine.bits import highest_bit, next_action, popcount
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.artus.actions import PLACE
-from artus_env.games.artus.rules import TOP, king_seat, play, points_of, turned
+from artus_env.games.artus.rules import TOP, king_seat, play, points_of, rotated
 from artus_env.games.artus.state import DRAW_PHASE
 
 LAST_SPREAD, SPREAD = 2.0, 3.0
@@ -25,7 +25,7 @@ OUTLOOKS = 3
 @jit
 def worth(t, g, player):
     """Sum of the values of the seats that a player's knights hold."""
-    board = turned(int(g["knights"][player]), king_seat(g))
+    board = rotated(int(g["knights"][player]), king_seat(g))
     total = 0
     while board:
         top = highest_bit(board)

@@ -55,8 +55,8 @@ def value(t, g, seat):
 
 
 @jit
-def turned(board, seat):
-    """The board turned so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
+def rotated(board, seat):
+    """The board rotated so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
     shift = seat + 1
     return ((board >> shift) | (board << (NUM_SEATS - shift))) & FULL
 
@@ -76,7 +76,7 @@ def occupied(g):
 def knight_seat(g, player, slot):
     """Seat of a player's knight number `slot`, counted from the King backward."""
     king = king_seat(g)
-    board = turned(int(g["knights"][player]), king)
+    board = rotated(int(g["knights"][player]), king)
     for _ in range(slot):
         board ^= 1 << highest_bit(board)
     seat = king - (TOP - highest_bit(board))
@@ -114,7 +114,7 @@ def make_room(g, taken, seat):
     """
     if not taken >> seat & 1:
         return
-    refuge = landing(seat, highest_bit(turned(~taken & FULL, seat)) - TOP)
+    refuge = landing(seat, highest_bit(rotated(~taken & FULL, seat)) - TOP)
     for player in range(MAX_PLAYERS):
         knights = int(g["knights"][player])
         sat_there = knights >> seat & 1
@@ -180,8 +180,8 @@ def scoring_cards(t, g, player):
     score, even below the penalty.
     """
     king = king_seat(g)
-    board = turned(int(g["knights"][player]), king)
-    carpet = turned(int(t["carpet"]), king)
+    board = rotated(int(g["knights"][player]), king)
+    carpet = rotated(int(t["carpet"]), king)
     total = 0
     best, green, yellow = NONE, NONE, NONE
     red_1, red_2, red_3 = NONE, NONE, NONE
@@ -416,7 +416,7 @@ def legal(t, g, words):
                 for word in range(MASK_WORDS):
                     words[word] |= t["draw_rows"][pile, word]
     elif phase == PLACE_PHASE:
-        free = turned(~occupied(g) & FULL, king_seat(g))
+        free = rotated(~occupied(g) & FULL, king_seat(g))
         while free:
             top = highest_bit(free)
             free ^= 1 << top

@@ -130,8 +130,8 @@ def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, 
     looks = {}
     for label in number:
         for place, judge in enumerate(judges):
-            turn, colour = divmod(number[label] * len(judges) + place, len(COLOURS))
-            looks[label, judge] = {"color": COLOURS[colour], "marker": MARKERS[(colour + turn) % len(MARKERS)]}
+            again, colour = divmod(number[label] * len(judges) + place, len(COLOURS))
+            looks[label, judge] = {"color": COLOURS[colour], "marker": MARKERS[(colour + again) % len(MARKERS)]}
     return looks
 
 

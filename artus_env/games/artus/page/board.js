@@ -75,11 +75,11 @@ export async function animate(svg, last, duration) {
     start(figure(last.refuge), arc(sizes, last.target, away, last.refuge), { duration: duration * 0.4, delay: move });
   }
   if (last.king_before !== last.king_after) {
-    let turn = ((last.king_before - last.king_after) * 360) / SEATS;
-    turn -= 360 * Math.round(turn / 360);
+    let angle = ((last.king_before - last.king_after) * 360) / SEATS;
+    angle -= 360 * Math.round(angle / 360);
     const wheel = svg.querySelector("[data-wheel]");
     wheel.style.transformOrigin = `${middle}px ${middle}px`;
-    const frames = [{ transform: `rotate(${turn}deg)` }, { transform: "none" }];
+    const frames = [{ transform: `rotate(${angle}deg)` }, { transform: "none" }];
     start(wheel, frames, { duration: duration * 0.5, delay: move });
   }
   await Promise.allSettled(running);
