@@ -144,12 +144,12 @@ def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_
     """Over as many deals as there are seats each of them is theirs equally often."""
     shares = ("past=0.5", "greedy=0.25")
     trainer = Trainer(tiny(tmp_path, num_players=num_players, num_games=48, opponents=shares))
-    counts = (trainer.seats != LEARNER).sum(axis=1)
+    counts = (trainer.holders != LEARNER).sum(axis=1)
     assert sorted(set(counts[:36])) == list(range(1, num_players))
     assert not counts[36:].any()
     held = np.zeros((48, num_players), int)
     for _ in range(num_players):
-        theirs = trainer.seats[:, :num_players] != LEARNER
+        theirs = trainer.holders[:, :num_players] != LEARNER
         assert (theirs.sum(axis=1) == counts).all()
         held += theirs
         trainer.seat_opponents(trainer.variants[0], np.arange(48))
@@ -529,9 +529,9 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
     save(trainer)
     trainer = Trainer(dataclasses.replace(settings, opponents=opponents))
     load(trainer, *saved(settings))
-    seated = (trainer.seats[:, :2] >= 0).any(axis=1)
+    seated = (trainer.holders[:, :2] >= 0).any(axis=1)
     assert seated.sum() == (4 if opponents else 0)
-    assert set(trainer.seats[seated].max(axis=1)) == set(range(len(opponents)))
+    assert set(trainer.holders[seated].max(axis=1)) == set(range(len(opponents)))
     trainer.collect()
     assert np.isfinite(list(trainer.update().values())).all()
 

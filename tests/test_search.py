@@ -97,8 +97,8 @@ def fraction_of_wins(one, other, rules, deals):
     """Of the first agent, each deal from both seats."""
     batch = Batch(2 * deals, rules=rules, autoreset=False)
     batch.reset(np.repeat(seed_stream(1, deals), 2))
-    seats = np.tile([[0, 1], [1, 0]], (deals, 1))
-    played = play_games(batch, [find_agent(one), find_agent(other)], seats, seed_stream(2, 2 * deals))
+    holders = np.tile([[0, 1], [1, 0]], (deals, 1))
+    played = play_games(batch, [find_agent(one), find_agent(other)], holders, seed_stream(2, 2 * deals))
     wins = played.wins()
     return (wins[0::2, 0].mean() + wins[1::2, 1].mean()) / 2
 

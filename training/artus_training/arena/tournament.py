@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
 from artus_env.engine.files import alone_in
-from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_outcomes, wins_of
+from artus_env.engine.match import Played, fair_seats, play_games, seat_orders, standing_outcomes, wins_of
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import check_player
 from artus_training.arena.names import short_names
@@ -112,36 +112,36 @@ def play_block(
     keys = seed_stream(settings.seed, count * players, _KEYS + lineup, first * players)
     batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False, game=settings.definition)
     batch.reset(np.repeat(deal_seeds, players))
-    sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
-    seats = np.array(who)[np.argsort(sits, axis=1)]  # the agent on each seat
-    played = play_games(batch, agents, seats, keys, settings.agents)
+    seats = fair_seats(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
+    holders = np.array(who)[np.argsort(seats, axis=1)]  # the agent on each seat
+    played = play_games(batch, agents, holders, keys, settings.agents)
     notes = []
     for game, reason in sorted(played.reasons.items()):
         seat = int(played.forfeits[game])
-        name = settings.agents[seats[game, seat]]
+        name = settings.agents[holders[game, seat]]
         notes.append(
             f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}"
         )
     scores, outcomes = (
-        np.take_along_axis(by_seat, sits, axis=1).astype(np.int32).reshape(count, players, players)
+        np.take_along_axis(by_seat, seats, axis=1).astype(np.int32).reshape(count, players, players)
         for by_seat in (played.scores, played.outcomes)
     )
-    given_up = places_of(played.forfeits, sits).reshape(count, players)
+    given_up = places_of(played.forfeits, seats).reshape(count, players)
     block = Block(lineup, first, scores, outcomes, given_up, notes)
-    return block, write_records(settings, played, batch.seeds, seats) if keep else []
+    return block, write_records(settings, played, batch.seeds, holders) if keep else []
 
 
-def places_of(seat: np.ndarray, sits: np.ndarray) -> np.ndarray:
-    """Who sits there: the place in the line-up of a seat for each of n games, -1: none.
+def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """The place in the line-up of a seat for each of n games, -1: none.
 
     Args:
         seat: shape (n,); -1: none.
-        sits: The seat of each place: shape (n, P).
+        seats: The seat of each place: shape (n, P).
     """
-    return np.where(seat < 0, -1, np.argmax(sits == seat[:, None], axis=1))
+    return np.where(seat < 0, -1, np.argmax(seats == seat[:, None], axis=1))
 
 
-def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: np.ndarray) -> list[str]:
+def write_records(settings: Settings, played: Played, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
     """The record of each game."""
     records = []
     for game, seed in enumerate(seeds):
@@ -150,5 +150,5 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
             if actions[game] == FORFEIT:
                 break
             replayed.play(int(actions[game]))
-        records.append(replayed.record([settings.agents[agent] for agent in seats[game]]))
+        records.append(replayed.record([settings.agents[agent] for agent in holders[game]]))
     return records

@@ -123,7 +123,7 @@ class Trainer:
             Opponent(name, line_up([name, name], *s.variants[0], game=s.game)[0]) for name in fixed
         ]
         self.pool: list[dict[str, torch.Tensor]] = []
-        self.seats = np.full((s.num_games, shape.players), LEARNER)
+        self.holders = np.full((s.num_games, shape.players), LEARNER)
         if self.past_fraction:
             self.past = Network(shape)
             if self.bfloat16:
@@ -192,11 +192,11 @@ class Trainer:
         rollout.action[row], rollout.log_prob[row] = draw_actions(
             output, rollout.legal[row], rollout.outlook[row], bits, True, self.threads
         )
-        sitting = np.take_along_axis(self.seats, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
-        rollout.learns[t] = sitting == LEARNER
+        movers = np.take_along_axis(self.holders, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
+        rollout.learns[t] = movers == LEARNER
         if not self.settings.forced:
             rollout.learns[t] &= several_actions(rollout.legal[row])
-        past = np.flatnonzero(sitting == len(self.fixed_agents))
+        past = np.flatnonzero(movers == len(self.fixed_agents))
         if len(past):  # they see what has been written down for the learner
             output = infer(self.past, rollout.observation[row, past], self.bfloat16)
             rollout.action[row, past], _ = draw_actions(
@@ -204,10 +204,10 @@ class Trainer:
             )
         for variant in self.variants:
             batch, columns = variant
-            others = np.flatnonzero((sitting[columns] != LEARNER) & (sitting[columns] < len(self.fixed_agents)))
+            others = np.flatnonzero((movers[columns] != LEARNER) & (movers[columns] < len(self.fixed_agents)))
             if len(others):
-                seats, keys = self.seats[columns], self.opponent_keys[columns]
-                rollout.action[row, columns][others] = choose_actions(batch, self.fixed_agents, seats, keys, others)
+                holders, keys = self.holders[columns], self.opponent_keys[columns]
+                rollout.action[row, columns][others] = choose_actions(batch, self.fixed_agents, holders, keys, others)
             reward, done = batch.step(rollout.action[row, columns])
             rollout.reward[t, columns, : batch.num_players] = reward
             rollout.done[t, columns] = done
@@ -217,14 +217,14 @@ class Trainer:
 
     def seat_all_opponents(self) -> None:
         """Put opponents into all games, as if nobody had sat there before."""
-        self.seats[:] = LEARNER
+        self.holders[:] = LEARNER
         for variant in self.variants:
             self.seat_opponents(variant, np.arange(len(variant.batch)), first_time=True)
 
     def seat_opponents(self, variant: VariantGames, which: np.ndarray, first_time: bool = False) -> None:
         """`seating.seat_opponents` for games of one variant."""
-        seats = self.seats[variant.columns]
-        seat_opponents(seats, variant.batch.num_players, self.opponent_fractions, which, first_time)
+        holders = self.holders[variant.columns]
+        seat_opponents(holders, variant.batch.num_players, self.opponent_fractions, which, first_time)
 
     def _remember(self) -> None:
         """Put the network as it is into the pool, in the place of the oldest."""

@@ -98,7 +98,7 @@ class SelfPlayVecEnv(VecEnv):
         self.stagger = stagger
         self.seat = np.zeros(num_envs, np.int8)
         self._kind = np.zeros(num_envs, np.int64)  # of the opponents in each game, index into `kinds`
-        self._sitting = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
+        self._holders = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
         self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
         self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has, in this game
         self._return = np.zeros(num_envs, np.float64)
@@ -143,17 +143,17 @@ class SelfPlayVecEnv(VecEnv):
     def _seat_players(self, games: np.ndarray) -> None:
         """Give each of the games its opponents, around the learner's seat."""
         kinds = np.searchsorted(self._fractions, self._random.random(len(games)), side="right")
-        sitting = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
+        holders = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
         snapshots = kinds == len(self.fixed)
         if snapshots.any():
             if not self.pool:
                 raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `self`")
-            sitting[snapshots] += self._random.integers(
-                0, len(self.pool), size=sitting[snapshots].shape
+            holders[snapshots] += self._random.integers(
+                0, len(self.pool), size=holders[snapshots].shape
             )  # each seat its own
-        sitting[np.arange(len(games)), self.seat[games]] = LEARNER
+        holders[np.arange(len(games)), self.seat[games]] = LEARNER
         self._kind[games] = kinds
-        self._sitting[games] = sitting
+        self._holders[games] = holders
 
     # --- the games ---
 
@@ -219,7 +219,7 @@ class SelfPlayVecEnv(VecEnv):
     def _let_opponents_play(self) -> None:
         while len(waiting := np.flatnonzero(self.batch.player != self.seat)):
             agents = [*self.fixed, *self.pool]
-            self._play(choose_actions(self.batch, agents, self._sitting, self._keys, waiting), waiting)
+            self._play(choose_actions(self.batch, agents, self._holders, self._keys, waiting), waiting)
 
     def _play(self, actions: np.ndarray, games: np.ndarray) -> None:
         """Play one action in each of the games; those that end are settled and dealt anew. One that ends before the
