@@ -430,7 +430,7 @@ def test_a_record_names_every_player():
         middle().record(["a"])
 
 
-# --- the table as text -------------------------------------------------------------------------------------------
+# --- the position as text ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("names", [None, ["Ann", "a name that is much too long", "ismcts:200", "Bob\x1b[2J\n"]])

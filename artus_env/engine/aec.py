@@ -43,7 +43,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
     Args:
         rules, num_players, components: The variant, as for `Game`.
         reward: "win", "margin" or "points" (see `artus_env.engine.rewards`).
-        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
+        render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
         game: Name of the game, or its definition; None: the default one.
         raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
@@ -221,8 +221,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         return np.concatenate([self.game.observation(player) for player in range(self.num_players)])
 
     def render(self) -> str | np.ndarray | None:
-        """The table with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8), or
-        shown in a window ("human").
+        """The position with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
+        or shown in a window ("human").
         """
         if not self._was_reset:
             EnvLogger.error_render_before_reset()

@@ -453,7 +453,7 @@ class Game:
     # --- showing ---
 
     def render(self, player: int | None = None, names: Sequence[str] | None = None) -> str:
-        """The table as text; with `player`, only that hand is open.
+        """The position as text; with `player`, only that hand is open.
 
         Args:
             player: Who looks, None for somebody who may see all hands.
@@ -468,7 +468,7 @@ class Game:
     __str__ = render
 
     def svg(self, player: int | None = None, **options: Any) -> str:
-        """The table as a picture, with the last move; as `player` sees it.
+        """The position as a picture, with the last move; as `player` sees it.
 
         Args:
             options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (who plays), `note`.

@@ -145,7 +145,7 @@ class SeatedGames:
         return mask
 
     def text(self, game: int) -> str:
-        """The table as the seat sees it."""
+        """The position as the seat sees it."""
         batch = self.batch
         return batch.definition.render(batch.states[game : game + 1], batch.components, int(self.seat[game]))
 
@@ -155,7 +155,7 @@ class SeatedGames:
         self._last_action = np.full(len(self.batch), -1)
 
     def svg(self, game: int, **options: Any) -> str:
-        """The table as the seat sees it, as a picture; with the last move since `watch` was called."""
+        """The position as the seat sees it, as a picture; with the last move since `watch` was called."""
         batch, seat, action = self.batch, int(self.seat[game]), -1
         if self._last_action is not None:
             action = int(self._last_action[game])

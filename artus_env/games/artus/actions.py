@@ -137,8 +137,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
 def _possible(action: Action, four: int, king_colour: int) -> bool:
     """Whether a card's action is legal whenever the card is in hand.
 
-    Every card is always playable; what depends on the table is only that with four players nobody has a fifth knight,
-    and that no ring goes to the King, who is always the first of his colour.
+    Every card is always playable; what depends on the position is only that with four players nobody has a fifth
+    knight, and that no ring goes to the King, who is always the first of his colour.
     """
     if action.effect == KNIGHT:
         return not (four and action.slot == MAX_KNIGHTS - 1)

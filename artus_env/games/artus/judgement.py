@@ -1,4 +1,4 @@
-"""How good a table is for a player, and what an action leads to: what players that look ahead go by.
+"""How good a position is for a player, and what an action leads to: what players that look ahead go by.
 
 All of it is known to the player to move. The numbers were found by trying, as their docstrings say.
 """

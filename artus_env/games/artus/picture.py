@@ -1,8 +1,7 @@
-"""The table as a picture: a position, as `to_dict` gives it, to SVG.
+"""The picture of a position, as `to_dict` gives it, to SVG.
 
 Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more.
-What a
-program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight",
+What a program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight",
 "king", "prince"), `data-player`, `data-card`, `data-back` (a card whose front is hidden), `data-pile`, `data-value`
 (plates).
 """
@@ -98,7 +97,7 @@ def picture(
         position: As from `to_dict`: hands that are counts are drawn as backs, piles always.
         before, move: The position before the last move, and that move's text: shows how figures moved.
         names: Who plays, shown beside "player 0", ...
-        note: A line in the middle of the table.
+        note: A line in the middle of the round table.
         theme: "light", "dark", or "auto": what the reader's system asks for.
         layout: "wide", everything (1216 x 688), or "table", the round table alone (616 x 616): good at 200 pixels, too.
 
@@ -231,7 +230,7 @@ def _sector(inner: float, outer: float, start: float, end: float) -> str:
 
 @lru_cache(maxsize=1)
 def _track() -> list[str]:
-    """The prestige track around the table: 0 at the top, clockwise."""
+    """The prestige track around the round table: 0 at the top, clockwise."""
     middle = (TRACK_OUTER + TRACK_INNER) / 2
     ticks = "".join(f"M{_at(TRACK_INNER, i + 0.5, TRACK)}L{_at(TRACK_OUTER, i + 0.5, TRACK)}" for i in range(TRACK))
     labels = [
@@ -271,7 +270,7 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...]) -> list[str]:
-    """What doesn't turn: carpet, chairs with their numbers, and the table's edge."""
+    """What doesn't turn: carpet, chairs with their numbers, and the round table's edge."""
     lines = []
     for seat in sorted(carpet):
         lines.append(f'<path class="carpet" d="{_sector(210, 301, seat - 0.505, seat + 0.505)}"/>')
@@ -375,7 +374,7 @@ def _royal(colour: str, is_king: bool) -> str:
     )
 
 
-# --- the last move on the table --------------------------------------------------------------------------------------
+# --- the last move on the round table --------------------------------------------------------------------------------
 
 
 def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:

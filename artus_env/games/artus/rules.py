@@ -33,7 +33,7 @@ NONE = -10_000  # no such knight
 LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
 
 
-# --- the table ---------------------------------------------------------------------------------------------------
+# --- the round table ---------------------------------------------------------------------------------------------
 
 
 @jit
@@ -394,8 +394,8 @@ def is_over(t, g):
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 
-    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the table
-    looks like, as long as each player has his knights and each colour its two royals.
+    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the
+    position, as long as each player has his knights and each colour its two royals.
     """
     for word in range(MASK_WORDS):
         words[word] = 0

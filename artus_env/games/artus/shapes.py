@@ -1,4 +1,4 @@
-"""What the picture of the table is made of: colours, the style sheet, letters, figures and cards.
+"""What the picture of a position is made of: colours, the style sheet, letters, figures and cards.
 
 Nothing here needs an id, so that any number of pictures can stand on one page: colours are classes, and all rules begin
 with the theme's class.

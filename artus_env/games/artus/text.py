@@ -17,7 +17,7 @@ from artus_env.games.artus.state import OVER, PHASES
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
-    """A legal action of the player to move in the words of the table, e.g. `k3-6:12>17`: card, from seat > to seat."""
+    """A legal action of the player to move as text, e.g. `k3-6:12>17`: card, from seat > to seat."""
     what = action_table(components)[action]
     if what.effect == DRAW:
         return MoveParts("draw", pile=PILES[what.slot]).text
@@ -33,7 +33,7 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
 
 
 def action_meaning(action: int, components: Components) -> str:
-    """What an action id means on any table."""
+    """What an action id means in any position."""
     what = action_table(components)[action]
     if what.effect == DRAW:
         return f"draw from the {PILES[what.slot]} pile"
@@ -54,7 +54,7 @@ def _way(steps: int) -> str:
 
 
 def actions_like(move: str, components: Components) -> tuple[int, ...]:
-    """The actions whose text can be `move` on some table: those of the same card, or placing, or drawing."""
+    """The actions whose text can be `move` in some position: those of the same card, or placing, or drawing."""
     meant = parse(move)
     return () if meant is None else _actions_by_card(components).get(meant.card or meant.kind, ())
 
@@ -101,7 +101,7 @@ LONGEST_NAME = 14
 def render(
     states: np.ndarray, components: Components, player: int | None = None, names: Sequence[str] | None = None
 ) -> str:
-    """The table as text: each seat with its number, value and figure; the players in the middle.
+    """The position as text: each seat with its number, value and figure; the players in the middle.
 
     A `~` behind the seat number marks the carpet.
 
@@ -162,7 +162,7 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
 
 
 def _fitting(name: str) -> str:
-    """A name as the table can show it: printable and not too long."""
+    """A name as the text can show it: printable and not too long."""
     name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 

@@ -84,7 +84,7 @@ class Settings:
 
 
 def ways_to_sit(players: int) -> int:
-    """Games that are fair to all members of a line-up: each order around the table in each rotation."""
+    """Games that are fair to all members of a line-up: each seating order in each rotation."""
     return len(seat_orders(players)) * players
 
 

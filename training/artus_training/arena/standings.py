@@ -74,7 +74,7 @@ def standings(results: Results) -> Standings:
     """Work the table out. It doesn't depend on the order in which games were played.
 
     Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups,
-    every order around the table as often as it was played. Deals by which some orders are ahead of others don't count.
+    every seating order as often as it was played. Deals by which some orders are ahead of others don't count.
     Fewer than `FEWEST_DEALS` have no intervals.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Tournaments: every line-up of agents, in many orders around the table, thousands of games at once.
+"""Tournaments: every line-up of agents, in many seating orders, thousands of games at once.
 
 All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order.
 Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many

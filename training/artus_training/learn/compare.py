@@ -43,7 +43,7 @@ class Settings:
     rules: str = ""
     """Rule set; the game's first one unless another is given."""
     num_players: int = 2
-    """Players at the table."""
+    """Players in a game."""
     minutes: float = 10.0
     """For each of the two, evaluations not counted."""
     games: int = 2000

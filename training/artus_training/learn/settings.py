@@ -39,7 +39,7 @@ class PpoSettings:
     rules: str = ""
     """Rule set; the game's first one unless another is given."""
     num_players: int = 2
-    """Players at the table."""
+    """Players in a game."""
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
@@ -99,7 +99,7 @@ class PpoSettings:
         return POINTS if reward == self.definition.score else reward
 
     def fractions(self) -> dict[str, float]:
-        """`opponents` as a table.
+        """`opponents` as a dictionary.
 
         Raises:
             ValueError: If one isn't NAME=FRACTION.

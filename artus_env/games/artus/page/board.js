@@ -42,7 +42,7 @@ export function mark(svg, seats, chosen) {
   }
 }
 
-/** Points rise from the seat that a figure left or that was scored, else from the middle of the table. */
+/** Points rise from the seat that a figure left or that was scored, else from the middle of the round table. */
 export function pointsAt(svg, last) {
   const sizes = measures(svg), seat = last.origin ?? last.target;
   if (seat === null) return [0.5, 0.5];
@@ -85,7 +85,7 @@ export async function animate(svg, last, duration) {
   await Promise.allSettled(running);
 }
 
-/** Frames that lead a figure that now is on `target` there, along the table's edge. */
+/** Frames that lead a figure that now is on `target` there, along the round table's edge. */
 function arc(sizes, origin, steps, target) {
   const [endX, endY] = point(sizes, target);
   const number = Math.max(2, Math.abs(steps) * 2);

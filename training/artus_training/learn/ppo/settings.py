@@ -138,7 +138,7 @@ class Settings(PpoSettings):
         return self.precision == "bfloat16"
 
     def fractions(self) -> dict[str, float]:
-        """`opponents` as a table.
+        """`opponents` as a dictionary.
 
         Raises:
             ValueError: If one isn't NAME=FRACTION, or the fractions are more than all games.

@@ -130,7 +130,7 @@ def observation(components: Components = STANDARD) -> str:
     return markdown(["index", "size", "block", "range", "scale", "meaning (of the first)"], rows)
 
 
-TABLES = {
+DOCUMENTS = {
     "cards": cards,
     "wheel": wheel,
     "actions": actions,
