@@ -9,7 +9,7 @@ import math
 
 from artus_env.engine.bits import highest_bit, next_action, popcount
 from artus_env.engine.jit import jit
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.rng import breaks_tie
 from artus_env.games.artus.actions import PLACE
 from artus_env.games.artus.rules import TOP, king_seat, play, points_of, rotated
 from artus_env.games.artus.state import DRAW_PHASE
@@ -89,7 +89,7 @@ def routine(t, g, key):
                 best, chosen, equals = part, pile, 1
             elif part == best:
                 equals += 1
-                if below(random_bits(key, equals), equals) == 0:
+                if breaks_tie(key, equals):
                     chosen = pile
     return int(t["num_actions"]) - 3 + chosen
 
