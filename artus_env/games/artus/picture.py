@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from artus_env.engine.wording import counted, signed
 from artus_env.games.artus import shapes
-from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
+from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
 from artus_env.games.artus.shapes import (
     CARD_HEIGHT,
@@ -422,9 +422,8 @@ def _arrow(start: float, target: int, forward: bool, radius: float, classes: str
 def _hub(position: dict[str, Any], components: Components, last: LastMove | None, note: str) -> Iterator[str]:
     """Whose turn it is, the last move, the ring supply."""
     rules, phase, turn = position["rules"], position["phase"], position["turn"]
-    a_turn = 2 if rules == "advanced" else 1
-    cards = sum(components.pile_sizes[: 3 if rules == "advanced" else 2])
-    rounds = cards // a_turn
+    a_turn = RULE_SETS[rules].a_turn
+    rounds = components.deck_size(RULE_SETS[rules]) // a_turn
     if phase == "place":
         stage = "placing knights"
     elif phase == "over":
@@ -547,7 +546,7 @@ def _cards(
         title = xml_text(card.name) if card else f"hidden {pile} card"
         where = f"translate({short(PANEL_LEFT + 16 + step_x * column)} {short(y + step_y * row)}) scale({scale:g})"
         yield f'<g data-player="{player}" {about} transform="{where}"><title>{title}</title>{inside}</g>'
-    stacks = [(kind, piles[kind]) for kind in (PILES if position["rules"] == "advanced" else PILES[:2])]
+    stacks = [(kind, piles[kind]) for kind in RULE_SETS[position["rules"]].piles]
     scale = form.pile_scale
     width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
     step_x, step_y = width + 9, height + 20

@@ -303,8 +303,8 @@ def cards_in_piles(g, player):
 
 
 @jit
-def begin_turn(g, player):
-    """`player` plays one card (beginner) or two (advanced). The game is over when all hands are played."""
+def begin_turn(t, g, player):
+    """`player` plays one or more cards, as the rule set says. The game is over when all hands are played."""
     if int(g["hands"][player]) == 0:
         g["phase"] = OVER
         g["player"] = g["start_player"]
@@ -312,7 +312,7 @@ def begin_turn(g, player):
     else:
         g["phase"] = PLAY_PHASE
         g["player"] = player
-        g["left"] = 1 + int(g["rule_set"])
+        g["left"] = t["a_turn"][int(g["rule_set"])]
 
 
 @jit
@@ -334,7 +334,7 @@ def play(t, g, action):
         left = int(g["left"]) - 1
         g["left"] = left
         if left == 0:
-            begin_turn(g, next_clockwise(g, player))
+            begin_turn(t, g, next_clockwise(g, player))
         return 0
 
     steps = int(t["actions"][action, 3])
@@ -348,7 +348,7 @@ def play(t, g, action):
         points = scoring(t, g, effect, player)
     g["scores"][player] += points
     discard(t, g, player, int(t["actions"][action, 1]))
-    end_play(g, player)
+    end_play(t, g, player)
     return points
 
 
@@ -364,24 +364,24 @@ def place_knight(t, g, player, distance):
     g["knights"][player] = board
     start = int(g["start_player"])
     if player == start and popcount(board) == int(t["knights"][int(g["num_players"])]):
-        begin_turn(g, start)
+        begin_turn(t, g, start)
     else:
         g["player"] = player - 1 if player > 0 else int(g["num_players"]) - 1
 
 
 @jit
-def end_play(g, player):
+def end_play(t, g, player):
     """After a card: another one if one is due, else drawing, which is compulsory while any pile has cards."""
     left = int(g["left"]) - 1
     g["left"] = left
     if left > 0:
         return
-    due = min(1 + int(g["rule_set"]), cards_in_piles(g, player))
+    due = min(int(t["a_turn"][int(g["rule_set"])]), cards_in_piles(g, player))
     if due > 0:
         g["phase"] = DRAW_PHASE
         g["left"] = due
     else:
-        begin_turn(g, next_clockwise(g, player))
+        begin_turn(t, g, next_clockwise(g, player))
 
 
 @jit
@@ -457,7 +457,7 @@ def shuffle(cards, start, size, seed, stream):
 
 @jit
 def deal(t, g, seed, start_player, num_players, rule_set):
-    """Set up a new game: royals, rings, shuffled piles, hands of 2 + 2 (beginner) or 3 + 3 cards (advanced).
+    """Set up a new game: royals, rings, shuffled piles, hands of as many knight as king cards.
 
     Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
     """
@@ -493,14 +493,14 @@ def deal(t, g, seed, start_player, num_players, rule_set):
     stream = 1
     for player in range(num_players):
         place = 0
-        for pile in range(2 + rule_set):
+        for pile in range(int(t["num_piles"][rule_set])):
             size = int(t["pile_sizes"][pile])
             for offset in range(size):
                 g["piles"][player, place + offset] = t["deck"][place + offset]
             stream = shuffle(g["piles"][player], place, size, seed, stream)
             g["pile_sizes"][player, pile] = size
             place += size
-        for _ in range(2 + rule_set):
+        for _ in range(int(t["dealt"][rule_set])):
             draw(t, g, player, 0)
             draw(t, g, player, 1)
 
@@ -530,7 +530,7 @@ def redeal(t, g, viewer, seed):
         played = int(g["played"][player])
         new_hand = hand if player == viewer else 0
         start = 0
-        for pile in range(2 + int(g["rule_set"])):
+        for pile in range(int(t["num_piles"][int(g["rule_set"])])):
             size = int(t["pile_sizes"][pile])
             in_hand = 0 if player == viewer else popcount(hand & int(t["pile_bits"][pile]))
             hidden = int(g["pile_sizes"][player, pile]) + in_hand

@@ -10,7 +10,7 @@ import numpy as np
 from artus_env.engine.reading import printable, shown
 from artus_env.engine.wording import letter_of
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
-from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULE_SETS, RULES, Components
 from artus_env.games.artus.moves import MoveParts, parse
 from artus_env.games.artus.rules import describe
 from artus_env.games.artus.state import OVER, PHASES
@@ -137,7 +137,7 @@ def render(
 
 def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     g = states[0]
-    n, phase, advanced = int(g["num_players"]), int(g["phase"]), int(g["rule_set"])
+    n, phase, rules = int(g["num_players"]), int(g["phase"]), RULES[int(g["rule_set"])]
     if names is not None and len(names) != n:
         raise ValueError(f"names must name {n} players, got {shown(list(names))}")
     fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
@@ -146,12 +146,12 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
         scores = [int(score) for score in g["scores"][:n]]
         winners = [p for p in range(n) if scores[p] == max(scores)]
         won = who[winners[0]] if len(winners) == 1 else " and ".join(map(letter_of, winners))
-        head = f"{RULES[advanced]}, over: {won} won"
+        head = f"{rules}, over: {won} won"
     else:
         due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
-        head = f"{RULES[advanced]}: {who[int(g['player'])]} {due}"
+        head = f"{rules}: {who[int(g['player'])]} {due}"
     width = max(map(len, fitting))
-    piles = PILES[: 2 + advanced]
+    piles = RULE_SETS[rules].piles
     blank = " " * (width + 2)
     lines = ["", head, "", f"{blank} {'cards':>16}  piles:", f"{blank} prestige  played  {' '.join(piles)}"]
     for p, name in enumerate(fitting):
