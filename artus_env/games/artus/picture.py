@@ -13,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.wording import counted, signed
+from artus_env.engine.wording import counted, letter_of, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
 from artus_env.games.artus.shapes import (
     CARD_HEIGHT,
     CARD_WIDTH,
-    LETTERS,
     THEMES,
     badge,
     label,
@@ -173,10 +172,10 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
     n, phase = position["num_players"], position["phase"]
     best = max(position["scores"])
     if phase == "over":
-        won = " and ".join(LETTERS[player] for player, score in enumerate(position["scores"]) if score == best)
+        won = " and ".join(letter_of(player) for player, score in enumerate(position["scores"]) if score == best)
         status = f"over, {won} won"
     else:
-        status = f"{LETTERS[position['turn']]} {due(position)}"
+        status = f"{letter_of(position['turn'])} {due(position)}"
     seats = list(enumerate(position["seats"]))
     parts = [f"King on seat {king}."]
     princes = [
@@ -192,9 +191,9 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
             if figure and figure.get("knight") == player
         ]
         prestige = signed(position["scores"][player])
-        parts.append(f"{LETTERS[player]}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
+        parts.append(f"{letter_of(player)}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
     if last:
-        parts.append(f"Last move: {LETTERS[last.player]} {last.move.text}.")
+        parts.append(f"Last move: {letter_of(last.player)} {last.move.text}.")
     return f"Artus, {position['rules']}, {n} players: {status}", " ".join(parts)
 
 
@@ -263,8 +262,8 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
             x += 18 * (nth % 2 - 0.5)
             y += 18 * (nth // 2 - (rows - 1) / 2)
         yield (
-            f'<g data-marker="{player}" data-score="{score}"><title>{LETTERS[player]}: prestige {signed(score)}</title>'
-            f"{badge(player, x, y, scale)}</g>"
+            f'<g data-marker="{player}" data-score="{score}">'
+            f"<title>{letter_of(player)}: prestige {signed(score)}</title>{badge(player, x, y, scale)}</g>"
         )
 
 
@@ -345,7 +344,7 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
         if "knight" in figure:
             player = figure["knight"]
             yield (
-                f'{start}knight" data-player="{player}"><title>knight of {LETTERS[player]} on seat '
+                f'{start}knight" data-player="{player}"><title>knight of {letter_of(player)} on seat '
                 f"{seat}, {worth}</title>"
                 f"{badge(player, x, y, 1)}</g>"
             )
@@ -441,7 +440,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
         yield label(
-            CENTRE, CENTRE + 38, 14, "mute", f"{LETTERS[last.player]}: {_shortened(last.move.text, 22)}{points}"
+            CENTRE, CENTRE + 38, 14, "mute", f"{letter_of(last.player)}: {_shortened(last.move.text, 22)}{points}"
         )
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
