@@ -603,7 +603,7 @@ def test_a_run_has_room_for_one_process(tmp_path, capsys):
 
 
 def test_resuming_a_finished_run_keeps_what_was_measured_of_its_agent(tmp_path):
-    settings = tiny(tmp_path, final_judges=("random",), final_games=4)
+    settings = tiny(tmp_path, final_opponents=("random",), final_games=4)
     assert train(settings)
     measured = read_card(settings.agent)["strength"]
     assert [result["against"] for result in measured] == ["random"]
@@ -621,7 +621,7 @@ def test_the_command_that_trains_all_says_in_one_line_that_a_folder_is_in_use(tm
 PROGRAM = "program:touch sprung"
 
 
-@pytest.mark.parametrize("name", ["judges", "final_judges", "opponents"])
+@pytest.mark.parametrize("name", ["evaluation_opponents", "final_opponents", "opponents"])
 def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     given = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
@@ -640,6 +640,17 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(ValueError, match="starts a program"):
         preset("beginner", 2, tmp_path / "mine.toml")
+
+
+def test_settings_by_their_old_names_are_read(tmp_path):
+    (tmp_path / "old.toml").write_text('judges = ["random"]\nfinal_judges = ["greedy"]')
+    read = preset("beginner", 2, tmp_path / "old.toml")
+    assert (read.evaluation_opponents, read.final_opponents) == (("random",), ("greedy",))
+    old, new = ["--judges", "random", "--final-judges"], ["--evaluation-opponents", "random", "--final-opponents"]
+    assert parse([*old, "greedy"]) == parse([*new, "greedy"]) != parse([])
+    (tmp_path / "both.toml").write_text('evaluation_opponents = []\njudges = ["random"]')
+    with pytest.raises(ValueError, match=r"both\.toml: judges is the old name of evaluation_opponents"):
+        preset("beginner", 2, tmp_path / "both.toml")
 
 
 class Moody:

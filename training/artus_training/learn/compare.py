@@ -2,8 +2,9 @@
 
     artus compare --num-players 3 --minutes 10
 
-Trains one agent with each, one after the other on the same machine, measures both against the same judges on the way,
-lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes on.
+Trains one agent with each, one after the other on the same machine, measures both against the same opponents on the
+way, lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes
+on.
 Without it a new comparison begins, and an earlier one of the same name is moved aside, to a name with a number.
 """
 

@@ -18,8 +18,10 @@ from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, shown
 from artus_env.engine.rewards import mode_index
 
-AGENTS = ("opponents", "judges", "final_judges")
+AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
+RENAMED = {"judges": "evaluation_opponents", "final_judges": "final_opponents"}
+"""Settings that had another name: files with the old one are read, and options too."""
 UNTOLD = ("",)
 """What stands there where the command line says nothing."""
 WHERE = ("runs", "resume", "preset")
@@ -187,7 +189,10 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
     """
     kinds = get_type_hints(type(default))
     values: dict[str, Any] = {}
-    for name, value in given.items():
+    for said, value in given.items():
+        name = RENAMED.get(said, said)
+        if name in values:
+            raise ValueError(f"{source}: {said} is the old name of {name}; it can't have both")
         if name not in kinds:
             raise ValueError(f"{source}: there is no setting {shown(name)}; there are {', '.join(kinds)}")
         if isinstance(value, list) and len(value) > MOST_ITEMS:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
+from tyro.conf import arg
 
 from artus_agents.network import fast_bfloat16
 from artus_env import DEFAULT_GAME
@@ -84,11 +85,11 @@ class Settings(PpoSettings):
 
     evaluate_every: int = 40
     """Updates from one evaluation to the next; 0: none."""
-    judges: tuple[str, ...] = ("greedy", "lookahead")
+    evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
     """Whom to play in evaluations."""
     games: int = 400
-    """Games against each judge during training."""
-    final_judges: tuple[str, ...] = ("random", "greedy", "lookahead")
+    """Games against each of them during training."""
+    final_opponents: Annotated[tuple[str, ...], arg(aliases=("--final-judges",))] = ("random", "greedy", "lookahead")
     """Whom to play at the end."""
     final_games: int = 1000
     """Games against each of them; 0: none."""
@@ -182,7 +183,11 @@ class Settings(PpoSettings):
         if self.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device cuda: torch finds no such device here")
         for rules, num_players in self.variants:
-            for agent in (*(name for name in self.fractions() if name != PAST), *self.judges, *self.final_judges):
+            for agent in (
+                *(name for name in self.fractions() if name != PAST),
+                *self.evaluation_opponents,
+                *self.final_opponents,
+            ):
                 line_up([agent, agent], rules, num_players, game=self.game)
 
     def bytes_a_decision(self) -> int:

@@ -139,7 +139,7 @@ class Trainer:
         self.seconds = 0.0
         """Of training, evaluations not counted."""
         self.curve: list[dict[str, Any]] = []
-        """What evaluations came to: steps, seconds, wins by variant and judge."""
+        """What evaluations came to: steps, seconds, wins by variant and opponent."""
         self.changes: list[dict[str, Any]] = []
         """Settings that were changed on the way (see `cards.card`)."""
 
@@ -324,11 +324,11 @@ class Trainer:
 
     # --- what came of it ---
 
-    def evaluate(self, judges: Sequence[str], games: int) -> list[Evaluation]:
-        """Play the agent against each judge, in every variant."""
+    def evaluate(self, opponents: Sequence[str], games: int) -> list[Evaluation]:
+        """Play the agent against each opponent, in every variant."""
         return [
             evaluate(
-                [self.agent(), judge],
+                [self.agent(), opponent],
                 rules=rules,
                 num_players=num_players,
                 games=games,
@@ -336,7 +336,7 @@ class Trainer:
                 game=self.settings.game,
             )
             for rules, num_players in self.settings.variants
-            for judge in judges
+            for opponent in opponents
         ]
 
     def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:
