@@ -86,7 +86,7 @@ def test_evaluate_prints_the_result(capsys):
         (["evaluate", "missing.safetensors", "random"], "missing.json doesn't exist"),
         (["train", "--num-players", "9"], "num_players must be 2..4"),
         (["train", "--opponents", "nobody=1"], "there is no agent 'nobody'"),
-        (["train", "--opponents", "greedy"], "opponents are NAME=SHARE"),
+        (["train", "--opponents", "greedy"], "opponents are NAME=FRACTION"),
         (["train", "--preset", "missing.toml"], "preset missing.toml: No such file"),
         (["train", "--device", "tpu"], "device must be cpu or cuda"),
         (["train", "--also", "beginner"], "also takes RULES-PLAYERS"),

@@ -93,14 +93,14 @@ def test_drawing_keeps_the_piles_even():
     assert (sizes[np.arange(24), decided] == sizes.max(axis=1)).all()
 
 
-def share_of_wins(one, other, rules, deals):
+def fraction_of_wins(one, other, rules, deals):
     """Of the first agent, each deal from both seats."""
     batch = Batch(2 * deals, rules=rules, autoreset=False)
     batch.reset(np.repeat(seed_stream(1, deals), 2))
-    seats = np.tile([[0, 1], [1, 0]], (deals, 1))
-    played = play_games(batch, [find_agent(one), find_agent(other)], seats, seed_stream(2, 2 * deals))
-    shares = played.shares()
-    return (shares[0::2, 0].mean() + shares[1::2, 1].mean()) / 2
+    holders = np.tile([[0, 1], [1, 0]], (deals, 1))
+    played = play_games(batch, [find_agent(one), find_agent(other)], holders, seed_stream(2, 2 * deals))
+    wins = played.wins()
+    return (wins[0::2, 0].mean() + wins[1::2, 1].mean()) / 2
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
@@ -109,7 +109,7 @@ def share_of_wins(one, other, rules, deals):
     [("greedy", "random", 100), ("lookahead", "greedy", 200), ("ismcts:100", "lookahead", 60)],
 )
 def test_each_player_beats_the_simpler_one(better, worse, deals, rules):
-    assert share_of_wins(better, worse, rules, deals) > 0.6
+    assert fraction_of_wins(better, worse, rules, deals) > 0.6
 
 
 def test_a_time_is_a_budget_too():

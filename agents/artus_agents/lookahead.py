@@ -11,7 +11,7 @@ from artus_env.engine.agents import View
 from artus_env.engine.bits import next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.rng import breaks_tie
 from artus_env.engine.verbs import is_over, judge, mask_words, play, routine
 from artus_env.engine.verbs import legal as write_legal
 from artus_env.engine.workers import run_shares, scratch, shares, threads_for
@@ -91,7 +91,7 @@ def lookahead_one(t, games, legal, second, weight, key):
             best, chosen, equals = judged, action, 1
         elif judged == best:
             equals += 1
-            if below(random_bits(key, equals), equals) == 0:
+            if breaks_tie(key, equals):
                 chosen = action
         action = next_action(legal, action)
     return chosen

@@ -11,7 +11,7 @@ import numpy as np
 from artus_env.engine import verbs
 from artus_env.engine.bits import is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
+from artus_env.engine.rewards import before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
 ILLEGAL = -1_000_000
@@ -108,7 +108,7 @@ def step(
             for p in range(players):
                 reward[i, p] = 0
             continue
-        before_move(g, mode, reward[i])
+        before_move(g["scores"], mode, reward[i])
         verbs.play(t, g, int(actions[i]))
         move_reward(t, g, mode, reward[i])
         over = verbs.is_over(t, g)
@@ -270,8 +270,8 @@ def pay_one(tables, states, mode, scores, over, reward):
     """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
     (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
+    before_move(scores, mode, reward)
     for player in range(len(scores)):
-        reward[player] = -scores[player] if mode == POINTS else 0
         scores[player] = g["scores"][player]
     move_reward(t, g, mode, reward)
     if over:
@@ -279,7 +279,7 @@ def pay_one(tables, states, mode, scores, over, reward):
 
 
 @jit
-def turn_one(tables, states, legal, action, mask, observation):
+def play_and_look_one(tables, states, legal, action, mask, observation):
     """Play an action if it is legal, and write what the next player may do and sees: shapes (A,) and (F,), int8.
 
     Returns: the points that it brought (`ILLEGAL`: nothing has changed), who is to move next, whether the game is over.

@@ -31,7 +31,7 @@ FONTS = Path(__file__).parent / "fonts"
 """The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
 there)."""
 GRID_GAMES = 12
-"""How many tables a batch shows in a notebook."""
+"""How many games a batch shows in a notebook."""
 
 
 def draw(

@@ -69,11 +69,11 @@ def final_reward(t, g, mode, reward):
 
 
 @jit
-def before_move(g, mode, reward):
-    """Prepare the reward for a move that is about to be played: shape (players,), floats of any width; zeros unless the
+def before_move(scores, mode, reward):
+    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; zeros unless the
     mode pays for moves, else the scores, negative."""
-    for player in range(int(g["num_players"])):
-        reward[player] = -int(g["scores"][player]) if mode == POINTS else 0
+    for player in range(len(reward)):
+        reward[player] = -int(scores[player]) if mode == POINTS else 0
 
 
 @jit

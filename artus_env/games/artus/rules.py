@@ -38,7 +38,7 @@ NONE = -10_000  # no such knight
 LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
 
 
-# --- the table ---------------------------------------------------------------------------------------------------
+# --- the round table ---------------------------------------------------------------------------------------------
 
 
 @jit
@@ -60,8 +60,8 @@ def value(t, g, seat):
 
 
 @jit
-def turned(board, seat):
-    """The board turned so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
+def rotated(board, seat):
+    """The board rotated so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
     shift = seat + 1
     return ((board >> shift) | (board << (NUM_SEATS - shift))) & FULL
 
@@ -81,7 +81,7 @@ def occupied(g):
 def knight_seat(g, player, slot):
     """Seat of a player's knight number `slot`, counted from the King backward."""
     king = king_seat(g)
-    board = turned(int(g["knights"][player]), king)
+    board = rotated(int(g["knights"][player]), king)
     for _ in range(slot):
         board ^= 1 << highest_bit(board)
     seat = king - (TOP - highest_bit(board))
@@ -119,7 +119,7 @@ def make_room(g, taken, seat):
     """
     if not taken >> seat & 1:
         return
-    refuge = landing(seat, highest_bit(turned(~taken & FULL, seat)) - TOP)
+    refuge = landing(seat, highest_bit(rotated(~taken & FULL, seat)) - TOP)
     for player in range(MAX_PLAYERS):
         knights = int(g["knights"][player])
         sat_there = knights >> seat & 1
@@ -185,8 +185,8 @@ def scoring_cards(t, g, player):
     score, even below the penalty.
     """
     king = king_seat(g)
-    board = turned(int(g["knights"][player]), king)
-    carpet = turned(int(t["carpet"]), king)
+    board = rotated(int(g["knights"][player]), king)
+    carpet = rotated(int(t["carpet"]), king)
     total = 0
     best, green, yellow = NONE, NONE, NONE
     red_1, red_2, red_3 = NONE, NONE, NONE
@@ -308,8 +308,8 @@ def cards_in_piles(g, player):
 
 
 @jit
-def begin_turn(g, player):
-    """`player` plays one card (beginner) or two (advanced). The game is over when all hands are played."""
+def begin_turn(t, g, player):
+    """`player` plays one or more cards, as the rule set says. The game is over when all hands are played."""
     if int(g["hands"][player]) == 0:
         g["phase"] = OVER
         g["player"] = g["start_player"]
@@ -317,7 +317,7 @@ def begin_turn(g, player):
     else:
         g["phase"] = PLAY_PHASE
         g["player"] = player
-        g["left"] = 1 + int(g["rule_set"])
+        g["left"] = t["a_turn"][int(g["rule_set"])]
 
 
 @jit
@@ -339,7 +339,7 @@ def play(t, g, action):
         left = int(g["left"]) - 1
         g["left"] = left
         if left == 0:
-            begin_turn(g, next_clockwise(g, player))
+            begin_turn(t, g, next_clockwise(g, player))
         return 0
 
     steps = np.int64(t["actions"][action, 3])
@@ -353,7 +353,7 @@ def play(t, g, action):
         points = scoring(t, g, effect, player)
     g["scores"][player] += points
     discard(t, g, player, int(t["actions"][action, 1]))
-    end_play(g, player)
+    end_play(t, g, player)
     return points
 
 
@@ -369,24 +369,24 @@ def place_knight(t, g, player, distance):
     g["knights"][player] = board
     start = np.int64(g["start_player"])
     if player == start and popcount(board) == int(t["knights"][int(g["num_players"])]):
-        begin_turn(g, start)
+        begin_turn(t, g, start)
     else:
         g["player"] = player - 1 if player > 0 else int(g["num_players"]) - 1
 
 
 @jit
-def end_play(g, player):
+def end_play(t, g, player):
     """After a card: another one if one is due, else drawing, which is compulsory while any pile has cards."""
     left = int(g["left"]) - 1
     g["left"] = left
     if left > 0:
         return
-    due = min(1 + int(g["rule_set"]), cards_in_piles(g, player))
+    due = min(int(t["a_turn"][int(g["rule_set"])]), cards_in_piles(g, player))
     if due > 0:
         g["phase"] = DRAW_PHASE
         g["left"] = due
     else:
-        begin_turn(g, next_clockwise(g, player))
+        begin_turn(t, g, next_clockwise(g, player))
 
 
 @jit
@@ -399,8 +399,8 @@ def is_over(t, g):
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 
-    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the table
-    looks like, as long as each player has his knights and each colour its two royals.
+    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the
+    position, as long as each player has his knights and each colour its two royals.
     """
     for word in range(MASK_WORDS):
         words[word] = 0
@@ -421,7 +421,7 @@ def legal(t, g, words):
                 for word in range(MASK_WORDS):
                     words[word] |= t["draw_rows"][pile, word]
     elif phase == PLACE_PHASE:
-        free = turned(~occupied(g) & FULL, king_seat(g))
+        free = rotated(~occupied(g) & FULL, king_seat(g))
         while free:
             top = highest_bit(free)
             free ^= 1 << top
@@ -462,7 +462,7 @@ def shuffle(cards, start, size, seed, stream):
 
 @jit
 def deal(t, g, seed, start_player, num_players, rule_set):
-    """Set up a new game: royals, rings, shuffled piles, hands of 2 + 2 (beginner) or 3 + 3 cards (advanced).
+    """Set up a new game: royals, rings, shuffled piles, hands of as many knight as king cards.
 
     Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
     """
@@ -497,14 +497,14 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 
     stream = np.int64(1)
     for player in range(num_players):
-        for pile in range(2 + rule_set):
+        for pile in range(np.int64(t["num_piles"][rule_set])):
             first = pile_start(t, pile)
             size = np.int64(t["pile_sizes"][pile])
             for position in range(first, first + size):
                 g["piles"][player, position] = t["deck"][position]
             stream = shuffle(g["piles"][player], first, size, seed, stream)
             g["pile_sizes"][player, pile] = size
-        for _ in range(2 + rule_set):
+        for _ in range(int(t["dealt"][rule_set])):
             for pile in range(2):
                 draw(t, g, player, pile)
 
@@ -534,7 +534,7 @@ def redeal(t, g, viewer, seed):
         played = int(g["played"][player])
         new_hand = hand if player == viewer else 0
         start = 0
-        for pile in range(2 + int(g["rule_set"])):
+        for pile in range(int(t["num_piles"][int(g["rule_set"])])):
             size = int(t["pile_sizes"][pile])
             in_hand = 0 if player == viewer else popcount(hand & int(t["pile_bits"][pile]))
             hidden = int(g["pile_sizes"][player, pile]) + in_hand

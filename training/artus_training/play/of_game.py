@@ -57,7 +57,7 @@ class Sight(Protocol):
         """What the script needs to show a move that was played."""
 
     def sources(self, rules: str) -> Sequence[str]:
-        """What points come from, as heads of columns of the final table; none: the table has only the sum."""
+        """What points come from, as heads of columns of the final scores; none: there is only the sum."""
 
     def source(self, move: str, components: Any) -> str | None:
         """The one of `sources` that the points of a move belong to."""

@@ -295,13 +295,13 @@ async function again() {
 }
 
 /**
- * Where the panel lies over the table's edge, on small screens, scroll until it doesn't, as long as all of the table is
+ * Where the panel lies over the board's edge, on small screens, scroll until it doesn't, as long as all of the board is
  * seen.
  */
 function reveal() {
-  const table = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
-  const covered = panel.left < table.right ? table.bottom - panel.top : 0;
-  if (covered > 0) scrollBy({ top: Math.min(covered, Math.max(0, table.top)), behavior: "instant" });
+  const board = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
+  const covered = panel.left < board.right ? board.bottom - panel.top : 0;
+  if (covered > 0) scrollBy({ top: Math.min(covered, Math.max(0, board.top)), behavior: "instant" });
 }
 
 function complain(error) {
