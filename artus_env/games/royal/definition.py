@@ -6,7 +6,7 @@ from artus_env.engine.definition import Definition
 from artus_env.games.royal import moves, position, text, verbs
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
-from artus_env.games.royal.observation import observation_bounds
+from artus_env.games.royal.observation import observation_bounds, observation_scale
 from artus_env.games.royal.state import STATE
 
 ROYAL = Definition(
@@ -22,6 +22,7 @@ ROYAL = Definition(
     build_tables=build_tables,
     action_table=action_table,
     observation_bounds=observation_bounds,
+    observation_scale=observation_scale,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
     move_text=moves.move_text,
