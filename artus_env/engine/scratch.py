@@ -53,12 +53,12 @@ _real_numbers = _on_stack(types.float64, ir.DoubleType())
 @overload(whole_numbers, prefer_literal=True)
 def _typed_whole_numbers(count):
     if isinstance(count, types.IntegerLiteral):
-        return lambda count: _whole_numbers(count)  # type: ignore[call-arg]
+        return lambda count: _whole_numbers(count)
     return None
 
 
 @overload(real_numbers, prefer_literal=True)
 def _typed_real_numbers(count):
     if isinstance(count, types.IntegerLiteral):
-        return lambda count: _real_numbers(count)  # type: ignore[call-arg]
+        return lambda count: _real_numbers(count)
     return None
