@@ -29,5 +29,8 @@ ROYAL = Definition(
     render=text.render,
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
+    judge_weight=1.5,
+    judge_deals=48,
+    outlook_gates=(0.0, 0.0, 3.0, -0.2, 0.3),
     reconstructed=RECONSTRUCTED,
 )
