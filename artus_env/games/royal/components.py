@@ -1,0 +1,138 @@
+"""What is in the box: suits, super-trumps, the course, hand size. Data only; everything else follows from it.
+
+Some facts about the course are in no public rule text and are reconstructed here; `RECONSTRUCTED` names them. Whoever
+owns the box can change them in one place, or at run time with `components=` on every class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from artus_env.engine.numbers import is_whole, whole_number
+from artus_env.engine.reading import shown
+
+MAX_PLAYERS = 6
+MAX_SUITS = 6
+MAX_VALUE = 11
+MAX_COPIES = 3
+"""Most super-trumps of one kind."""
+MAX_CARDS = MAX_SUITS * MAX_VALUE + 2 * MAX_COPIES
+MAX_HAND = 12
+MAX_FIELDS = 60
+"""Fields with swords are the bits of one number."""
+SUPER_TRUMPS = ("knight", "shield")
+RULES = ("standard",)
+RULES_VERSION = 1
+"""Goes into records; raised when the same moves would no longer give the same game."""
+
+RECONSTRUCTED = (
+    "which fields carry swords",
+    "that the 27 fields of the course include Artus, the last one",
+)
+
+
+@dataclass(frozen=True)
+class Components:
+    """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
+
+    Attributes:
+        suits: Their names, in the order of the deck; each has a trump chip and there is a place for every chip.
+        values: The cards of a suit are worth 1 to `values`.
+        knights, shields: How many super-trumps of each kind there are.
+        fields: Number of the last field, Artus; pawns start on field 0.
+        swords: Fields on which a pawn that lands there lets its player place or swap trump chips.
+        hand: Cards that each player is dealt.
+
+    Raises:
+        TypeError, ValueError: If the parts don't fit together; the message names the part.
+    """
+
+    suits: tuple[str, ...] = ("hearts", "diamonds", "clubs", "spades", "flowers", "chalices")
+    values: int = MAX_VALUE
+    knights: int = MAX_COPIES
+    shields: int = MAX_COPIES
+    fields: int = 27
+    swords: tuple[int, ...] = (4, 8, 12, 16, 20, 24)
+    hand: int = 8
+
+    def __post_init__(self) -> None:
+        for name in ("suits", "swords"):  # lists are welcome, a frozen box must be hashable
+            parts = getattr(self, name)
+            if isinstance(parts, str) or not isinstance(parts, Iterable):
+                raise ValueError(f"{name} must be a list, got {shown(parts)}")
+            object.__setattr__(self, name, tuple(parts))
+        for suit in self.suits:
+            if not isinstance(suit, str) or not re.fullmatch("[a-z]{1,16}", suit) or suit in SUPER_TRUMPS:
+                raise ValueError(f"suits: a name is 1 to 16 small letters and no super-trump's, got {shown(suit)}")
+        if len(set(self.suits)) != len(self.suits) or not 2 <= len(self.suits) <= MAX_SUITS:
+            raise ValueError(f"suits must be 2 to {MAX_SUITS} different names, got {shown(self.suits)}")
+        for name, low, high in (
+            ("values", 1, MAX_VALUE),
+            ("knights", 0, MAX_COPIES),
+            ("shields", 0, MAX_COPIES),
+            ("fields", 1, MAX_FIELDS),
+            ("hand", 1, MAX_HAND),
+        ):
+            whole_number(name, getattr(self, name), low, high)
+        if any(not is_whole(field) or not 0 < field < self.fields for field in self.swords):
+            raise ValueError(f"swords must be fields between 0 and {self.fields}, got {shown(self.swords)}")
+        if list(self.swords) != sorted(set(self.swords)):
+            raise ValueError(f"swords must be different fields in rising order, got {shown(self.swords)}")
+        if self.hand * MAX_PLAYERS > len(self.deck):
+            raise ValueError(
+                f"hand: {MAX_PLAYERS} hands of {self.hand} need {self.hand * MAX_PLAYERS} cards, "
+                f"there are {len(self.deck)}"
+            )
+
+    @cached_property
+    def cards(self) -> tuple[str, ...]:
+        """Every kind of card by name: the suits in order, each from 1 up, then knight and shield. A kind's number is
+        its place here."""
+        return (*(f"{suit}-{value}" for suit in self.suits for value in range(1, self.values + 1)), *SUPER_TRUMPS)
+
+    @cached_property
+    def copies(self) -> tuple[int, ...]:
+        """How many cards there are of each kind."""
+        return (1,) * (len(self.suits) * self.values) + (self.knights, self.shields)
+
+    @cached_property
+    def deck(self) -> tuple[int, ...]:
+        """The kind of every single card, in deck order."""
+        return tuple(kind for kind, copies in enumerate(self.copies) for _ in range(copies))
+
+    @cached_property
+    def hash(self) -> str:
+        """Tells boxes apart in records and saved agents: 16 hex digits."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def __hash__(self) -> int:
+        return hash(self.hash)  # worked out once: every new game looks its tables up with it
+
+    def replace(self, **changes: Any) -> Components:
+        """A copy with other parts."""
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Components:
+        """The box that `to_dict` described.
+
+        Raises:
+            ValueError: If it is none; the message names the part.
+        """
+        try:
+            return cls(**data)
+        except TypeError as error:
+            raise ValueError(f"components: {shown(str(error), 200)}") from None
+
+
+STANDARD = Components()

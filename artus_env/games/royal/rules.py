@@ -1,0 +1,340 @@
+"""The rules of the royal card game, written once: scalar functions on one game `g` (a `STATE` record) and the box `t`
+(`TABLES`).
+
+All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
+keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
+
+A *kind* is the number of a card in `Components.cards`, a *group* a suit or one of the two kinds of super-trumps, and a
+*set of cards* a row with a number for each group (`state.GROUPS`). Player p + 1 sits to the left of player p.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_env.engine.bits import add
+from artus_env.engine.jit import jit
+from artus_env.engine.rng import below, random_bits
+from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
+from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SWORD_PHASE, TRICK_PHASE
+
+START, CHANCE = 100, 101
+"""Numbers of the deal's random stream behind those of its shuffle."""
+
+
+# --- cards -------------------------------------------------------------------------------------------------------
+
+
+@jit
+def put(t, cards, kind):
+    """Add a card to a set of cards."""
+    group = int(t["group"][kind])
+    one = 1 if group >= KNIGHTS else 1 << int(t["value"][kind]) - 1
+    cards[group] += one
+
+
+@jit
+def take(t, cards, kind):
+    """Remove a card from a set of cards that has it."""
+    group = int(t["group"][kind])
+    one = 1 if group >= KNIGHTS else 1 << int(t["value"][kind]) - 1
+    cards[group] -= one
+
+
+@jit
+def hand_size(t, g, player):
+    """How many cards a player holds, which all know: those dealt that haven't been played."""
+    return int(t["hand"]) - int(g["played_cards"][player])
+
+
+@jit
+def left_of(g, player, seats):
+    """The player who sits so many seats (fewer than players) to the left of a player."""
+    player += seats
+    return player - int(g["num_players"]) if player >= int(g["num_players"]) else player
+
+
+@jit
+def last_card(g, player):
+    """The kind of the card that a player played last. They must have played one since the last deal."""
+    return int(g["played"][player, int(g["played_cards"][player]) - 1])
+
+
+# --- who takes a trick -------------------------------------------------------------------------------------------
+
+
+@jit
+def strength(t, g, kind, led):
+    """How high a card ranks among those that aren't super-trumps: the higher place of a placed suit, then the value; 0
+    for cards of other suits than the one that was led (`led`)."""
+    suit = int(t["group"][kind])
+    place = int(g["places"][suit])
+    return 16 * place + int(t["value"][kind]) if place > 0 or suit == led else 0
+
+
+@jit
+def beats(t, g, kind, other, led):
+    """Whether a card takes a trick of the suit `led` (-1: none) from the card `other` that has held it so far.
+
+    Of super-trumps, the first one holds until one of the other kind comes: knight beats shield and shield beats knight.
+    They beat all other cards. Else the suit on the highest place wins, else the highest card of the led suit.
+    """
+    group, holding = int(t["group"][kind]), int(t["group"][other])
+    if group >= KNIGHTS:
+        return group != holding
+    if holding >= KNIGHTS:
+        return False
+    return strength(t, g, kind, led) > strength(t, g, other, led)
+
+
+@jit
+def add_to_trick(t, g, player, kind):
+    """The suit that has to be followed, and who takes the trick, with one card more in it."""
+    if int(g["in_trick"]) == 0:
+        group = int(t["group"][kind])
+        g["led"] = group if group < KNIGHTS else -1
+        g["winning"] = player
+    elif beats(t, g, kind, last_card(g, int(g["winning"])), int(g["led"])):
+        g["winning"] = player
+    g["in_trick"] = int(g["in_trick"]) + 1
+
+
+@jit
+def clear_trick(g):
+    """No card lies in the middle."""
+    g["in_trick"], g["led"], g["winning"] = 0, -1, -1
+
+
+@jit
+def landing(t, g, player):
+    """The field that a player's pawn goes to when they win a trick: the next one without a pawn."""
+    field = int(g["scores"][player])
+    free = False
+    while not free:
+        field += 1
+        free = True
+        for other in range(int(g["num_players"])):
+            if int(g["scores"][other]) == field:
+                free = False
+    return field
+
+
+@jit
+def is_sword(t, field):
+    """Whether a field carries a sword."""
+    return int(t["swords"]) >> field & 1 == 1
+
+
+# --- dealing -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def shuffle(t, g, seed):
+    """Make a pile of all cards: shuffled from deck order with numbers 0, 1, ... of a seed."""
+    size = int(t["cards"])
+    start = MAX_CARDS - size
+    for place in range(size):
+        g["pile"][start + place] = t["deck"][place]
+    for last in range(size - 1, 0, -1):
+        other = below(random_bits(seed, size - 1 - last), last + 1)
+        card = g["pile"][start + last]
+        g["pile"][start + last] = g["pile"][start + other]
+        g["pile"][start + other] = card
+    g["pile_size"] = size
+    for group in range(GROUPS):
+        g["discards"][group] = 0
+
+
+@jit
+def deal_hands(t, g):
+    """Deal full hands, card by card from the dealer's left on, after a shuffle if the pile has too few cards."""
+    players, hand = int(g["num_players"]), int(t["hand"])
+    if int(g["pile_size"]) < players * hand:
+        shuffle(t, g, random_bits(int(g["chance"]), int(g["shuffles"])))
+        g["shuffles"] = int(g["shuffles"]) + 1
+    place = MAX_CARDS - int(g["pile_size"])
+    player = left_of(g, int(g["dealer"]), 1)
+    for _ in range(hand):
+        for _ in range(players):
+            put(t, g["hands"][player], int(g["pile"][place]))
+            g["pile"][place] = -1
+            place += 1
+            player = left_of(g, player, 1)
+    g["pile_size"] = MAX_CARDS - place
+    for player in range(players):
+        for nth in range(MAX_HAND):
+            g["played"][player, nth] = -1
+        g["played_cards"][player] = 0
+        g["voids"][player] = 0
+
+
+@jit
+def deal(t, g, seed, start_player, num_players, rule_set):
+    """Set up a new game: pawns on field 0, no trumps, full hands.
+
+    Without a given start player (-1) one is drawn. The start player sits to the left of the dealer and leads.
+    """
+    for player in range(MAX_PLAYERS):
+        for group in range(GROUPS):
+            g["hands"][player, group] = 0
+        for nth in range(MAX_HAND):
+            g["played"][player, nth] = -1
+        g["scores"][player] = 0
+        g["played_cards"][player] = 0
+        g["voids"][player] = 0
+    for place in range(MAX_CARDS):
+        g["pile"][place] = -1
+    for suit in range(MAX_SUITS):
+        g["places"][suit] = 0
+    first = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
+    g["start_player"], g["player"], g["leader"] = first, first, first
+    clear_trick(g)
+    g["dealer"] = (first - 1) % num_players
+    g["num_players"], g["rule_set"], g["phase"], g["shuffles"] = num_players, rule_set, TRICK_PHASE, 0
+    g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
+    shuffle(t, g, seed)
+    deal_hands(t, g)
+
+
+# --- deciding ----------------------------------------------------------------------------------------------------
+
+
+@jit
+def is_over(t, g):
+    """Whether a pawn has reached the last field."""
+    return int(g["phase"]) == OVER
+
+
+@jit
+def chips_placed(t, g):
+    """How many trump chips lie on their places."""
+    count = 0
+    for suit in range(int(t["suits"])):
+        count += int(g["places"][suit]) > 0
+    return count
+
+
+@jit
+def put_suit(words, first, cards):
+    """Put the kinds `first`, `first + 1`, ... that are bits of `cards` into a set of actions."""
+    word, shift = first >> 6, first & 63
+    words[word] |= np.uint64(cards) << np.uint64(shift)
+    if shift > 64 - 16:
+        words[word + 1] |= np.uint64(cards) >> np.uint64(64 - shift)
+
+
+@jit
+def legal(t, g, words):
+    """The legal actions: see `engine.verbs.legal`.
+
+    With a card of the suit that was led, one of that suit must be played, and no super-trump; without one, anything.
+    """
+    for word in range(len(words)):
+        words[word] = 0
+    phase = int(g["phase"])
+    if phase == TRICK_PHASE:
+        player, values = int(g["player"]), int(t["values"])
+        led = int(g["led"])
+        if led >= 0 and int(g["hands"][player, led]) != 0:
+            put_suit(words, led * values, int(g["hands"][player, led]))
+            return
+        suits = int(t["suits"])
+        for suit in range(suits):
+            put_suit(words, suit * values, int(g["hands"][player, suit]))
+        for kind in range(2):
+            if int(g["hands"][player, KNIGHTS + kind]) > 0:
+                add(words, suits * values + kind)
+    elif phase == SWORD_PHASE:
+        suits = int(t["suits"])
+        if chips_placed(t, g) == suits:
+            for word in range(len(words)):
+                words[word] = t["swap_words"][word]
+            return
+        for suit in range(suits):
+            if int(g["places"][suit]) == 0:
+                add(words, int(t["trump_actions"]) + suit)
+        add(words, int(t["decline"]))
+
+
+@jit
+def points_of(t, g, action):
+    """Fields that a card brings its player at once: if it completes a trick that it wins."""
+    if action >= int(t["trump_actions"]) or int(g["in_trick"]) != int(g["num_players"]) - 1:
+        return 0
+    if not beats(t, g, action, last_card(g, int(g["winning"])), int(g["led"])):
+        return 0
+    player = int(g["player"])
+    return landing(t, g, player) - int(g["scores"][player])
+
+
+@jit
+def play(t, g, action):
+    """Play a card, or place or swap trump chips. Returns the fields that it brought its player at once."""
+    player = int(g["player"])
+    if int(g["phase"]) == SWORD_PHASE:
+        use_sword(t, g, action)
+        begin_trick(g)
+        return 0
+    led = int(g["led"])
+    if led >= 0 and int(t["group"][action]) != led:
+        g["voids"][player] = int(g["voids"][player]) | 1 << led
+    take(t, g["hands"][player], action)
+    add_to_trick(t, g, player, action)
+    count = int(g["played_cards"][player])
+    g["played"][player, count] = action
+    g["played_cards"][player] = count + 1
+    if int(g["in_trick"]) < int(g["num_players"]):
+        g["player"] = left_of(g, player, 1)
+        return 0
+    field = int(g["scores"][player])
+    end_trick(t, g)
+    return int(g["scores"][player]) - field
+
+
+@jit
+def use_sword(t, g, action):
+    """Place the chip of a suit on the lowest empty place, or decline; or swap the chips on two places."""
+    if action < int(t["decline"]):
+        g["places"][action - int(t["trump_actions"])] = chips_placed(t, g) + 1
+    elif action >= int(t["swap_actions"]):
+        first = int(t["swaps"][action - int(t["swap_actions"]), 0])
+        second = int(t["swaps"][action - int(t["swap_actions"]), 1])
+        for suit in range(int(t["suits"])):
+            place = int(g["places"][suit])
+            if place == first:
+                g["places"][suit] = second
+            elif place == second:
+                g["places"][suit] = first
+
+
+@jit
+def begin_trick(g):
+    """The leader is to play the first card of a trick."""
+    g["phase"] = TRICK_PHASE
+    g["player"] = int(g["leader"])
+
+
+@jit
+def end_trick(t, g):
+    """The winner's pawn moves; at the last field the game ends, else new hands are dealt if all are played, and a pawn
+    on a sword lets its player choose before the next trick."""
+    players = int(g["num_players"])
+    winner = int(g["winning"])
+    for player in range(players):
+        put(t, g["discards"], last_card(g, player))
+    field = landing(t, g, winner)
+    g["scores"][winner] = field
+    clear_trick(g)
+    if field == int(t["fields"]):
+        g["phase"] = OVER
+        g["player"] = g["leader"] = int(g["start_player"])
+        return
+    g["leader"] = winner
+    if int(g["played_cards"][winner]) == int(t["hand"]):
+        g["dealer"] = left_of(g, int(g["dealer"]), 1)
+        deal_hands(t, g)
+        g["leader"] = left_of(g, int(g["dealer"]), 1)
+    begin_trick(g)
+    if is_sword(t, field):
+        g["phase"] = SWORD_PHASE
+        g["player"] = winner
