@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from artus_env.engine.definition import Definition
-from artus_env.games.royal import moves, position, text, verbs
+from artus_env.games.royal import moves, position, tables, text, verbs
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
 from artus_env.games.royal.observation import observation_bounds, observation_scale
@@ -32,5 +34,7 @@ ROYAL = Definition(
     judge_weight=1.5,
     judge_deals=48,
     outlook_gates=(0.0, 0.0, 3.0, -0.2, 0.3),
+    presets=Path(__file__).parent / "presets",
+    documents=tables.TABLES,
     reconstructed=RECONSTRUCTED,
 )
