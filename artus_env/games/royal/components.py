@@ -27,6 +27,7 @@ MAX_HAND = 12
 MAX_FIELDS = 60
 """Fields with swords are the bits of one number."""
 SUPER_TRUMPS = ("knight", "shield")
+RULES = ("standard",)
 RULES_VERSION = 1
 """Goes into records; raised when the same moves would no longer give the same game."""
 

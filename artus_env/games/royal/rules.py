@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import add, popcount
+from artus_env.engine.bits import add
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
@@ -42,13 +42,9 @@ def take(t, cards, kind):
 
 
 @jit
-def held(g, player):
-    """How many cards are in a player's hand."""
-    count = 0
-    for group in range(GROUPS):
-        cards = int(g["hands"][player, group])
-        count += cards if group >= KNIGHTS else popcount(cards)
-    return count
+def hand_size(t, g, player):
+    """How many cards a player holds, which all know: those dealt that haven't been played."""
+    return int(t["hand"]) - int(g["played_cards"][player])
 
 
 @jit

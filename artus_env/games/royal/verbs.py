@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from artus_env.engine.jit import jit
 from artus_env.games.royal.actions import MASK_WORDS
+from artus_env.games.royal.knowledge import conceal, redeal
+from artus_env.games.royal.observation import observe
 from artus_env.games.royal.rules import deal, is_over, legal, play, points_of
 
 __all__ = [
+    "conceal",
     "deal",
     "is_over",
     "legal",
     "mask_words",
+    "observe",
     "play",
     "points_of",
+    "redeal",
     "scale",
 ]
 

@@ -1,0 +1,33 @@
+"""The royal card game as the engine sees it."""
+
+from __future__ import annotations
+
+from artus_env.engine.definition import Definition
+from artus_env.games.royal import moves, position, text, verbs
+from artus_env.games.royal.actions import action_table, build_tables
+from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
+from artus_env.games.royal.observation import observation_bounds, observation_scale
+from artus_env.games.royal.state import STATE
+
+ROYAL = Definition(
+    name="royal",
+    title="Artus: the royal card game",
+    rules=RULES,
+    rules_version=RULES_VERSION,
+    max_players=MAX_PLAYERS,
+    score="fields",
+    verbs=(verbs,),
+    standard=STANDARD,
+    state_dtype=STATE,
+    build_tables=build_tables,
+    action_table=action_table,
+    observation_bounds=observation_bounds,
+    observation_scale=observation_scale,
+    to_dict=position.to_dict,
+    from_dict=position.from_dict,
+    move_text=moves.move_text,
+    render=text.render,
+    action_meaning=moves.action_meaning,
+    actions_like=moves.actions_like,
+    reconstructed=RECONSTRUCTED,
+)

@@ -1,0 +1,293 @@
+"""What a player sees, as int8 features: one layout for 2 to 6 players and every box, seen from that player's seat.
+
+Players come in turn order from the viewer, cards by suit and value. `observation_layout` names every feature; the
+compiled `observe` writes them in that order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from artus_env.engine.bits import highest_bit, lowest_bit, popcount, unpack32, unpack64
+from artus_env.engine.jit import jit
+from artus_env.games.royal.components import (
+    MAX_CARDS,
+    MAX_COPIES,
+    MAX_HAND,
+    MAX_PLAYERS,
+    MAX_SUITS,
+    MAX_VALUE,
+    STANDARD,
+    Components,
+)
+from artus_env.games.royal.rules import last_card, left_of
+from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SHIELDS, TRICK_PHASE
+
+PLANE = MAX_SUITS * MAX_VALUE
+"""A plane has a flag for each value of each suit. Two words of bits hold it until it is written: the suits but the last
+one behind each other, and the last one."""
+LAST = MAX_SUITS - 1
+SUIT_BITS = (1 << MAX_VALUE) - 1
+IN_TRUMP = 3
+"""Features of a place for trumps."""
+NEAR = 3
+"""Up to so many tricks from the end are told apart by flags."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A block of `size` features with the same meaning and scale."""
+
+    name: str
+    size: int
+    low: int
+    high: int
+    scale: float  # multiply by it for floats of about -1..1
+    meaning: str
+
+
+@lru_cache(maxsize=16)
+def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]:
+    """The blocks of an observation, in order."""
+    course = 1 / components.fields
+
+    def flags(name: str, size: int, meaning: str) -> Feature:
+        return Feature(name, size, 0, 1, 1.0, meaning)
+
+    def plane(name: str, meaning: str) -> Feature:
+        return flags(name, PLANE, f"{meaning}: each suit in the order of the deck, values 1 to {MAX_VALUE}")
+
+    def super_trumps(name: str) -> Feature:
+        return Feature(f"{name} super-trumps", 2, 0, MAX_COPIES, 1 / MAX_COPIES, "how many knights, how many shields")
+
+    def by_player(name: str, high: int, scale: float, meaning: str) -> Feature:
+        return Feature(name, MAX_PLAYERS, 0, high, scale, f"{meaning}, for each player from the viewer on")
+
+    def sets(name: str, size: int, meaning: str) -> Feature:
+        return flags(name, MAX_PLAYERS * size, f"{meaning}, for each player from the viewer on")
+
+    return (
+        plane("hand", "own cards"),
+        super_trumps("own"),
+        plane("unseen", "cards in other hands or in the pile"),
+        super_trumps("unseen"),
+        plane("masters", "own cards that no unseen card of their suit is higher than"),
+        plane("takers", "own cards that may be played next and would take the trick from the cards in it"),
+        super_trumps("taking"),
+        flags("led", 1 + MAX_SUITS, "nothing, or the suit that has to be followed (one-hot)"),
+        flags("best card", 1 + GROUPS, "nothing, or suit, knight or shield of what takes the trick so far (one-hot)"),
+        Feature("best value", 1, 0, MAX_VALUE, 1 / MAX_VALUE, "value of that card"),
+        Feature("best place", 1, 0, MAX_SUITS, 1 / MAX_SUITS, "place of its suit among the trumps, 0: none"),
+        flags("phase", 2, "trick, sword (one-hot); both 0 when the game is over"),
+        flags("players", MAX_PLAYERS - 1, "2, 3, ... players (one-hot)"),
+        Feature("chips", 1, 0, MAX_SUITS, 1 / MAX_SUITS, "trump chips placed"),
+        flags("swaps", 1, "whether all chips are placed"),
+        Feature("deals", 1, 0, MAX_CARDS // 2, 0.25, "deals before the next shuffle"),
+        Feature("in trick", 1, 0, MAX_PLAYERS, 0.25, "cards in the trick"),
+        Feature("to come", 1, 0, MAX_PLAYERS, 0.25, "cards still to come in it"),
+        Feature("pile", 1, 0, MAX_CARDS, 1 / MAX_CARDS, "cards in the pile"),
+        Feature(
+            "trump cards",
+            IN_TRUMP * MAX_SUITS,
+            0,
+            MAX_VALUE,
+            1 / MAX_VALUE,
+            "own cards, highest own value, unseen cards of the suit on place 1, of that on place 2, ...",
+        ),
+        Feature("suits", MAX_SUITS, 0, MAX_VALUE, 0.25, "own cards of each suit"),
+        Feature("unseen suits", MAX_SUITS, 0, MAX_VALUE, 1 / MAX_VALUE, "unseen cards of each suit"),
+        flags("trumps", MAX_SUITS * MAX_SUITS, "the suit on place 1 (one-hot), on place 2, ...; higher places win"),
+        sets("voids", MAX_SUITS, "suits not followed since the last deal"),
+        sets("nearly there", NEAR, f"whether 1, ..., {NEAR} tricks to go are left (one-hot)"),
+        by_player("field", components.fields, course, "field of the pawn"),
+        by_player("tricks to go", components.fields, course, "tricks to the last field if no other pawn moved"),
+        by_player("target", components.fields, course, "field that the pawn goes to with the next trick"),
+        by_player("gain", MAX_PLAYERS, 0.25, "how many fields further that is"),
+        by_player("sword", 1, 1.0, "whether that field carries a sword"),
+        by_player("to sword", components.fields, 0.25, "fields to the next sword, 0: none lies ahead"),
+        by_player("cards", MAX_HAND, 0.125, "cards in hand"),
+        by_player("dealer", 1, 1.0, "who dealt (one-hot)"),
+        by_player("leader", 1, 1.0, "who leads this trick or, in the sword phase, the next one (one-hot)"),
+        by_player("to move", 1, 1.0, "who is to move (one-hot)"),
+        by_player("start player", 1, 1.0, "who led the first trick of the game (one-hot)"),
+        sets("card played", GROUPS, "suit, knight or shield of the card in the trick (one-hot)"),
+        by_player("value played", MAX_VALUE, 1 / MAX_VALUE, "value of the card in the trick"),
+        by_player("takes it", 1, 1.0, "whether that card takes the trick so far"),
+    )
+
+
+def observation_scale(components: Components = STANDARD) -> np.ndarray:
+    """Multiply an observation by it for floats of about -1..1: shape (F,), float32, a fresh array."""
+    return np.concatenate([np.full(block.size, block.scale, np.float32) for block in observation_layout(components)])
+
+
+@lru_cache(maxsize=16)
+def observation_bounds(components: Components = STANDARD) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
+    layout = observation_layout(components)
+    low = np.concatenate([np.full(block.size, block.low, np.int8) for block in layout])
+    high = np.concatenate([np.full(block.size, block.high, np.int8) for block in layout])
+    low.flags.writeable = high.flags.writeable = False
+    return low, high
+
+
+OBSERVATION_SIZE = len(observation_scale())
+SUPER = 2
+"""Features of a pair of super-trumps."""
+UNSEEN = PLANE + SUPER
+MASTERS = UNSEEN + PLANE + SUPER
+TAKERS = MASTERS + PLANE
+LED = TAKERS + PLANE + SUPER
+BEST_CARD = LED + 1 + MAX_SUITS
+BEST_VALUE, BEST_PLACE, PHASE = (BEST_CARD + 1 + GROUPS + k for k in range(3))
+PLAYERS = PHASE + 2
+CHIPS, SWAPS, DEALS, IN_TRICK, TO_COME, PILE, TRUMP_CARDS = (PLAYERS + MAX_PLAYERS - 1 + k for k in range(7))
+SUITS = TRUMP_CARDS + IN_TRUMP * MAX_SUITS
+UNSEEN_SUITS = SUITS + MAX_SUITS
+TRUMPS = UNSEEN_SUITS + MAX_SUITS
+VOIDS = TRUMPS + MAX_SUITS * MAX_SUITS
+NEARLY_THERE = VOIDS + MAX_PLAYERS * MAX_SUITS
+FIELD = NEARLY_THERE + MAX_PLAYERS * NEAR
+TO_GO, TARGET, GAIN, SWORD, TO_SWORD, CARDS, DEALER, LEADER, TO_MOVE, START_PLAYER, CARD_PLAYED = (
+    FIELD + MAX_PLAYERS * (1 + k) for k in range(11)
+)
+VALUE_PLAYED = CARD_PLAYED + MAX_PLAYERS * GROUPS
+TAKES_IT = VALUE_PLAYED + MAX_PLAYERS
+"""Where the blocks of `observation_layout` begin."""
+
+
+@jit
+def turns_after(viewer, player, players):
+    """How many places a player comes after the viewer."""
+    return player - viewer if player >= viewer else player - viewer + players
+
+
+@jit
+def write_plane(front, last, out, o):
+    """Write the two words of a plane. Bytes behind it become 0, too: write them later."""
+    unpack64(front, out, o)
+    unpack32(last, out, o + MAX_VALUE * LAST)
+
+
+@jit
+def observe(t, g, viewer, out):
+    """Write what `viewer` knows into `out`: shape (F,), int8.
+
+    Bits are written 32 or 64 at a time; what these write too much is overwritten by the blocks that follow. The loops
+    have few branches: most of them would be guessed wrong half of the time.
+    """
+    players = int(g["num_players"])
+    phase, led, in_trick = int(g["phase"]), int(g["led"]), int(g["in_trick"])
+    for i in range(LED - SUPER, len(out)):
+        out[i] = 0
+
+    # The trick: two words for the cards in it, and what takes it so far.
+    trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0
+    best_group, best_value, best_place = -1, 0, -1
+    if in_trick > 0:
+        player = int(g["leader"])
+        for _ in range(in_trick):
+            kind = last_card(g, player)
+            group, value = int(t["group"][kind]), int(t["value"][kind])
+            trick_front |= 1 << MAX_VALUE * group + value - 1 if group < LAST else 0
+            trick_last |= 1 << value - 1 if group == LAST else 0
+            trick_knights += group == KNIGHTS
+            trick_shields += group == SHIELDS
+            turn = turns_after(viewer, player, players)
+            out[CARD_PLAYED + GROUPS * turn + group] = 1
+            out[VALUE_PLAYED + turn] = value
+            player = left_of(g, player, 1)
+        winning = int(g["winning"])
+        kind = last_card(g, winning)
+        best_group, best_value = int(t["group"][kind]), int(t["value"][kind])
+        best_place = int(g["places"][best_group]) if best_group < KNIGHTS else MAX_SUITS + 1
+        out[TAKES_IT + turns_after(viewer, winning, players)] = 1
+
+    # The suits. A card takes the trick on a higher place than the best card so far, or with a higher value on the same
+    # place: of the same suit, that is.
+    follows = led >= 0 and int(g["hands"][viewer, led]) > 0
+    own_front, own_last, front, last = 0, 0, 0, 0
+    masters_front, masters_last, takers_front, takers_last = 0, 0, 0, 0
+    chips, trumps = 0, 0
+    for suit in range(MAX_SUITS):
+        own, place = int(g["hands"][viewer, suit]), int(g["places"][suit])
+        unseen = int(t["full"][suit]) ^ int(g["discards"][suit]) ^ own
+        unseen ^= trick_front >> MAX_VALUE * suit & SUIT_BITS if suit < LAST else trick_last
+        height = highest_bit(2 * unseen + 1)
+        masters = own >> height << height
+        higher = own >> best_value << best_value if place > 0 or suit == led else 0
+        takers = own if place > best_place else higher if place == best_place else 0
+        takers = takers if suit == led or not follows else 0
+        if suit < LAST:
+            own_front |= own << MAX_VALUE * suit
+            front |= unseen << MAX_VALUE * suit
+            masters_front |= masters << MAX_VALUE * suit
+            takers_front |= takers << MAX_VALUE * suit
+        else:
+            own_last, last, masters_last, takers_last = own, unseen, masters, takers
+        chips += place > 0
+        trumps |= 1 << MAX_SUITS * place + suit
+        count, unseen_count = popcount(own), popcount(unseen)
+        out[SUITS + suit] = count
+        out[UNSEEN_SUITS + suit] = unseen_count
+        at = TRUMP_CARDS + IN_TRUMP * (place - 1)  # in front of the block, to be overwritten, if it isn't placed
+        out[at] = count
+        out[at + 1] = highest_bit(2 * own + 1)
+        out[at + 2] = unseen_count
+    own_knights, own_shields = int(g["hands"][viewer, KNIGHTS]), int(g["hands"][viewer, SHIELDS])
+    write_plane(own_front, own_last, out, 0)
+    write_plane(front, last, out, UNSEEN)
+    write_plane(masters_front, masters_last, out, MASTERS)
+    write_plane(takers_front, takers_last, out, TAKERS)
+    out[UNSEEN - SUPER], out[UNSEEN - 1] = own_knights, own_shields
+    out[MASTERS - SUPER] = int(t["full"][KNIGHTS]) - int(g["discards"][KNIGHTS]) - own_knights - trick_knights
+    out[MASTERS - 1] = int(t["full"][SHIELDS]) - int(g["discards"][SHIELDS]) - own_shields - trick_shields
+    out[LED - SUPER] = 0 if follows or best_group == KNIGHTS else own_knights
+    out[LED - 1] = 0 if follows or best_group == SHIELDS else own_shields
+
+    # What is going on.
+    out[LED + 1 + led] = 1
+    out[BEST_CARD + 1 + best_group] = 1
+    out[BEST_VALUE] = best_value
+    out[BEST_PLACE] = best_place if 0 <= best_group < KNIGHTS else 0
+    if phase != OVER:
+        out[PHASE + phase] = 1
+    out[PLAYERS + players - 2] = 1
+    out[CHIPS] = chips
+    out[SWAPS] = chips == int(t["suits"])
+    out[DEALS] = int(g["pile_size"]) // (players * int(t["hand"]))
+    out[IN_TRICK] = in_trick
+    out[TO_COME] = players - in_trick if phase == TRICK_PHASE else 0
+    out[PILE] = g["pile_size"]
+
+    # The players.
+    pawns, voids = 0, 0
+    for player in range(players):
+        pawns |= 1 << int(g["scores"][player])
+        voids |= int(g["voids"][player]) << MAX_SUITS * turns_after(viewer, player, players)
+    unpack64(trumps >> MAX_SUITS, out, TRUMPS)
+    unpack64(voids, out, VOIDS)
+    swords, fields, hand = int(t["swords"]), int(t["fields"]), int(t["hand"])
+    for player in range(players):
+        turn = turns_after(viewer, player, players)
+        field = int(g["scores"][player])
+        ahead = pawns >> field + 1
+        to_go = fields - field - popcount(ahead)
+        gain = 1 + lowest_bit(ahead + 1 & ~ahead)
+        next_swords = swords >> field + 1
+        for tricks in range(NEAR):
+            out[NEARLY_THERE + NEAR * turn + tricks] = to_go == tricks + 1
+        out[FIELD + turn] = field
+        out[TO_GO + turn] = to_go
+        out[TARGET + turn] = min(fields, field + gain)
+        out[GAIN + turn] = gain
+        out[SWORD + turn] = next_swords >> gain - 1 & 1
+        out[TO_SWORD + turn] = lowest_bit(next_swords) + 1 if next_swords else 0
+        out[CARDS + turn] = hand - int(g["played_cards"][player])
+    out[DEALER + turns_after(viewer, int(g["dealer"]), players)] = 1
+    out[LEADER + turns_after(viewer, int(g["leader"]), players)] = 1
+    out[TO_MOVE + turns_after(viewer, int(g["player"]), players)] = 1
+    out[START_PLAYER + turns_after(viewer, int(g["start_player"]), players)] = 1
