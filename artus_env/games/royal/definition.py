@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artus_env.engine.definition import Definition
-from artus_env.games.royal import moves, position, text, verbs
+from artus_env.games.royal import moves, picture, position, shapes, sight, text, verbs, words
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
 from artus_env.games.royal.observation import observation_bounds, observation_scale
@@ -27,7 +27,12 @@ ROYAL = Definition(
     from_dict=position.from_dict,
     move_text=moves.move_text,
     render=text.render,
+    picture=picture.picture,
+    colours=shapes.flat_colours,
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
+    words=words,
+    sight=sight,
+    page=sight.PAGE,
     reconstructed=RECONSTRUCTED,
 )

@@ -17,8 +17,8 @@ from artus_env.engine.drawing import THEMES, badge, label, short, shortened, xml
 from artus_env.engine.wording import counted, letter_of
 from artus_env.games.royal import shapes
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.shapes import CARD_HEIGHT, CARD_WIDTH, card_at, card_back, placed, suit_coin, suit_sign
-from artus_env.games.royal.tricks import LastMove, Trick, holder, last_move, led_suit, playable
+from artus_env.games.royal.shapes import CARD_HEIGHT, CARD_WIDTH, card_at, card_back, placed, suit_coin
+from artus_env.games.royal.tricks import LastMove, holder, last_move, led_suit, playable
 
 LAYOUTS = ("wide", "table")
 WIDTH, HEIGHT = 1216, 688
@@ -173,10 +173,12 @@ def _course(components: Components) -> list[str]:
         )
         corner = label(x - 35 * scale, y - 28 * scale, 15 * scale, f"{'plate' if goal else 'ink'} start", str(field))
         if goal:
-            lines.append(placed(x, y + scale, 2 * scale, f'<path class="plate" d="{shapes.CROWN}"/>'))
+            lines.append(placed(x, y - 6 * scale, 1.7 * scale, f'<path class="plate" d="{shapes.CROWN}"/>'))
             lines.append(label(x, y + 28 * scale, 15 * scale, "plate", "Artus"))
         elif sword:
-            lines.append(placed(x + 27 * scale, y - 24 * scale, 0.95 * scale, f'<path class="steel" d="{shapes.SWORD}"/>'))
+            lines.append(
+                placed(x + 27 * scale, y - 24 * scale, 0.95 * scale, f'<path class="steel" d="{shapes.SWORD}"/>')
+            )
         elif field == 0:
             lines.append(label(x - 22 * scale, y - 28 * scale, 13 * scale, "mute start", "start"))
         lines.append(f"{corner}</g>")
@@ -207,6 +209,8 @@ def _pawns(position: dict[str, Any], components: Components, last: LastMove | No
             x += 25 * scale * (nth % 3 - (columns - 1) / 2)
             y += 8 * scale + 27 * scale * (nth // 3 - (rows - 1) / 2)
             size = 0.54 * scale
+        elif field == components.fields:
+            y, size = y + 17 * scale, 1.05 * scale  # below the crown
         else:
             y += 8 * scale
         yield (
@@ -323,7 +327,7 @@ def _middle(position: dict[str, Any], components: Components, last: LastMove | N
     if suit:
         text = f"{suit} led"
         middle = CENTRE + 16
-        yield placed(middle - 5.2 * len(text) - 22, STATUS, 0.85, suit_coin(components.suits.index(suit)))
+        yield placed(middle - 5.6 * len(text) - 24, STATUS, 0.85, suit_coin(components.suits.index(suit)))
         yield label(middle, STATUS, 19, "ink", text)
     elif trick:
         yield label(CENTRE, STATUS, 19, "ink", "no suit to follow")
@@ -335,21 +339,21 @@ def _middle(position: dict[str, Any], components: Components, last: LastMove | N
     yield badge(actor, CENTRE - 6.2 * len(text) - 10, DUE, 0.85)
     yield label(CENTRE + 18, DUE, 22, "ink", text)
     pile = position["pile"] if isinstance(position["pile"], int) else len(position["pile"])
-    for kind, count, x in (("pile", pile, 113), ("discards", len(position["discards"]), 534)):
+    for kind, count, word, x in (("pile", pile, "pile", 113), ("discards", len(position["discards"]), "out", 534)):
         if count:
-            inside = card_back() if kind == "pile" else _face_down()
+            inside = card_back() if kind == "pile" else _discards()
         else:
             inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         yield (
             f'<g data-pile="{kind}" data-count="{count}"><title>{counted(count, "card")} in the {kind}</title>'
-            f"{placed(x, 503, 0.92, inside)}{label(x + 20, 572, 14, 'mute', f'{count} {kind}' if kind == 'pile' else f'{count} out')}</g>"
+            f"{placed(x, 503, 0.92, inside)}{label(x + 20, 572, 14, 'mute', f'{count} {word}')}</g>"
         )
     if note:
         yield label(CENTRE, 578, 12, "mute thin", note)
 
 
-def _face_down() -> str:
-    """Discards: a stack of plain faces."""
+def _discards() -> str:
+    """A stack of faces, about the size of a card."""
     return "".join(
         f'<rect class="face cut" x="{x}" y="{y}" width="{CARD_WIDTH - 4}" height="{CARD_HEIGHT - 4}" rx="5"/>'
         for x, y in ((4, 0), (2, 2), (0, 4))
@@ -359,9 +363,7 @@ def _face_down() -> str:
 # --- the players ---------------------------------------------------------------------------------------------------
 
 
-def _panel(
-    position: dict[str, Any], components: Components, player: int, names: Sequence[str] | None
-) -> Iterator[str]:
+def _panel(position: dict[str, Any], components: Components, player: int, names: Sequence[str] | None) -> Iterator[str]:
     """Name, field, voids, hand, and what was played since the deal, of one player."""
     n, field = position["num_players"], position["fields"][player]
     height = (COURSE - PANEL_GAP * (n - 1)) / n
@@ -409,7 +411,7 @@ def _cards(
     rows = 2 if position["num_players"] < 4 else 1
     room, slots = PANEL_WIDTH - 2 * PADDING, components.hand
     split = 14 if rows == 1 else 0  # between hand and played cards
-    tall = (height - head - LIFT - 9 - 14 * (rows - 1)) / rows
+    tall = (height - head - LIFT - 9 - 24 * (rows - 1)) / rows
     scale = min(tall / CARD_HEIGHT, 1.5, (room - split) / (min(slots, 8) * (CARD_WIDTH + 4)))
     step = min((CARD_WIDTH + 4) * scale, (room - split - CARD_WIDTH * scale) / max(1, slots - 1))
     left, y = PANEL_LEFT + PADDING, top + head + LIFT

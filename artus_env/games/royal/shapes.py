@@ -183,4 +183,4 @@ def card_at(card: str | None, components: Components, x: float, y: float, scale:
     around it."""
     inside = card_front(card, components) if card else card_back()
     where = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
-    return f"<g {about} {where}><title>{xml_text(card or 'a hidden card')}</title>{mark}{inside}</g>"
+    return f"<g {about}><title>{xml_text(card or 'a hidden card')}</title><g {where}>{mark}{inside}</g></g>"
