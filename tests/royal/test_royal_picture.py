@@ -66,7 +66,7 @@ def first(num_players, holds, seeds=range(40)):
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_every_picture_of_a_game_shows_what_the_position_says(num_players):
     for number, (before, move, table, _) in enumerate(steps(royal(num_players))):
-        if number % 7 and table["phase"] == "trick":
+        if number % 19 and table["phase"] == "trick":
             continue
         root = parsed(picture(table, before=before, move=move))
         assert root.get("role") == "img"
@@ -132,7 +132,7 @@ def test_the_strongest_trump_is_marked_and_alone():
 
 
 def test_the_card_that_holds_the_trick_is_marked_and_stays_until_the_next_card_is_led():
-    for before, move, after, _ in steps(royal(5, 3)):
+    for before, move, after, _ in steps(royal(3, 3)):
         root = parsed(picture(after, before=before, move=move))
         laid = [(int(card.get("data-trick")), card.get("data-card")) for card in having(root, trick=None)]
         winning = [
@@ -173,8 +173,8 @@ def test_what_may_be_played_stands_out():
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_tricks_are_read_as_the_rules_play_them(num_players):
     """Who takes a trick, where the pawn goes and what may be played, for every move of some games."""
-    for seed in range(6):
-        for before, move, after, _ in steps(royal(num_players, seed), seed):
+    for seed in range(2):
+        for before, move, after, game in steps(royal(num_players, seed), seed):
             last = last_move(before, move, after)
             if last.taker is not None:
                 gained = [p for p in range(num_players) if after["fields"][p] != before["fields"][p]]
@@ -183,7 +183,7 @@ def test_tricks_are_read_as_the_rules_play_them(num_players):
                 assert last == last_move(before, move, None)
             if after["phase"] == "trick":
                 hand = after["hands"][after["turn"]]
-                assert playable(hand, after["trick"]) == {*Game.from_dict(after).moves()}
+                assert playable(hand, after["trick"]) == {*game.moves()}
 
 
 @pytest.mark.parametrize(
