@@ -112,7 +112,8 @@ def test_the_course_goes_clockwise_from_start_to_artus_in_equal_steps():
     assert [int(field.get("data-field")) for field in fields] == list(range(28))
     assert [f for f, field in enumerate(fields) if "sword" in field.find(f"{SVG}title").text] == [4, 8, 12, 16, 20, 24]
     assert texts(fields[0]) == ["start", "0"]
-    assert texts(fields[27]) == ["Artus", "27"]
+    assert texts(fields[27]) == ["27"]
+    assert "Artus" in texts(root)
     middles = [tile(field, STANDARD) for field in range(28)]
     for (x0, y0), (x1, y1) in itertools.pairwise([*middles, middles[0]]):
         assert abs(x1 - x0) + abs(y1 - y0) == pytest.approx(83)

@@ -174,7 +174,6 @@ def _course(components: Components) -> list[str]:
         corner = label(x - 35 * scale, y - 28 * scale, 15 * scale, f"{'plate' if goal else 'ink'} start", str(field))
         if goal:
             lines.append(placed(x, y - 6 * scale, 1.7 * scale, f'<path class="plate" d="{shapes.CROWN}"/>'))
-            lines.append(label(x, y + 28 * scale, 15 * scale, "plate", "Artus"))
         elif sword:
             lines.append(
                 placed(x + 27 * scale, y - 24 * scale, 0.95 * scale, f'<path class="steel" d="{shapes.SWORD}"/>')
@@ -199,6 +198,9 @@ def _pawns(position: dict[str, Any], components: Components, last: LastMove | No
             f'<rect class="trail none" x="{short(x - size / 2)}" y="{short(y - size / 2)}" width="{short(size)}" '
             f'height="{short(size)}" rx="{short(12 * scale)}"/></g>'
         )
+    if components.fields not in fields:  # else the winner's pawn stands there
+        x, y = tile(components.fields, components)
+        yield label(x, y + 28 * scale, 15 * scale, "plate", "Artus")
     starting = [player for player, field in enumerate(fields) if field == 0]
     for player, field in enumerate(fields):
         x, y = tile(field, components)
