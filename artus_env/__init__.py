@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from artus_env import default as _default
 from artus_env.default import Batch, Game
 from artus_env.engine.game import IllegalMoveError
+from artus_env.engine.games import game_names as _game_names
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
 from artus_env.games.artus.components import Card, Components
@@ -54,6 +58,18 @@ def warmup(game: str = DEFAULT_GAME) -> None:
     env.reset(seed=0)
     while not env.terminations[env.agent_selection]:
         env.step(int(env.last()[0]["action_mask"].argmax()))
+
+
+def __getattr__(name: str) -> Any:
+    """`NAME_v0` of an installed game: its environments for PettingZoo, `env` and `raw_env`."""
+    game = name.removesuffix("_v0").replace("_", "-")
+    if name.endswith("_v0") and game == DEFAULT_GAME:
+        return import_module(f"{__name__}.{name}")
+    if name.endswith("_v0") and game in _game_names():
+        from artus_env.environments import Environments  # only needed here
+
+        return Environments(game)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 register(DEFAULT_GAME)

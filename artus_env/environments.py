@@ -1,11 +1,12 @@
 """Any installed game as an environment: `env(game="...")` for PettingZoo, `GameEnv(game="...")` for Gymnasium.
 
-They are registered as `NAME-v0` (PettingZoo) and `Name-v0` (Gymnasium), as `artus_env.artus_v0` and
-`artus_env.gymnasium_v0` are for the default game.
+`artus_env.registration` says under which names they are registered, as `artus_env.artus_v0` and
+`artus_env.gymnasium_v0` are for the default game. `Environments` is what `from artus_env import NAME_v0` gives.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from artus_env.default import Batch, Game
@@ -43,3 +44,18 @@ def env(**arguments: Any) -> AnyAEC:
 def raw_env(**arguments: Any) -> AnyAEC:
     """A game for PettingZoo; an illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
     return AnyAEC(**arguments, raise_illegal=True)
+
+
+@dataclass(frozen=True)
+class Environments:
+    """One game for PettingZoo: `env()` and `raw_env()`, as the modules of PettingZoo's own games have them."""
+
+    game: str
+
+    def env(self, **arguments: Any) -> AnyAEC:
+        """An illegal action ends the game. See `GameAEC` for the arguments."""
+        return env(game=self.game, **arguments)
+
+    def raw_env(self, **arguments: Any) -> AnyAEC:
+        """An illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
+        return raw_env(game=self.game, **arguments)

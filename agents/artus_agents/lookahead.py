@@ -12,18 +12,20 @@ from artus_env.engine.bits import next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import below, random_bits
-from artus_env.engine.verbs import is_over, judge, mask_words, play, routine
+from artus_env.engine.verbs import is_over, judge, mask_words, play, redeal, routine
 from artus_env.engine.verbs import legal as write_legal
 from artus_env.engine.workers import run_shares, scratch, shares, threads_for
 
 GAMES_PER_THREAD = 16
+_DEALS = 1 << 20  # numbers of a decision's stream from here on are for deals, those below break ties
 
 
 class LookaheadAgent:
     """Plays out each own action, and each second one where it moves again, and takes the best position.
 
-    A position is judged by the game's verb `judge`. Actions that the game calls routine are played without a look
-    ahead.
+    A position is judged by the game's verb `judge`; where that depends on what is hidden (`Definition.judge_deals`), an
+    action is judged in several deals that fit what the player knows, the same ones for all actions. Actions that the
+    game calls routine are played without a look ahead.
 
     Args:
         weight: What a player holds counts at this weight beside their score, see `judge`; None: as the game says.
@@ -49,12 +51,13 @@ class LookaheadAgent:
         """See `Agent.act`."""
         count = len(view)
         bounds = shares(count, threads_for(count, GAMES_PER_THREAD))
-        states = view.redeal(view.keys)  # what it can't know plays no part; this only makes sure
+        states = view.redeal(view.keys)  # the first deal; the truth isn't even here
         weight = view.definition.judge_weight if self.weight is None else self.weight
         actions = np.empty(count, np.int64)
         arguments = (
             view.tables, states, view.legal_bits, scratch(len(bounds) - 1, 3, states.dtype),
-            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), weight, view.keys, actions,
+            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), weight, view.definition.judge_deals,
+            view.keys, actions,
         )  # fmt: skip
         run_shares(lookahead, lookahead_shares, arguments, bounds)
         return actions
@@ -78,15 +81,19 @@ def best_in_turn(t, games, level, legal, player, weight):
 
 
 @jit
-def lookahead_one(t, games, legal, second, weight, key):
-    """The action that leads to the best judgement; ties broken at random. `games[0]` is the game."""
+def lookahead_one(t, games, legal, second, weight, deals, key):
+    """The action that leads to the best judgement in so many deals; ties broken at random. `games[0]` is the first."""
     player = int(games[0]["player"])
     best, chosen, equals = -math.inf, -1, 0
     action = next_action(legal, -1)
     while action >= 0:
-        games[1] = games[0]
-        play(t, games[1], action)
-        judged = best_in_turn(t, games, 1, second, player, weight)
+        judged = 0.0
+        for deal in range(deals):
+            games[1] = games[0]
+            if deal > 0:
+                redeal(t, games[1], player, random_bits(key, _DEALS + deal))
+            play(t, games[1], action)
+            judged += best_in_turn(t, games, 1, second, player, weight)
         if judged > best:
             best, chosen, equals = judged, action, 1
         elif judged == best:
@@ -98,7 +105,7 @@ def lookahead_one(t, games, legal, second, weight, key):
 
 
 @jit
-def lookahead(tables, states, legal, scratch, words, weight, keys, actions, low, high, share=0):
+def lookahead(tables, states, legal, scratch, words, weight, deals, keys, actions, low, high, share=0):
     """One action for each game: shape (n,), int64.
 
     Args:
@@ -112,10 +119,12 @@ def lookahead(tables, states, legal, scratch, words, weight, keys, actions, low,
         actions[i] = routine(t, states[i], keys[i])
         if actions[i] < 0:
             scratch[share, 0] = states[i]
-            actions[i] = lookahead_one(t, scratch[share], legal[i], second, weight, keys[i])
+            actions[i] = lookahead_one(t, scratch[share], legal[i], second, weight, deals, keys[i])
 
 
 @jit_parallel
-def lookahead_shares(tables, states, legal, scratch, words, weight, keys, actions, bounds):
+def lookahead_shares(tables, states, legal, scratch, words, weight, deals, keys, actions, bounds):
     for share in numba.prange(len(bounds) - 1):
-        lookahead(tables, states, legal, scratch, words, weight, keys, actions, bounds[share], bounds[share + 1], share)
+        lookahead(
+            tables, states, legal, scratch, words, weight, deals, keys, actions, bounds[share], bounds[share + 1], share
+        )

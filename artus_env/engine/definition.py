@@ -55,6 +55,7 @@ class Definition:
         action_meaning: (action, components) -> what an action means on any table.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
+        judge_deals: In how many deals `lookahead` judges an action: 1 where `judge` looks at nothing hidden.
         outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one
             number for each, or none for zeros.
         words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
@@ -89,6 +90,7 @@ class Definition:
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0
+    judge_deals: int = 1
     outlook_gates: tuple[float, ...] = ()
     words: Any = None
     sight: Any = None

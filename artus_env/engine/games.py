@@ -18,6 +18,11 @@ def game_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
+def game_modules() -> dict[str, str]:
+    """The module that brings each installed game, by the game's name. Nothing is imported."""
+    return {entry.name: entry.module for entry in reversed(tuple(entry_points(group=GROUP)))}  # the first one counts
+
+
 def find_game(game: str | Definition) -> Definition:
     """A game's definition from its name, or from itself.
 

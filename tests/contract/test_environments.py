@@ -1,5 +1,7 @@
 """Every game as an environment: what PettingZoo, Gymnasium and Stable-Baselines3 ask for."""
 
+import pickle
+
 import gymnasium
 import numpy as np
 import pettingzoo
@@ -13,10 +15,11 @@ from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.monitor import Monitor
 
-from artus_env import IllegalMoveError
+import artus_env
+from artus_env import DEFAULT_GAME, IllegalMoveError
 from artus_env.engine.rewards import reward_modes
 from artus_env.environments import AnyEnv, AnyVectorEnv, env, raw_env
-from artus_env.registration import gymnasium_name
+from artus_env.registration import gymnasium_name, pettingzoo_name
 from every_game import games, largest, variants, variants_of
 
 EPISODES = 3
@@ -28,7 +31,7 @@ def arguments(variant, **others):
 
 def registered(game):
     """What Gymnasium calls the environment of a game."""
-    return f"artus_env:{gymnasium_name(game)}"
+    return f"artus_env:{gymnasium_name(game, DEFAULT_GAME)}"
 
 
 def choose(masks, rng):
@@ -64,11 +67,24 @@ def test_it_is_a_pettingzoo_environment(make, variant):
 
 @games
 def test_it_is_registered(game):
-    made = pettingzoo.make("aec", f"{game}-v0")
+    made = pettingzoo.make("aec", pettingzoo_name(game, DEFAULT_GAME))
     made.reset(seed=1)
     assert made.game == variants_of(game)[0].new_game(1)
     single = gymnasium.make(registered(game))
     assert single.reset(seed=1)[1]["action_mask"].any()
+
+
+@games
+def test_its_environments_are_attributes_of_the_package(game):
+    made = getattr(artus_env, f"{game.replace('-', '_')}_v0")
+    assert made.raw_env(num_players=2).metadata["name"] == f"{game}_v0"
+    one, copy = made.env(reward="margin"), pickle.loads(pickle.dumps(made.env))(reward="margin")
+    one.reset(seed=3)
+    copy.reset(seed=3)
+    assert one.game == copy.game
+    assert one.game.definition.name == game
+    with pytest.raises(AttributeError, match="no attribute 'nobodys_v0'"):
+        artus_env.nobodys_v0  # noqa: B018
 
 
 @variants
@@ -144,7 +160,7 @@ def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, var
     options = {"rules": variant.rules, "num_players": variant.num_players}
     native = gymnasium.make_vec(name, 3, autoreset_mode=mode, **options)
     loop = gymnasium.make_vec(name, 3, "sync", vector_kwargs={"autoreset_mode": mode}, **options)
-    assert isinstance(native, AnyVectorEnv) or variant.game == "artus"
+    assert isinstance(native, AnyVectorEnv) or variant.game == DEFAULT_GAME
     rng, result, ends = np.random.default_rng(0), native.reset(seed=7), 0
     assert data_equivalence(result, loop.reset(seed=7), exact=True)
     info = result[1]

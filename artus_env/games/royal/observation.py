@@ -181,8 +181,9 @@ def observe(t, g, viewer, out):
     """
     players = int(g["num_players"])
     phase, led, in_trick = int(g["phase"]), int(g["led"]), int(g["in_trick"])
-    for i in range(LED - SUPER, len(out)):
-        out[i] = 0
+    for start in range(LED - SUPER, len(out) - 64, 64):
+        unpack64(0, out, start)
+    unpack64(0, out, len(out) - 64)
 
     # The trick: two words for the cards in it, and what takes it so far.
     trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0

@@ -144,7 +144,7 @@ def _read_fields(fields: Any, state: np.void, components: Components) -> None:
     for player, value in enumerate(_list("fields", fields, int(state["num_players"]))):
         field = whole_number(f"fields[{player}]", value, 0, last)
         if field and field in places:
-            raise ValueError(f"fields: the pawns of players {places[field]} and {player} stand both on field {field}")
+            raise ValueError(f"fields: the pawns of players {places[field]} and {player} both stand on field {field}")
         places[field] = player
         state["scores"][player] = field
     if over != (last in places):
@@ -306,6 +306,11 @@ def _read_voids(voids: Any, state: np.void, components: Components) -> None:
     if not ways:
         raise ValueError(f"player {taker} can't have taken the last trick")
     cards = [(player, played[player][int(state["played_cards"][player]) - 1]) for player in seats[taker][:in_trick]]
+    led = int(state["led"])
+    for player, kind in cards:
+        if 0 <= led != group[kind] and not marked[player] >> led & 1:
+            suit = components.suits[led]
+            raise ValueError(f"voids: player {player} hasn't followed {suit} and must be marked void of it")
     if {_voids_after(shown, cards, group) for _, shown in ways}.isdisjoint({tuple(marked)}):
         raise ValueError("voids must be the suits that a player hasn't followed since the deal, got others")
 

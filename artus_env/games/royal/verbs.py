@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from artus_env.engine.jit import jit
 from artus_env.games.royal.actions import MASK_WORDS
+from artus_env.games.royal.judgement import appeal, doubt, judge, outlook, outlooks, routine
 from artus_env.games.royal.knowledge import conceal, redeal
 from artus_env.games.royal.observation import observe
 from artus_env.games.royal.rules import deal, is_over, legal, play, points_of
 
 __all__ = [
+    "appeal",
     "conceal",
     "deal",
+    "doubt",
     "is_over",
+    "judge",
     "legal",
     "mask_words",
     "observe",
+    "outlook",
+    "outlooks",
     "play",
     "points_of",
     "redeal",
+    "routine",
     "scale",
 ]
 
