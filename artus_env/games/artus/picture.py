@@ -13,20 +13,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from artus_env.engine.drawing import THEMES, badge, label, short, shortened, xml_text
 from artus_env.engine.wording import counted, letter_of, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
-from artus_env.games.artus.shapes import (
-    CARD_HEIGHT,
-    CARD_WIDTH,
-    THEMES,
-    badge,
-    label,
-    ring_row,
-    short,
-    xml_text,
-)
+from artus_env.games.artus.shapes import CARD_HEIGHT, CARD_WIDTH, ring_row
 
 LAYOUTS = ("wide", "table")
 WIDTH, HEIGHT = 1216, 688
@@ -440,7 +432,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
         yield label(
-            CENTRE, CENTRE + 38, 14, "mute", f"{letter_of(last.player)}: {_shortened(last.move.text, 22)}{points}"
+            CENTRE, CENTRE + 38, 14, "mute", f"{letter_of(last.player)}: {shortened(last.move.text, 22)}{points}"
         )
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
@@ -490,7 +482,7 @@ def _panel(
     notes = [f"player {player}"] if names else []
     notes += ["starts"] if position["start_player"] == player else []
     notes += (["won"] if over else ["to move"]) if marked else []
-    name = _shortened(names[player], 24) if names else f"player {player}"
+    name = shortened(names[player], 24) if names else f"player {player}"
     yield label(x + 48, top + (23 if notes else 30), 18, "ink start", name)
     if notes:
         yield label(x + 48, top + 42, 12, "mute thin start", " · ".join(notes))
@@ -500,10 +492,6 @@ def _panel(
     yield from _tiles(tiles, right - number_width - 10, top + 20)
     yield from _cards(position, components, player, form, top, last)
     yield "</g>"
-
-
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _tiles(count: int, right: float, top: float) -> Iterator[str]:

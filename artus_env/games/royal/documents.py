@@ -67,5 +67,5 @@ def observation(components: Components = STANDARD) -> str:
     return markdown(["index", "size", "block", "range", "scale", "meaning"], rows)
 
 
-TABLES = {"box": box, "actions": actions, "observation": observation}
+DOCUMENTS = {"box": box, "actions": actions, "observation": observation}
 """Beside those that every game has."""
