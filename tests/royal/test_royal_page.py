@@ -15,8 +15,8 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 from artus_env import Game
 from artus_env.games.royal.components import STANDARD
 from artus_training.play.command import seats
+from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
-from artus_training.play.table import Table
 from play_server import Serving, wait_until
 from test_play_browser import CHROMIUM, chromium, link, open_page, shoot, step_of, wait_for_step  # noqa: F401
 
@@ -30,19 +30,19 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 @contextmanager
 def serving(folder, people, agents=(), seed=5, until=lambda position: True):
-    """A server with a game, played at random up to a position: (server, its table)."""
+    """A server with a game, played at random up to a position: (server, its hosted)."""
     for nth in range(seed, seed + 60):
-        table = Table.deal(Store(folder / str(nth)), None, seats(people, agents), nth, "royal")
+        hosted = HostedGame.deal(Store(folder / str(nth)), None, seats(people, agents), nth, "royal")
         rng = random.Random(nth)
-        while not table.game.over and not until(table.game.to_dict()):
-            table.play(table.game.player, table.number, rng.choice(table.game.moves()))
-        if until(table.game.to_dict()):
+        while not hosted.game.over and not until(hosted.game.to_dict()):
+            hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
+        if until(hosted.game.to_dict()):
             break
     else:
         raise AssertionError("it doesn't happen")
     server = Serving(folder / str(nth))
     try:
-        yield server, server.lobby.tables[table.name]
+        yield server, server.lobby.games[hosted.name]
     finally:
         server.stop()
 
@@ -61,14 +61,14 @@ def click(page, selector, tap=False):
     page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
 
 
-def play_one(page, table, rng, tap=False):
-    """One decision by clicks: a card of the fan or chips on the table, then `Play it`."""
-    number = table.number
+def play_one(page, hosted, rng, tap=False):
+    """One decision by clicks: a card of the fan or chips on the hosted, then `Play it`."""
+    number = hosted.number
     step = wait_for_step(page, *STEPS)
     while step != "confirm":
         if step == "card":
             cards = page.locator("#hand .playable").evaluate_all("all => all.map(each => each.dataset.card)")
-            assert {*cards} == {*table.game.moves()}
+            assert {*cards} == {*hosted.game.moves()}
             click(page, f'#hand .playable[data-card="{rng.choice(cards)}"]', tap)
         elif rng.random() < 0.2 and page.locator("#options button", has_text="Decline").count():
             page.locator("#options button", has_text="Decline").click()
@@ -77,34 +77,34 @@ def play_one(page, table, rng, tap=False):
             click(page, f'.halo[data-halo="{rng.choice(halos)}"]', tap)
         step = wait_for_step(page, *STEPS)
     click(page, "#confirm", tap)
-    wait_until(lambda: table.number > number)
+    wait_until(lambda: hosted.number > number)
 
 
 def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):  # noqa: F811
     """By clicks alone; neither page ever hears of hidden cards, and a revoke changes nothing."""
-    with serving(tmp_path, ["Ann", "Ben"], ["greedy", "greedy"]) as (server, table):
-        pages = [open_page(link(server, table, player), ask=False, forced=player == 1) for player in (0, 1)]
+    with serving(tmp_path, ["Ann", "Ben"], ["greedy", "greedy"]) as (server, hosted):
+        pages = [open_page(link(server, hosted, player), ask=False, forced=player == 1) for player in (0, 1)]
         rng, refused, chips = random.Random(3), 0, 0
 
         def awaited():
             """Whether a person has to choose: Ben's page plays for him where there is no choice."""
-            game = table.game
+            game = hosted.game
             return game.over or game.player == 0 or (game.player == 1 and len(game.moves()) > 1)
 
         while True:
             wait_until(awaited)
-            if table.game.over:
+            if hosted.game.over:
                 break
-            page, number = pages[table.game.player], table.number
+            page, number = pages[hosted.game.player], hosted.number
             page.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=number)
             step = step_of(page)
             if step == "card" and refused < 2 and page.locator("#hand .barred").count():
                 hand = page.inner_html("#hand")
                 click(page, "#hand .barred")
-                suit = table.game.to_dict()["trick"][0][1].split("-")[0]
+                suit = hosted.game.to_dict()["trick"][0][1].split("-")[0]
                 reason = f"{suit.capitalize()} was led, and you hold {suit}."
                 assert page.inner_text("#detail") == page.inner_text("#announce") == reason
-                assert (step_of(page), table.number, page.inner_html("#hand")) == ("card", number, hand)
+                assert (step_of(page), hosted.number, page.inner_html("#hand")) == ("card", number, hand)
                 refused += 1
                 shoot(page, "royal-revoke")
             chips += step in ("chip", "swap")
@@ -112,19 +112,19 @@ def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):  # noqa
                 click(page, "#confirm")
             elif step == "card":
                 cards = page.locator("#hand .playable").evaluate_all("all => all.map(each => each.dataset.card)")
-                assert {*cards} == {*table.game.moves()}
+                assert {*cards} == {*hosted.game.moves()}
                 click(page, f'#hand .playable[data-card="{rng.choice(cards)}"]')
             else:
                 click(page, ".halo:not(.chosen)")
                 if step == "swap":
                     click(page, ".halo:not(.chosen)")
-            wait_until(lambda: table.number > number)  # noqa: B023
+            wait_until(lambda: hosted.number > number)  # noqa: B023
         assert refused == 2
         assert chips
         for player, page in enumerate(pages):
-            page.wait_for_selector("#end table")
+            page.wait_for_selector("#end hosted")
             shoot(page, f"royal-end-{'AB'[player]}")
-            assert page.locator("#log li").count() == table.number
+            assert page.locator("#log li").count() == hosted.number
             heard = [json.loads(text) for text in page.evaluate("window.heard")]
             assert len(heard) > 50
             for state in heard:
@@ -135,18 +135,18 @@ def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):  # noqa
                 own = {*position["hands"][player]}
                 for move in state["moves"]:
                     assert move["card"] is None or move["card"] in own
-            assert table.seats[1 - player].secret not in json.dumps(heard) + page.content()
+            assert hosted.seats[1 - player].secret not in json.dumps(heard) + page.content()
             fields = page.locator("#end td:nth-child(3)").all_inner_texts()
-            assert fields == [str(field) for field in sorted(table.game.scores, reverse=True)]
+            assert fields == [str(field) for field in sorted(hosted.game.scores, reverse=True)]
         with pages[0].expect_download() as download:
             pages[0].click("#save")
-        assert Game.replay(Path(download.value.path()).read_text()) == table.game
+        assert Game.replay(Path(download.value.path()).read_text()) == hosted.game
 
 
 def test_a_card_can_be_taken_back_and_what_it_comes_to_is_said(tmp_path, open_page):  # noqa: F811
-    with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=must_follow) as (server, table):
-        page, number = open_page(link(server, table)), table.number
-        suit = table.game.to_dict()["trick"][0][1].split("-")[0]
+    with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=must_follow) as (server, hosted):
+        page, number = open_page(link(server, hosted)), hosted.number
+        suit = hosted.game.to_dict()["trick"][0][1].split("-")[0]
         assert page.inner_text("#prompt") == f"Follow {suit}"
         card = page.locator("#hand .playable").first
         for take_back in (lambda: page.keyboard.press("Escape"), lambda: page.click("#back"), card.click):
@@ -158,7 +158,7 @@ def test_a_card_can_be_taken_back_and_what_it_comes_to_is_said(tmp_path, open_pa
             take_back()
             assert wait_for_step(page, "card")
             assert card.get_attribute("aria-pressed") == "false"
-        assert table.number == number
+        assert hosted.number == number
 
 
 def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):  # noqa: F811
@@ -167,22 +167,22 @@ def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):  # noqa:
     def second_trick(position):
         return position["turn"] == 0 and not position["trick"] and len(position["played"][0]) == 2
 
-    with serving(tmp_path, ["Ann", "Ben"], ["random"], until=second_trick) as (server, table):
-        page, rng = open_page(link(server, table)), random.Random(1)
+    with serving(tmp_path, ["Ann", "Ben"], ["random"], until=second_trick) as (server, hosted):
+        page, rng = open_page(link(server, hosted)), random.Random(1)
         page.click(".tricks summary")
         for done in (2, 3, 4):
-            wait_until(lambda: table.game.player == 0 or table.game.to_dict()["phase"] == "sword")
-            while len(table.game.to_dict()["played"][0]) < done or table.game.to_dict()["trick"]:
-                move = rng.choice(table.game.moves())
-                if table.seats[table.game.player].secret:
-                    secret = table.seats[table.game.player].secret
-                    server.ask(f"/api/{secret}/move", {"number": table.number, "move": move})
+            wait_until(lambda: hosted.game.player == 0 or hosted.game.to_dict()["phase"] == "sword")
+            while len(hosted.game.to_dict()["played"][0]) < done or hosted.game.to_dict()["trick"]:
+                move = rng.choice(hosted.game.moves())
+                if hosted.seats[hosted.game.player].secret:
+                    secret = hosted.seats[hosted.game.player].secret
+                    server.ask(f"/api/{secret}/move", {"number": hosted.number, "move": move})
                 else:
-                    number = table.number
-                    wait_until(lambda: table.number > number)  # noqa: B023
+                    number = hosted.number
+                    wait_until(lambda: hosted.number > number)  # noqa: B023
             page.wait_for_function("count => document.querySelectorAll('.tricks li').length === count", arg=done)
         told = page.locator(".tricks li .unseen").all_text_contents()[::-1]
-        position = table.game.to_dict()
+        position = hosted.game.to_dict()
         for nth, line in enumerate(told):
             for player, name in enumerate(["Ann", "Ben", "random"]):
                 card = position["played"][player][nth]
@@ -191,7 +191,7 @@ def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):  # noqa:
         takers = [line.split(". ")[1].split(" ")[0] for line in told]
         leaders = [line.split(": ")[1].split(":")[0] for line in told]
         assert takers[:-1] == leaders[1:]
-        assert takers[-1] == table.names[position["turn"]]
+        assert takers[-1] == hosted.names[position["turn"]]
         assert page.locator(".tricks").get_attribute("open") is not None
         shoot(page, "royal-tricks")
 
@@ -203,11 +203,11 @@ def test_chips_are_chosen_on_the_table_of_a_small_phone(tmp_path, open_page, kin
         return position["phase"] == "sword" and position["turn"] == 0 and (empty == 0 if kind == "swap" else empty == 3)
 
     people = ["Ann", "Ben", "Cleo", "Dora", "Emil", "Fay"]
-    with serving(tmp_path, people, until=there) as (server, table):
-        page, number = open_page(link(server, table), **TOUCHED), table.number
+    with serving(tmp_path, people, until=there) as (server, hosted):
+        page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
         assert page.evaluate("document.documentElement.scrollWidth") <= SMALL_PHONE["width"]
         assert step_of(page) == kind
-        trumps = table.game.to_dict()["trumps"]
+        trumps = hosted.game.to_dict()["trumps"]
         waiting = [suit for suit in STANDARD.suits if suit not in trumps]
         halos = page.locator(".halo").evaluate_all("all => all.map(each => each.dataset.halo)")
         assert halos == (waiting if kind == "chip" else list("123456"))
@@ -229,8 +229,8 @@ def test_chips_are_chosen_on_the_table_of_a_small_phone(tmp_path, open_page, kin
         assert step_of(page) == "confirm"
         shoot(page, f"royal-phone-{kind}-preview")
         page.tap("#confirm")
-        wait_until(lambda: table.number > number)
-        assert table.steps[number + 1].move == move
+        wait_until(lambda: hosted.number > number)
+        assert hosted.steps[number + 1].move == move
 
 
 def middle(page, selector):
@@ -246,8 +246,8 @@ def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_pa
         )
 
     people = ["Ann", "Benedict the Younger", "Cleo", "Dora", "Emil", "Wilhelmina of Orange"][:players]
-    with serving(tmp_path, people, until=full_hand) as (server, table):
-        page = open_page(link(server, table), **TOUCHED)
+    with serving(tmp_path, people, until=full_hand) as (server, hosted):
+        page = open_page(link(server, hosted), **TOUCHED)
         shoot(page, f"royal-phone-{players}")
         assert page.evaluate("document.documentElement.scrollWidth") <= SMALL_PHONE["width"]
         for each in page.locator("#hand .card, #actions button:visible").all():
@@ -258,13 +258,13 @@ def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_pa
             assert box["y"] + box["height"] <= SMALL_PHONE["height"], "without scrolling"
         laid = page.locator("#picture [data-trick]").first.bounding_box()
         assert laid["y"] < page.locator("#turn").bounding_box()["y"], "the trick is seen, too"
-        play_one(page, table, random.Random(2), tap=True)
+        play_one(page, hosted, random.Random(2), tap=True)
 
 
 def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # noqa: F811
-    with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=must_follow) as (server, table):
-        page, number = open_page(link(server, table)), table.number
-        hand, moves = table.game.to_dict()["hands"][0], table.game.moves()
+    with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=must_follow) as (server, hosted):
+        page, number = open_page(link(server, hosted)), hosted.number
+        hand, moves = hosted.game.to_dict()["hands"][0], hosted.game.moves()
         barred = next(card for card in hand if card not in moves)
         page.keyboard.press(str(hand.index(barred) + 1))
         assert "was led, and you hold" in page.inner_text("#announce")
@@ -272,7 +272,7 @@ def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # 
         for card, text in zip(hand, labels, strict=True):
             assert (f"can{APOSTROPHE}t be played: " in text) == (card not in moves)
         described = page.locator("#picture svg desc").text_content()
-        for player, card in table.game.to_dict()["trick"]:
+        for player, card in hosted.game.to_dict()["trick"]:
             assert f"{'ABC'[player]} {card}" in described
         assert page.get_by_role("img", name="no ").count() >= 1, "voids"
         unnamed = page.evaluate(
@@ -293,8 +293,8 @@ def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # 
         assert wait_for_step(page, "confirm")
         page.wait_for_function("() => document.activeElement.id === 'confirm'")
         page.keyboard.press("Enter")
-        wait_until(lambda: table.number > number)
-        assert table.steps[number + 1].move == moves[0]
+        wait_until(lambda: hosted.number > number)
+        assert hosted.steps[number + 1].move == moves[0]
 
 
 def test_cards_chips_and_pawns_move(tmp_path, open_page):  # noqa: F811
@@ -303,8 +303,8 @@ def test_cards_chips_and_pawns_move(tmp_path, open_page):  # noqa: F811
     def last_to_play(position):
         return position["turn"] == 0 and len(position["trick"]) == 2
 
-    with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=last_to_play) as (server, table):
-        page = open_page(link(server, table), pace=1000, reduced_motion="no-preference")
+    with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=last_to_play) as (server, hosted):
+        page = open_page(link(server, hosted), pace=1000, reduced_motion="no-preference")
         page.evaluate(
             """() => {
             window.animated = [];
@@ -316,9 +316,9 @@ def test_cards_chips_and_pawns_move(tmp_path, open_page):  # noqa: F811
             };
             }"""
         )
-        before = table.game.scores
-        play_one(page, table, random.Random(0))
-        taker = next(player for player in range(3) if table.game.scores[player] != before[player])
+        before = hosted.game.scores
+        play_one(page, hosted, random.Random(0))
+        taker = next(player for player in range(3) if hosted.game.scores[player] != before[player])
         page.wait_for_function("() => window.animated.length >= 2")
         page.wait_for_timeout(600)
         shoot(page, "royal-animation")
