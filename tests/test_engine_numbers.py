@@ -6,7 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from artus_env.engine import bits, rng
+from artus_env.engine import bits, rng, scratch
+from artus_env.engine.jit import DISABLED, jit
 from artus_env.engine.rng import SEED_LIMIT
 
 TOP = 1 << 63
@@ -219,3 +220,27 @@ def test_fresh_seeds_differ():
     seeds = {rng.fresh_seed() for _ in range(20)}
     assert len(seeds) == 20
     assert all(rng.check_seed(seed) == seed for seed in seeds)
+
+
+# --- arrays for one call ----------------------------------------------------------------------------------------------
+
+
+@jit
+def rows_of_sums(count):
+    total = 0.0
+    for number in range(count):
+        whole, real = scratch.whole_numbers(8), scratch.real_numbers(4)
+        for place in range(8):
+            whole[place] = number * place
+        for place in range(4):
+            real[place] = number / 4
+        total += whole.sum() + real.sum()
+    return total
+
+
+def test_arrays_for_one_call():
+    """As often as they are made, in a loop as well: on the stack they take their room once."""
+    assert rows_of_sums(1_000_000 if not DISABLED else 100) == sum(
+        29 * k for k in range(1_000_000 if not DISABLED else 100)
+    )
+    assert len(scratch.whole_numbers(3)) == len(scratch.real_numbers(3)) == 3

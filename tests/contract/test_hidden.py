@@ -109,7 +109,27 @@ def hidden_bids():
     return game, viewer, cells, lambda position: (*position["hands"][1 - viewer], position["bids"][1 - viewer])
 
 
-HIDDEN = {"magpies": hidden_bids}
+def hidden_hands():
+    """Three players with three cards each, none in the pile; each of the others has shown a void."""
+    variant = next(variant for variant in variants_of("royal") if variant.num_players == 3)
+    game = variant.new_game(9)
+    while game.to_dict(0)["pile"] or [len(hand) for hand in game.to_dict()["hands"]] != [3, 3, 3]:
+        game.play(game.moves()[0])
+    viewer, known = game.player, game.to_dict()
+    left, right = (player for player in range(3) if player != viewer)
+    unseen = known["hands"][left] + known["hands"][right]
+    cells = [
+        tuple(sorted(hand))
+        for hand in combinations(unseen, 3)
+        if not {card.split("-")[0] for card in hand} & set(known["voids"][left])
+        and not {card.split("-")[0] for card in unseen if card not in hand} & set(known["voids"][right])
+    ]
+    assert known["voids"][left] != known["voids"][right]
+    assert len(cells) > 2
+    return game, viewer, cells, lambda position: tuple(sorted(position["hands"][left]))
+
+
+HIDDEN = {"magpies": hidden_bids, "royal": hidden_hands}
 """By game: a position, a viewer, all equally likely things that they don't know, and how to read them from a
 position. Artus has its own in tests/artus."""
 

@@ -97,6 +97,9 @@ PERFT = {
     # variant, seed of the deal: sequences of 1, 2, 3, ... moves, every hidden choice counted
     ("magpies", "standard", 2, 1): [3, 9, 27, 81, 243, 729, 2187, 6561, 19683, 59049, 149931],
     ("magpies", "standard", 3, 1): [3, 9, 27, 81, 243, 729, 2187, 6561],
+    ("royal", "standard", 2, 1): [8, 10, 70, 221, 1326],
+    ("royal", "standard", 3, 1): [8, 11, 51, 355],
+    ("royal", "standard", 6, 1): [8, 64, 136, 624],
     ("artus", "beginner", 2, 1): [24, 552, 12144],
     ("artus", "advanced", 3, 1): [24, 552, 12144],
 }

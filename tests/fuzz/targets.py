@@ -27,6 +27,7 @@ from artus_agents.neural import NeuralAgent
 from artus_agents.saved import load_agent, save_agent
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View
+from artus_env.engine.games import find_game
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
@@ -69,9 +70,11 @@ def checked(error: Exception) -> bool:
     return False
 
 
-def played(rng: Random) -> Game:
+def played(rng: Random, name: str = "artus") -> Game:
     """A game of any variant, played to any point."""
-    game = Game(rng.choice(("beginner", "advanced")), rng.choice((2, 3, 4)), seed=rng.getrandbits(60))
+    definition = find_game(name)
+    players = range(definition.min_players, definition.max_players + 1)
+    game = Game(rng.choice(definition.rules), rng.choice(players), seed=rng.getrandbits(60), game=name)
     length = rng.randrange(1, 300)
     for _ in range(length):
         if game.over:
@@ -96,7 +99,7 @@ def sound(game: Game, rng: Random) -> None:
 
 @contextmanager
 def positions(folder: Path) -> Iterator[Try]:
-    corpus = [played(Random(number)).to_dict() for number in range(30)]
+    corpus = [played(Random(number), name).to_dict() for name in ("artus", "royal") for number in range(30)]
 
     def attempt(rng: Random) -> bool:
         try:

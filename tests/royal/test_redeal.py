@@ -33,7 +33,7 @@ def deals(position, viewer, components, seen_of_pile):
         hidden.remove(card)
     sizes = [count for player, count in enumerate(position["hands"]) if player != viewer]
     slots = [len(hidden) - sum(sizes[:nth]) for nth in range(len(sizes))]
-    if prod(map(comb, slots, sizes)) > 20 * MOST_CELLS:
+    if prod(map(comb, slots, sizes)) > 2 * MOST_CELLS:
         return None
     found = [((), hidden)]
     for player, count in enumerate(position["hands"]):
@@ -99,11 +99,11 @@ def positions_with_voids(components, num_players, games):
 def test_redeals_are_uniform(box, num_players):
     """Against a count of all deals: the hands together with one and two cards of the pile, in positions with voids."""
     components = globals()[box]
-    if len(components.deck) < num_players * components.hand:
-        pytest.skip("too few cards")
+    if len(components.deck) < num_players * components.hand or (components == STANDARD and num_players > 4):
+        pytest.skip("too few cards, or too many deals to count")
     wanted = 1 if DISABLED else 3
     checked, last = 0, None
-    for game in positions_with_voids(components, num_players, 25):
+    for game in positions_with_voids(components, num_players, 8):
         viewer = game.player
         known = game.to_dict(viewer)
         shape = (known["voids"], known["hands"][viewer], known["pile"])
@@ -116,7 +116,7 @@ def test_redeals_are_uniform(box, num_players):
                 break
         if checked == wanted:
             return
-    assert checked or box == "STANDARD"
+    assert checked
 
 
 @pytest.mark.parametrize("num_players", range(2, 7))

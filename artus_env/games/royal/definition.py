@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from artus_env.engine.definition import Definition
-from artus_env.games.royal import moves, picture, position, shapes, sight, text, verbs, words
+from artus_env.games.royal import moves, picture, position, shapes, sight, tables, text, verbs, words
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
 from artus_env.games.royal.observation import observation_bounds, observation_scale
@@ -37,5 +39,7 @@ ROYAL = Definition(
     words=words,
     sight=sight,
     page=sight.PAGE,
+    presets=Path(__file__).parent / "presets",
+    documents=tables.TABLES,
     reconstructed=RECONSTRUCTED,
 )

@@ -58,16 +58,16 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
         return Feature(name, size, 0, 1, 1.0, meaning)
 
     def plane(name: str, meaning: str) -> Feature:
-        return flags(name, PLANE, f"{meaning}: each suit in the order of the deck, values 1 to {MAX_VALUE}")
+        return flags(name, PLANE, f"{meaning} (plane)")
 
     def super_trumps(name: str) -> Feature:
         return Feature(f"{name} super-trumps", 2, 0, MAX_COPIES, 1 / MAX_COPIES, "how many knights, how many shields")
 
     def by_player(name: str, high: int, scale: float, meaning: str) -> Feature:
-        return Feature(name, MAX_PLAYERS, 0, high, scale, f"{meaning}, for each player from the viewer on")
+        return Feature(name, MAX_PLAYERS, 0, high, scale, f"{meaning} (by player)")
 
     def sets(name: str, size: int, meaning: str) -> Feature:
-        return flags(name, MAX_PLAYERS * size, f"{meaning}, for each player from the viewer on")
+        return flags(name, MAX_PLAYERS * size, f"{meaning} (by player)")
 
     return (
         plane("hand", "own cards"),
@@ -101,7 +101,7 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
         Feature("unseen suits", MAX_SUITS, 0, MAX_VALUE, 1 / MAX_VALUE, "unseen cards of each suit"),
         flags("trumps", MAX_SUITS * MAX_SUITS, "the suit on place 1 (one-hot), on place 2, ...; higher places win"),
         sets("voids", MAX_SUITS, "suits not followed since the last deal"),
-        sets("nearly there", NEAR, f"whether 1, ..., {NEAR} tricks to go are left (one-hot)"),
+        sets("nearly there", NEAR, f"whether 1, ... {NEAR} tricks to go are left (one-hot)"),
         by_player("field", components.fields, course, "field of the pawn"),
         by_player("tricks to go", components.fields, course, "tricks to the last field if no other pawn moved"),
         by_player("target", components.fields, course, "field that the pawn goes to with the next trick"),
