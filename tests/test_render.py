@@ -18,6 +18,7 @@ from pettingzoo.test import render_test
 from PIL import Image
 
 from artus_env import Game, artus_v0
+from artus_env.engine.drawing import BADGES
 from artus_env.engine.reading import printable
 from artus_env.engine.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
 from artus_env.games.artus import shapes
@@ -77,7 +78,7 @@ def test_a_frame_shows_the_table():
     assert pixel(frame, 344 + 292, 344) == palette["gold"]  # crown seat 7
     assert pixel(frame, 344, 344 + 211) == palette["red"]  # the plate in front of seat 14
     assert pixel(frame, 344, 344 - 211) == palette["crown"]
-    assert pixel(frame, 344, 344 + 242 - 16) == colour(shapes.KNIGHT_COLOURS[0])  # above A's letter, on -5
+    assert pixel(frame, 344, 344 + 242 - 16) == colour(BADGES[0].colour)  # above A's letter, on -5
 
 
 def test_letters_are_drawn_the_same_everywhere(tmp_path):

@@ -14,21 +14,12 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.wording import counted, signed
+from artus_env.engine.drawing import THEMES, badge, label, short, shortened, xml_text
+from artus_env.engine.wording import counted, letter_of, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
-from artus_env.games.artus.shapes import (
-    CARD_HEIGHT,
-    CARD_WIDTH,
-    LETTERS,
-    THEMES,
-    badge,
-    label,
-    ring_row,
-    short,
-    xml_text,
-)
+from artus_env.games.artus.shapes import CARD_HEIGHT, CARD_WIDTH, ring_row
 
 LAYOUTS = ("wide", "table")
 WIDTH, HEIGHT = 1216, 688
@@ -174,10 +165,10 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
     n, phase = position["num_players"], position["phase"]
     best = max(position["scores"])
     if phase == "over":
-        won = " and ".join(LETTERS[player] for player, score in enumerate(position["scores"]) if score == best)
+        won = " and ".join(letter_of(player) for player, score in enumerate(position["scores"]) if score == best)
         status = f"over, {won} won"
     else:
-        status = f"{LETTERS[position['turn']]} {due(position)}"
+        status = f"{letter_of(position['turn'])} {due(position)}"
     seats = list(enumerate(position["seats"]))
     parts = [f"King on seat {king}."]
     princes = [
@@ -193,9 +184,9 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
             if figure and figure.get("knight") == player
         ]
         prestige = signed(position["scores"][player])
-        parts.append(f"{LETTERS[player]}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
+        parts.append(f"{letter_of(player)}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
     if last:
-        parts.append(f"Last move: {LETTERS[last.player]} {last.move.text}.")
+        parts.append(f"Last move: {letter_of(last.player)} {last.move.text}.")
     return f"Artus, {position['rules']}, {n} players: {status}", " ".join(parts)
 
 
@@ -264,8 +255,8 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
             x += 18 * (nth % 2 - 0.5)
             y += 18 * (nth // 2 - (rows - 1) / 2)
         yield (
-            f'<g data-marker="{player}" data-score="{score}"><title>{LETTERS[player]}: prestige {signed(score)}</title>'
-            f"{badge(player, x, y, scale)}</g>"
+            f'<g data-marker="{player}" data-score="{score}">'
+            f"<title>{letter_of(player)}: prestige {signed(score)}</title>{badge(player, x, y, scale)}</g>"
         )
 
 
@@ -346,7 +337,7 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
         if "knight" in figure:
             player = figure["knight"]
             yield (
-                f'{start}knight" data-player="{player}"><title>knight of {LETTERS[player]} on seat '
+                f'{start}knight" data-player="{player}"><title>knight of {letter_of(player)} on seat '
                 f"{seat}, {worth}</title>"
                 f"{badge(player, x, y, 1)}</g>"
             )
@@ -443,7 +434,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
         yield label(
-            CENTRE, CENTRE + 38, 14, "mute", f"{LETTERS[last.player]}: {_shortened(last.move.text, 22)}{points}"
+            CENTRE, CENTRE + 38, 14, "mute", f"{letter_of(last.player)}: {shortened(last.move.text, 22)}{points}"
         )
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
@@ -493,7 +484,7 @@ def _panel(
     notes = [f"player {player}"] if names else []
     notes += ["starts"] if position["start_player"] == player else []
     notes += (["won"] if over else ["to move"]) if marked else []
-    name = _shortened(names[player], 24) if names else f"player {player}"
+    name = shortened(names[player], 24) if names else f"player {player}"
     yield label(x + 48, top + (23 if notes else 30), 18, "ink start", name)
     if notes:
         yield label(x + 48, top + 42, 12, "mute thin start", " · ".join(notes))
@@ -503,10 +494,6 @@ def _panel(
     yield from _tiles(tiles, right - number_width - 10, top + 20)
     yield from _cards(position, components, player, form, top, last)
     yield "</g>"
-
-
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def _tiles(count: int, right: float, top: float) -> Iterator[str]:

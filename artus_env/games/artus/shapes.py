@@ -1,23 +1,15 @@
-"""What the picture of the table is made of: colours, the style sheet, letters, figures and cards.
-
-Nothing here needs an id, so that any number of pictures can stand on one page: colours are classes, and all rules begin
-with the theme's class.
-"""
+"""What the picture of the table is made of: colours, the style sheet, figures and cards."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from html import escape
 
-from artus_env.games.artus.components import Card
-
-THEMES = ("auto", "light", "dark")
+from artus_env.engine import drawing
+from artus_env.engine.drawing import label, short
+from artus_env.games.artus.components import MAX_PLAYERS, Card
 
 GREEN, YELLOW, RED = "green", "yellow", "red"
-
-KNIGHT_COLOURS = ("#0a6cb0", "#e08c10", "#26221e", "#f0b6d4")
-"""Blue, orange, black and pink: apart for every kind of colour vision (a test computes it), in both themes the same."""
-LETTER_COLOURS = ("#ffffff", "#26221e", "#ffffff", "#26221e")
 
 COLOURS: dict[str, tuple[str, str]] = {
     # class: fill in the light theme, in the dark theme
@@ -72,76 +64,22 @@ CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
 SHIELD = "M-9-10H9V1C9 7 4 10 0 12C-4 10-9 7-9 1Z"
 STAR = "M0-10L2.6-3.2L9.8-3L4.1 1.4L6.1 8.4L0 4.4L-6.1 8.4L-4.1 1.4L-9.8-3L-2.6-3.2Z"
 BACK_ICONS = {"knight": SHIELD, "king": CROWN, "scoring": STAR}
-KNIGHTS = (
-    "M-18-19H18V3C18 13 9 19 0 23C-9 19-18 13-18 3Z",
-    "M-13-19H13Q19-19 19-13V13Q19 19 13 19H-13Q-19 19-19 13V-13Q-19-19-13-19Z",
-    "M0-24L22 0L0 24L-22 0Z",
-    "M-11-20H11L23 0L11 20H-11L-23 0Z",
-)
-"""Shields of players 0..3: each has its own outline, about 40 x 44."""
-LETTERS = "ABCD"
-
 CARD_WIDTH, CARD_HEIGHT = 44, 62
 MINUS, DASH = "\u2212", "\u2013"  # as wide as a plus sign; between the ends of a range
 
 
-def flat_colours(theme: str) -> list[str]:
+def flat_colours(theme: str) -> Sequence[str]:
     """Every colour of "light" or "dark", as `#rrggbb`: for pictures that can't have many."""
-    column = THEMES.index(theme) - 1
-    fills = [both[column] for both in COLOURS.values()]
-    strokes = [(light, dark)[column] for light, dark, _ in STROKES.values()]
-    return list(dict.fromkeys([*fills, *strokes, *KNIGHT_COLOURS]))
+    return drawing.flat_colours(theme, COLOURS, STROKES, MAX_PLAYERS)
 
 
 @cache
 def style(theme: str) -> str:
-    """The style sheet of a theme. "auto" follows the reader's: light, or dark where his system asks for it."""
-    head = f".artus-{theme}"
-    common = (
-        f"{head} text{{font-family:Inter,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
-        f"font-weight:700;text-anchor:middle;font-feature-settings:'tnum'}}"
-        f"{head} .thin{{font-weight:400}}{head} .start{{text-anchor:start}}{head} .end{{text-anchor:end}}"
-        f"{head} .none{{fill:none}}{head} .dash{{stroke-dasharray:5 4}}"
-        f"{head} .round{{stroke-linecap:round;stroke-linejoin:round}}"
-        + "".join(f"{head} .p{player}{{fill:{colour}}}" for player, colour in enumerate(KNIGHT_COLOURS))
-        + "".join(f"{head} .l{player}{{fill:{colour}}}" for player, colour in enumerate(LETTER_COLOURS))
-    )
-    if theme == "auto":
-        return f"{common}{_colours(head, 0)}@media (prefers-color-scheme:dark){{{_colours(head, 1)}}}"
-    return common + _colours(head, THEMES.index(theme) - 1)
+    """The style sheet of a theme. "auto" follows the reader's: light, or dark where their system asks for it."""
+    return drawing.style_sheet("artus", theme, COLOURS, STROKES, MAX_PLAYERS)
 
 
-def _colours(head: str, column: int) -> str:
-    fills = "".join(f"{head} .{name}{{fill:{both[column]}}}" for name, both in COLOURS.items())
-    strokes = "".join(f"{head} .{name}{{stroke:{row[column]};stroke-width:{row[2]}}}" for name, row in STROKES.items())
-    return f"{fills}{strokes}{head} .none{{fill:none}}"
-
-
-# --- letters and figures ---------------------------------------------------------------------------------------------
-
-
-def short(number: float) -> str:
-    """A coordinate with one decimal at most."""
-    return f"{round(number, 1):g}"
-
-
-def label(x: float, y: float, size: float, classes: str, text: str) -> str:
-    """Text with its capitals' middle at y."""
-    where = f'x="{short(x)}" y="{short(y + 0.36 * size)}"'
-    return f'<text class="{classes}" {where} font-size="{short(size)}">{xml_text(text)}</text>'
-
-
-def xml_text(text: str) -> str:
-    """Text for XML, which knows no control characters at all."""
-    return escape("".join(letter for letter in text if letter.isprintable()), quote=True)
-
-
-def badge(player: int, x: float, y: float, scale: float) -> str:
-    """A player's shield with his letter, about its middle."""
-    return (
-        f'<g transform="translate({short(x)} {short(y)}) scale({scale:g})"><path class="p{player} outline round" '
-        f'd="{KNIGHTS[player]}"/>{label(0, 0, 24, f"l{player}", LETTERS[player])}</g>'
-    )
+# --- figures -------------------------------------------------------------------------------------------------------
 
 
 def ring_row(count: int, x: float = 0, y: float = 14) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from artus_env.engine.drawing import badge
 from artus_env.games.artus import shapes, words
 from artus_env.games.artus.components import PILES, Components
 from artus_env.games.artus.moves import parsed
@@ -22,7 +23,7 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
     """What doesn't change during a game: the cards, and how cards and players look."""
     piles = PILES if rules == "advanced" else PILES[:2]
     return {
-        "badges": [_svg(shapes.badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
+        "badges": [_svg(badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
         "piles": piles,
         "cards": {
             card.name: {

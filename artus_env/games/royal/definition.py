@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.definition import Definition
-from artus_env.games.royal import moves, position, tables, text, verbs
+from artus_env.games.royal import moves, picture, position, shapes, sight, tables, text, verbs, words
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
 from artus_env.games.royal.observation import observation_bounds, observation_scale
@@ -29,11 +29,16 @@ ROYAL = Definition(
     from_dict=position.from_dict,
     move_text=moves.move_text,
     render=text.render,
+    picture=picture.picture,
+    colours=shapes.flat_colours,
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
     judge_weight=1.5,
     judge_deals=48,
     outlook_gates=(0.0, 0.0, 3.0, -0.2, 0.3),
+    words=words,
+    sight=sight,
+    page=sight.PAGE,
     presets=Path(__file__).parent / "presets",
     documents=tables.TABLES,
     reconstructed=RECONSTRUCTED,

@@ -34,6 +34,9 @@ export const full = ({ label }) => label;
 /** Elements for a player's panel, beside name and points. */
 export const panel = () => [];
 
+/** Elements above the log, about what has happened. */
+export const story = () => [];
+
 /** What is in this seat's hand, as buttons. `act` is {choose(choice), say(text)}. */
 export const hand = () => [];
 

@@ -130,6 +130,7 @@ function render(moving = false) {
     $("end").replaceChildren(...parts.end(setup, state.over, again));
     if (state.next) $("again").textContent = "To the next game";
   }
+  $("extra").replaceChildren(...game.story(now()));
   renderTurn(moving);
   const call = mine() && !moving ? "Your turn – " : state.over ? "The end – " : "";
   document.title = call + setup.title;
@@ -149,6 +150,7 @@ function renderTurn(moving = false) {
   document.body.dataset.step = state.over ? "over" : step;
   $("prompt").textContent = prompt;
   $("detail").textContent = detail;
+  $("detail").classList.remove("refused");
   $("options").replaceChildren(...options.map(optionButton));
   $("options").className = step;
   const lengths = options.map(({ label, short }) => (short ?? label).length);

@@ -1,0 +1,90 @@
+"""What the script of the game's own page (`page/page.js`) gets to know: cards, legal moves, how a move came about.
+
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can tell them more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from artus_env.engine.drawing import badge
+from artus_env.games.royal import shapes, words
+from artus_env.games.royal.components import Components
+from artus_env.games.royal.moves import parsed
+from artus_env.games.royal.picture import picture as draw
+from artus_env.games.royal.tricks import last_move, suit_of
+
+PAGE = Path(__file__).parent / "page"
+
+
+def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
+    """What doesn't change during a game: how cards, suits and players look."""
+    return {
+        "badges": [_svg(badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
+        "cards": {
+            card: {
+                "title": words.card_title(card),
+                "suit": suit_of(card),
+                "face": _svg(shapes.card_front(card, components), "-1 -1 46 64"),
+            }
+            for card in components.cards
+        },
+        "back": _svg(shapes.card_back(), f"0 0 {shapes.CARD_WIDTH} {shapes.CARD_HEIGHT}"),
+        "voids": {suit: _svg(shapes.no_suit(number), "-15 -15 30 30") for number, suit in enumerate(components.suits)},
+    }
+
+
+def _svg(inside: str, box: str) -> str:
+    """A small drawing with the colours of the large one."""
+    return f'<svg class="royal-auto" viewBox="{box}">{inside}</svg>'
+
+
+def picture(
+    position: dict[str, Any],
+    components: Components,
+    names: Sequence[str],
+    before: dict[str, Any] | None,
+    move: str | None,
+) -> str:
+    """Course, trumps and trick alone: the page shows players and cards around them."""
+    return draw(position, components, before=before, move=move, names=names, layout="table")
+
+
+def foreseeable(move: str) -> bool:
+    """Whether its player knows all that a move will do: not of a card, the last of a deal brings new hands."""
+    return parsed(move).kind != "card"
+
+
+def choice(
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
+) -> dict[str, Any]:
+    """A legal move as the page needs it: which card, which chip or which places."""
+    what = parsed(move)
+    last = last_move(before, move, after)
+    outlook = "" if what.card is None else words.outlook(before, last, names, components)
+    return {"kind": what.kind, "card": what.card, "suit": what.suit, "places": what.places, "outlook": outlook}
+
+
+def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """What was played, and how the pawn of the trick's taker went."""
+    moved = last_move(before, move, after)
+    return {
+        "card": moved.move.card,
+        "suit": moved.move.suit,
+        "places": moved.move.places,
+        "taker": moved.taker,
+        "origin": moved.origin,
+        "target": moved.target,
+    }
+
+
+def sources(rules: str) -> Sequence[str]:
+    """All fields come from tricks."""
+    return []
+
+
+def source(move: str, components: Components) -> str | None:
+    """There is nothing to tell apart."""
+    return None
