@@ -70,6 +70,8 @@ def check_uniform(game, viewer, seen_of_pile):
     # Equal states are read once: what is hidden is in the bytes of the hands and the pile.
     states = redealt(game, viewer, draws)
     states["chance"] = 0
+    pile = states["pile"].shape[1] - int(game.state["pile_size"])
+    states["pile"][:, pile + seen_of_pile :] = 0
     kinds, counts = np.unique(states.view(f"V{states.itemsize}"), return_counts=True)
     found = Counter()
     for state, count in zip(kinds.view(states.dtype), counts, strict=True):

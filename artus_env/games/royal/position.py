@@ -309,8 +309,9 @@ def _read_voids(voids: Any, state: np.void, components: Components) -> None:
     led = int(state["led"])
     for player, kind in cards:
         if 0 <= led != group[kind] and not marked[player] >> led & 1:
-            suit = components.suits[led]
-            raise ValueError(f"voids: player {player} hasn't followed {suit} and must be marked void of it")
+            raise ValueError(
+                f"voids: player {player} hasn't followed {components.suits[led]} and must be marked void of it"
+            )
     if {_voids_after(shown, cards, group) for _, shown in ways}.isdisjoint({tuple(marked)}):
         raise ValueError("voids must be the suits that a player hasn't followed since the deal, got others")
 
