@@ -82,8 +82,9 @@ WINNING, LEAD = 11.0, 0.1
 CLOSE = 0.3
 """Least number of tricks to go that a hand can make of them."""
 
-LAST_SPREAD, SPREAD = 1.0, 1.2
-"""How far a lead in fields may still move: in any game that goes on, and times that root."""
+LAST_SPREAD, SPREAD = 0.8, 1.05
+"""How far a lead in fields may still move: in any game that goes on, and times the root of the fields that the foremost
+pawn has to go. As chances a softmax of leads over this foretold best who won 3 000 games of greedy players."""
 TAKES, HOLDS, BRINGS, COSTS, CHIP = range(5)
 OUTLOOKS = 5
 
@@ -426,7 +427,7 @@ def clipped(number):
 
 @jit
 def doubt(t, g):
-    """Grows with the root of the tricks that the foremost player needs."""
+    """Grows with the root of the fields that the foremost pawn has to go."""
     players = int(g["num_players"])
     foremost = 0
     for player in range(players):

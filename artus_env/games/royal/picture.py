@@ -396,7 +396,7 @@ def _panel(position: dict[str, Any], components: Components, player: int, names:
     yield label(right, middle, 24 if low else 30, "ink end", str(field))
     voids = position["voids"][player]
     for nth, suit in enumerate(reversed(voids)):
-        sign = placed(right - 58 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
+        sign = placed(right - 66 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
         yield f'<g data-player="{player}" data-void="{suit}"><title>has no {suit}</title>{sign}</g>'
     yield from _cards(position, components, player, top, height, 34 if low else 56)
     yield "</g>"

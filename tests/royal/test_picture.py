@@ -3,6 +3,7 @@
 import itertools
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,6 +167,14 @@ def test_what_may_be_played_stands_out():
     dim = [card.get("data-card") for card in having(root, player=str(turn), card=None) if card.get("class") == "dim"]
     assert sorted([*dim, *lifted]) == sorted(table["hands"][turn])
     assert dim
+
+
+def test_the_picture_of_the_docs_is_of_this_game():
+    game = royal(4, 48)
+    for number in range(77):
+        moves = game.moves()
+        game.play(moves[number % len(moves)])
+    assert game.svg(player=0) == (Path(__file__).parents[2] / "docs/royal.svg").read_text()
 
 
 # --- the rules as plain data ---------------------------------------------------------------------------------------
