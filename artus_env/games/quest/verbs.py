@@ -1,0 +1,30 @@
+"""The verbs of the King's quests (see `artus_env.engine.verbs`): rules, what is seen of them, how they are judged."""
+
+from __future__ import annotations
+
+from artus_env.engine.jit import jit
+from artus_env.games.quest.actions import MASK_WORDS
+from artus_env.games.quest.rules import deal, goal, is_over, legal, outcome, play, points_of
+
+__all__ = [
+    "deal",
+    "is_over",
+    "legal",
+    "mask_words",
+    "outcome",
+    "play",
+    "points_of",
+    "scale",
+]
+
+
+@jit
+def mask_words(t):
+    """The same for every box."""
+    return MASK_WORDS
+
+
+@jit
+def scale(t, g):
+    """The points that end the game make a margin of 1."""
+    return float(goal(t, g))
