@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from artus_env.engine.jit import jit
 from artus_env.games.quest.actions import MASK_WORDS
+from artus_env.games.quest.knowledge import public_action, redeal
+from artus_env.games.quest.observation import observe
 from artus_env.games.quest.rules import deal, goal, is_over, legal, outcome, play, points_of
 
 __all__ = [
@@ -11,9 +13,12 @@ __all__ = [
     "is_over",
     "legal",
     "mask_words",
+    "observe",
     "outcome",
     "play",
     "points_of",
+    "public_action",
+    "redeal",
     "scale",
 ]
 
