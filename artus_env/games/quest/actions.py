@@ -7,6 +7,8 @@ sword and lance card, and end the bid: 11 + 8 + 14 + 2 + 14 + 24 + 1 + 5.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -22,11 +24,11 @@ from artus_env.games.quest.components import (
     MIN_PLAYERS,
     PLACES,
     QUESTS,
-    QUESTS_AT_PLACE,
     STANDARD,
     VIRTUES,
     Components,
 )
+from artus_env.games.quest.state import DIGIT
 
 BID_KINDS = 2 * MAX_VALUE
 """Cards of the first two virtues, sword and lance, can be bid."""
@@ -47,11 +49,12 @@ MASK_WORDS = (NUM_ACTIONS + 63) // 64
 TABLES = np.dtype(
     [
         ("quest", np.int8),  # tells this game's tables from all others
-        ("copies", np.int8, (len(CARDS),)),
-        ("display", np.int8, (MAX_PLAYERS + 1, len(ACTIONS))),  # by number of players
+        ("copies", np.int64),  # digit k: cards of kind k
+        ("display", np.int64, (MAX_PLAYERS + 1,)),  # by number of players; digit a: action cards of kind a
         ("choices", np.int8, (MAX_PLAYERS + 1,)),
         ("goals", np.int16, (MAX_PLAYERS + 1,)),
         ("needs", np.int8, (len(QUESTS), len(VIRTUES))),  # lowest value of each virtue, 0: none
+        ("demands", np.int64, (len(QUESTS),)),  # digit k is 1: a card of kind k or a higher value is demanded
         ("shields", np.int8, (len(QUESTS),)),
         ("steps", np.int8, (len(HORSES),)),
         ("rounds", np.int8),
@@ -78,9 +81,9 @@ def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
     return tuple(Action(first, action - first) for first, end in pairwise(firsts) for action in range(first, end))
 
 
-def place_of(quest: int) -> int:
-    """The place of a quest: two a place, from the first one outside Camelot on."""
-    return quest // QUESTS_AT_PLACE + 1
+def in_digits(counts: Sequence[int]) -> int:
+    """Counts as the digits of one number (see `state.DIGIT`)."""
+    return sum(count << DIGIT * kind for kind, count in enumerate(counts))
 
 
 @lru_cache(maxsize=16)
@@ -88,11 +91,14 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     """The box as compiled code sees it: shape (1,), dtype `TABLES`, read-only."""
     tables = np.zeros(1, TABLES)
     t = tables[0]
-    t["copies"] = components.copies
-    t["display"][MIN_PLAYERS:] = components.display
+    t["copies"] = in_digits(components.copies)
+    t["display"][MIN_PLAYERS:] = [in_digits(cards) for cards in components.display]
     t["choices"][MIN_PLAYERS:] = components.choices
     t["goals"][MIN_PLAYERS:] = components.goals
     t["needs"] = [quest.needs for quest in components.quests]
+    for quest, (needs, _) in enumerate(astuple(quest) for quest in components.quests):
+        kinds = [MAX_VALUE * virtue + need - 1 for virtue, need in enumerate(needs) if need]
+        t["demands"][quest] = sum(1 << DIGIT * kind for kind in kinds)
     t["shields"] = [quest.points for quest in components.quests]
     t["steps"] = HORSES
     t["rounds"], t["court"], t["prize"] = components.rounds, components.court, components.prize

@@ -13,8 +13,8 @@ from artus_env.engine.bits import popcount
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.quest.actions import BID, BID_DONE, BID_KINDS
-from artus_env.games.quest.rules import NUM_CARDS, NUM_QUESTS, held, jousters, shuffle
-from artus_env.games.quest.state import BID_PHASE
+from artus_env.games.quest.rules import DIGITS, NUM_QUESTS, cards_in, count, hand, jousters, nth_card, one, shuffle
+from artus_env.games.quest.state import BID_PHASE, DIGIT
 
 CARDS_STREAM, BID_STREAM, PILE_STREAM, CHANCE_NUMBER = 1000, 0, 100, 200
 """Numbers of a redeal's random stream: the first of each kind; cards may take many attempts and come last."""
@@ -47,8 +47,10 @@ def redeal(t, g, viewer, seed):
     stream = BID_STREAM
     for player in range(int(g["num_players"])):
         if hides_bid(g, player, viewer):
+            g["bids"][player] = 0
             for kind in range(BID_KINDS):
-                g["bids"][player, kind] = below(random_bits(seed, stream), held(g, player, kind) + 1)
+                number = below(random_bits(seed, stream), count(hand(g, player), kind) + 1)
+                g["bids"][player] += number * one(kind)
                 stream += 1
     redeal_pile(g, seed)
     g["chance"] = random_bits(seed, CHANCE_NUMBER) >> np.uint64(11)
@@ -57,42 +59,27 @@ def redeal(t, g, viewer, seed):
 @jit
 def redeal_start_cards(t, g, viewer, seed):
     """Deal the others' starting cards anew, again and again until no exclusion is broken: each deal that breaks none is
-    as likely. They are six cards at most, so one in 90 deals fits in the worst case.
-
-    Sets of cards are numbers with four bits for each kind.
-    """
-    unseen, left = 0, 0
-    counts = 0  # of each player's starting cards, four bits each
-    for player in range(int(g["num_players"])):
+    as likely. They are six cards at most, so one in 90 deals fits in the worst case."""
+    unseen, numbers, players = 0, 0, int(g["num_players"])
+    for player in range(players):
         if player != viewer:
-            for kind in range(NUM_CARDS):
-                cards = int(g["start_cards"][player, kind])
-                unseen += cards << 4 * kind
-                left += cards
-                counts += cards << 4 * player
-    if left == 0:
-        return
+            cards = int(g["start_cards"][player])
+            unseen += cards
+            numbers += cards_in(cards) << DIGIT * player
     stream, fits = CARDS_STREAM, False
     while not fits:
         fits = True
-        cards, number, player, due = unseen, left, -1, 0
-        while fits and number > 0:
-            while due == 0:
-                player += 1
-                due = counts >> 4 * player & 15
-                for kind in range(NUM_CARDS if due > 0 else 0):
-                    g["start_cards"][player, kind] = 0
-            nth = below(random_bits(seed, stream), number)
-            stream += 1
-            kind = 0
-            while nth >= cards >> 4 * kind & 15:
-                nth -= cards >> 4 * kind & 15
-                kind += 1
-            fits = not int(g["excluded"][player]) >> kind & 1
-            cards -= 1 << 4 * kind
-            g["start_cards"][player, kind] += 1
-            number -= 1
-            due -= 1
+        cards, left = unseen, cards_in(unseen)
+        for player in range(players):
+            if player != viewer:
+                g["start_cards"][player] = 0
+                for _ in range(count(numbers, player)):
+                    kind = nth_card(cards, below(random_bits(seed, stream), left))
+                    stream += 1
+                    left -= 1
+                    cards -= one(kind)
+                    g["start_cards"][player] += one(kind)
+                fits = fits and int(g["start_cards"][player]) & int(g["excluded"][player]) * DIGITS == 0
 
 
 @jit

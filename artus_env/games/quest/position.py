@@ -7,7 +7,7 @@ turn, bids that their players hold. It doesn't ask whether the points could have
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from artus_env.engine.numbers import whole_number
 from artus_env.engine.reading import check_keys, list_of, one_of, shown, some_of
 from artus_env.engine.wording import counted
-from artus_env.games.quest.actions import BID_KINDS
+from artus_env.games.quest.actions import BID_KINDS, in_digits
 from artus_env.games.quest.components import (
     ACTIONS,
     CARDS,
@@ -31,7 +31,7 @@ from artus_env.games.quest.components import (
     Components,
 )
 from artus_env.games.quest.knowledge import hides_bid
-from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, jousters
+from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, DIGITS, LOW_KINDS, ONES, count, hand, jousters
 from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, OVER, PHASES, STATE
 
 RULES = ("standard",)
@@ -63,7 +63,7 @@ def to_dict(state: np.void, components: Components, player: int | None = None) -
         "round": int(state["round"]),
         "phase": PHASES[int(state["phase"])],
         "turn": int(state["player"]),
-        "ring": [PLACES[place] for place in state["ring"]],
+        "ring": [PLACES[place] for place in np.argsort(state["spots"])],
         "tents": state["tents"][:n].tolist(),
         "places": [PLACES[place] for place in state["places"][:n]],
         "points": state["scores"][:n].tolist(),
@@ -76,7 +76,7 @@ def to_dict(state: np.void, components: Components, player: int | None = None) -
         },
         "start_cards": [_names(cards, CARDS) for cards in state["start_cards"][:n]],
         "taken": [_names(cards, CARDS) for cards in state["taken"][:n]],
-        "excluded": [_members(kinds, CARDS) for kinds in state["excluded"][:n]],
+        "excluded": [_names(kinds, CARDS) for kinds in state["excluded"][:n]],
         "open_quests": _members(state["open_quests"], QUESTS),
         "quest_pile": [QUESTS[quest] for quest in state["quest_pile"] if quest >= 0],
         "quests": [_members(quests, QUESTS) for quests in state["quests"][:n]],
@@ -96,13 +96,14 @@ def to_dict(state: np.void, components: Components, player: int | None = None) -
     return position
 
 
-def _repeated(counts: Iterable[Any]) -> list[int]:
-    """Each number as often as its place in `counts` says."""
-    return [number for number, count in enumerate(counts) for _ in range(int(count))]
+def _repeated(cards: Any) -> list[int]:
+    """The kinds of the cards in a number, each as often as there are cards (see `state.DIGIT`)."""
+    kinds = range(len(f"{int(cards):x}"))
+    return [kind for kind in kinds for _ in range(count(int(cards), kind))]
 
 
-def _names(counts: Iterable[Any], names: Sequence[str]) -> list[str]:
-    return [names[number] for number in _repeated(counts)]
+def _names(cards: Any, names: Sequence[str]) -> list[str]:
+    return [names[kind] for kind in _repeated(cards)]
 
 
 def _members(bits: Any, names: Sequence[str]) -> list[str]:
@@ -150,7 +151,7 @@ def _read_places(data: dict[str, Any], state: np.void) -> None:
     ring = some_of("ring", list_of("ring", data["ring"], len(PLACES)), PLACES)
     if len(set(ring)) != len(PLACES) or ring[0] != CAMELOT:
         raise ValueError(f"ring must be all places once, from {PLACES[CAMELOT]} on, got {shown(data['ring'])}")
-    state["ring"] = ring
+    state["spots"][ring] = range(len(PLACES))
     state["places"][:n] = some_of("places", list_of("places", data["places"], n), PLACES)
     tents = _players("tents", data["tents"], n)
     if sorted(tents) != list(range(n)):
@@ -173,39 +174,42 @@ def _bits(name: str, numbers: Sequence[int]) -> int:
     return sum(1 << number for number in numbers)
 
 
-def _counts(name: str, values: Any, names: Sequence[str]) -> list[int]:
-    """Names in the order of the box as a count of each."""
+def _cards(name: str, values: Any, names: Sequence[str]) -> int:
+    """Names of cards in the order of the box as a number (see `state.DIGIT`)."""
     numbers = some_of(name, values, names)
     if numbers != sorted(numbers):
         raise ValueError(f"{name} must be in the order of the box, got {shown(values)}")
-    count = Counter(numbers)
-    return [count[number] for number in range(len(names))]
+    counts = [numbers.count(kind) for kind in range(len(names))]
+    if max(counts) > DIGITS:
+        raise ValueError(f"{name} has more cards of one kind than there are, got {shown(values)}")
+    return in_digits(counts)
 
 
 def _read_cards(data: dict[str, Any], state: np.void) -> None:
     """Action cards and virtue cards."""
     n = int(state["num_players"])
-    state["display"] = _counts("display", data["display"], ACTIONS)
+    state["display"] = _cards("display", data["display"], ACTIONS)
     for player, cards in enumerate(list_of("actions", data["actions"], n)):
-        state["actions"][player] = _counts(f"actions[{player}]", cards, ACTIONS)
+        state["actions"][player] = _cards(f"actions[{player}]", cards, ACTIONS)
     piles = data["piles"]
     if not isinstance(piles, dict) or list(piles) != list(VIRTUES):
         raise ValueError(f"piles must be an object with {', '.join(VIRTUES)}, got {shown(piles)}")
-    for number, virtue in enumerate(VIRTUES):
+    for virtue in VIRTUES:
         values = list_of(f"piles.{virtue}", piles[virtue])
         for value in values:
             whole_number(f"piles.{virtue}", value, 1, MAX_VALUE)
-            state["piles"][MAX_VALUE * number + value - 1] += 1
         if values != sorted(values):
             raise ValueError(f"piles.{virtue} must be rising values, got {shown(values)}")
+        state["piles"] += _cards(f"piles.{virtue}", [f"{virtue}-{value}" for value in values], CARDS)
     for name in ("start_cards", "taken", "bids"):
         for player, cards in enumerate(list_of(name, data[name], n)):
             if cards is None or (isinstance(cards, int) and not isinstance(cards, bool)):
                 raise ValueError(f"{name}[{player}] is what a player knows of it, not a whole position")
-            state[name][player] = _counts(f"{name}[{player}]", cards, CARDS)
+            state[name][player] = _cards(f"{name}[{player}]", cards, CARDS)
     for player, kinds in enumerate(list_of("excluded", data["excluded"], n)):
-        name = f"excluded[{player}]"
-        state["excluded"][player] = _bits(name, some_of(name, kinds, CARDS))
+        state["excluded"][player] = _cards(f"excluded[{player}]", kinds, CARDS)
+        if int(state["excluded"][player]) & ~ONES:
+            raise ValueError(f"excluded[{player}]: each kind may stand there once, got {shown(kinds)}")
 
 
 def _read_quests(data: dict[str, Any], state: np.void) -> None:
@@ -260,7 +264,7 @@ def _check_actions(state: np.void, components: Components) -> None:
     n, phase, turn = int(state["num_players"]), int(state["phase"]), int(state["player"])
     wanted = components.display[n - MIN_PLAYERS]
     for kind, action in enumerate(ACTIONS):
-        have = int(state["display"][kind]) + int(state["actions"][:n, kind].sum())
+        have = sum(count(int(cards), kind) for cards in (state["display"], *state["actions"][:n]))
         if have != wanted[kind]:
             raise ValueError(
                 f"display and actions must have {counted(wanted[kind], 'card')} {action} together, got {have}"
@@ -268,25 +272,25 @@ def _check_actions(state: np.void, components: Components) -> None:
     choices = components.choices[n - MIN_PLAYERS]
     tents = state["tents"][:n].tolist()
     due = tents.index(turn)
-    held = [int(cards.sum()) for cards in state["actions"][:n]]
+    held = [len(_repeated(cards)) for cards in state["actions"][:n]]
     for tent, player in enumerate(tents):
-        count, tournament = held[player], int(state["actions"][player, TOURNAMENT])
+        cards, tournament = held[player], count(int(state["actions"][player]), TOURNAMENT)
         if tournament > 1:
             raise ValueError(f"actions[{player}]: nobody takes a second tournament")
         if phase == CHOOSE_PHASE:
             expected = held[turn] + (tent < due)
-            fits, wants = count == expected and held[turn] < choices, f"{counted(expected, 'card')} (at most {choices})"
+            fits, wants = cards == expected and held[turn] < choices, f"{counted(expected, 'card')} (at most {choices})"
         elif phase == ACT_PHASE and tent > due:
-            fits, wants = count == choices, counted(choices, "card")
+            fits, wants = cards == choices, counted(choices, "card")
         elif phase == ACT_PHASE and tent == due:
-            fits, wants = count <= choices, f"at most {choices}"
+            fits, wants = cards <= choices, f"at most {choices}"
         elif phase == OVER:
-            fits, wants = count == 0, "none"
+            fits, wants = cards == 0, "none"
         else:
-            fits, wants = count == tournament, "none but a tournament"
+            fits, wants = cards == tournament, "none but a tournament"
         if not fits:
             raise ValueError(
-                f"actions[{player}] must be {wants} in phase {PHASES[phase]} with turn {turn}, got {count}"
+                f"actions[{player}] must be {wants} in phase {PHASES[phase]} with turn {turn}, got {cards}"
             )
 
 
@@ -294,22 +298,22 @@ def _check_virtues(state: np.void, components: Components) -> None:
     """Whether virtue cards are complete, and starting cards are none that are excluded."""
     n = int(state["num_players"])
     for kind, card in enumerate(CARDS):
-        have = int(state["piles"][kind] + state["start_cards"][:n, kind].sum() + state["taken"][:n, kind].sum())
+        lying = (state["piles"], *state["start_cards"][:n], *state["taken"][:n])
+        have = sum(count(int(cards), kind) for cards in lying)
         if have != components.copies[kind]:
             raise ValueError(
                 f"{card} must be {counted(components.copies[kind], 'card')} in piles, start_cards and taken together, "
                 f"got {have}"
             )
     for player in range(n):
-        if state["start_cards"][player].sum() > START_CARDS:
+        if len(_repeated(state["start_cards"][player])) > START_CARDS:
             raise ValueError(f"start_cards[{player}] are at most {START_CARDS}")
         excluded = int(state["excluded"][player])
-        if any(excluded >> kind & 1 and state["start_cards"][player, kind] for kind in range(len(CARDS))):
+        if excluded * DIGITS & int(state["start_cards"][player]):
             raise ValueError(f"start_cards[{player}] has a card that is excluded")
         # A requirement of 1 was paid with a 2, which shows that there is no 1; or there was nothing to bid.
-        paid = sum(1 << MAX_VALUE * virtue + value for virtue in range(len(VIRTUES)) for value in range(MAX_VALUE - 1))
-        if excluded & ~paid and (excluded & ALL_BIDS != ALL_BIDS or excluded & ~(paid | ALL_BIDS)):
-            raise ValueError(f"excluded[{player}]: no payment or bid shows that, got {_members(excluded, CARDS)}")
+        if excluded & ~LOW_KINDS and (excluded & ALL_BIDS != ALL_BIDS or excluded & ~(LOW_KINDS | ALL_BIDS)):
+            raise ValueError(f"excluded[{player}]: no payment or bid shows that, got {_names(excluded, CARDS)}")
 
 
 def _check_quests(state: np.void) -> None:
@@ -331,12 +335,12 @@ def _check_bids(state: np.void) -> None:
     n, turn = int(state["num_players"]), int(state["player"])
     for player in range(n):
         for kind in range(len(CARDS)):
-            count = int(state["bids"][player, kind])
-            if count and kind >= BID_KINDS:
+            cards = count(int(state["bids"][player]), kind)
+            if cards and kind >= BID_KINDS:
                 raise ValueError(f"bids[{player}]: {CARDS[kind]} can't be bid")
-            if count > int(state["start_cards"][player, kind] + state["taken"][player, kind]):
+            if cards > count(int(hand(state, player)), kind):
                 raise ValueError(f"bids[{player}]: player {player} doesn't hold so many {CARDS[kind]}")
-    bidding, bidders = int(state["bidding"]), [player for player in range(n) if state["bids"][player].any()]
+    bidding, bidders = int(state["bidding"]), [player for player in range(n) if state["bids"][player]]
     if int(state["phase"]) != BID_PHASE:
         if bidding or bidders:
             raise ValueError(f"bidding and bids must be empty in phase {PHASES[int(state['phase'])]}")

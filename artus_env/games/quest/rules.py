@@ -47,12 +47,16 @@ from artus_env.games.quest.components import (
     TOURNAMENT,
     VIRTUES,
 )
-from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, OVER
+from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, DIGIT, OVER
 
 CAMELOT = 0
 NUM_ACTION_CARDS, NUM_CARDS, NUM_PLACES, NUM_QUESTS = len(ACTIONS), len(CARDS), len(PLACES), len(QUESTS)
 NUM_HORSES, NUM_VIRTUES = len(HORSES), len(VIRTUES)
-ALL_BIDS = (1 << BID_KINDS) - 1
+DIGITS = (1 << DIGIT) - 1
+ONES = sum(1 << DIGIT * kind for kind in range(NUM_CARDS))
+LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(NUM_VIRTUES))
+"""A digit 1 for the kinds of value 1."""
+ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
 START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
 """Numbers of the deal's random stream: the first of each kind of shuffle."""
 
@@ -61,19 +65,37 @@ START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200
 
 
 @jit
-def held(g, player, kind):
-    """How many virtue cards of a kind are in a player's hand, those that are bid among them."""
-    return int(g["start_cards"][player, kind]) + int(g["taken"][player, kind])
+def one(kind):
+    """A single card of a kind, as a digit of a number (see `state.DIGIT`)."""
+    return 1 << DIGIT * kind
+
+
+@jit
+def count(cards, kind):
+    """How many of the cards in a number are of a kind."""
+    return cards >> DIGIT * kind & DIGITS
+
+
+@jit
+def cards_in(cards):
+    """How many cards there are in a number; fewer than fifteen."""
+    return cards % DIGITS  # like the remainder by nine of the sum of decimal digits
+
+
+@jit
+def hand(g, player):
+    """All virtue cards in a player's hand, by kind, those that are bid among them."""
+    return int(g["start_cards"][player]) + int(g["taken"][player])
 
 
 @jit
 def lay_back(g, player, kind):
     """Lay a virtue card back on its pile: one that was taken openly where there is one, else a starting card."""
-    if int(g["taken"][player, kind]) > 0:
-        g["taken"][player, kind] -= 1
+    if count(int(g["taken"][player]), kind) > 0:
+        g["taken"][player] -= one(kind)
     else:
-        g["start_cards"][player, kind] -= 1
-    g["piles"][kind] += 1
+        g["start_cards"][player] -= one(kind)
+    g["piles"] += one(kind)
 
 
 @jit
@@ -81,30 +103,36 @@ def payment(g, player, virtue, need):
     """The lowest card of a virtue that a player can lay back for a requirement of value `need`: its kind, -1: none."""
     for value in range(need, MAX_VALUE + 1):
         kind = MAX_VALUE * virtue + value - 1
-        if held(g, player, kind) > 0:
+        if count(hand(g, player), kind) > 0:
             return kind
     return -1
 
 
 @jit
-def can_fulfil(t, g, player, quest):
-    """Whether a player is at the place of a quest and holds a card for each of its requirements."""
-    if int(g["places"][player]) != quest // QUESTS_AT_PLACE + 1:
-        return False
-    for virtue in range(NUM_VIRTUES):
-        need = int(t["needs"][quest, virtue])
-        if need > 0 and payment(g, player, virtue, need) < 0:
-            return False
-    return True
+def steps_between(g, place, other):
+    """Steps between two places, the shorter way round the ring."""
+    steps = abs(int(g["spots"][place]) - int(g["spots"][other]))
+    return min(steps, NUM_PLACES - steps)
 
 
 @jit
-def position_in_ring(g, place):
-    """Where in the ring a place lies, counted from Camelot."""
-    position = 0
-    while int(g["ring"][position]) != place:
-        position += 1
-    return position
+def kinds_of(cards):
+    """The kinds of cards in a number: a digit 1 for each."""
+    return (cards | cards >> 1 | cards >> 2 | cards >> 3) & ONES
+
+
+@jit
+def missing(t, quest, cards):
+    """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
+    kinds = kinds_of(cards)
+    met = kinds | kinds >> DIGIT & LOW_KINDS
+    return popcount(int(t["demands"][quest]) & ~met)
+
+
+@jit
+def can_fulfil(t, g, player, quest):
+    """Whether a player is at the place of a quest and holds a card for each of its requirements."""
+    return int(g["places"][player]) == quest // QUESTS_AT_PLACE + 1 and missing(t, quest, hand(g, player)) == 0
 
 
 @jit
@@ -121,7 +149,7 @@ def jousters(g):
     """Players who take part in the tournament, as bits: those with its card whose knights are in Camelot."""
     players = 0
     for player in range(int(g["num_players"])):
-        if int(g["actions"][player, TOURNAMENT]) > 0 and int(g["places"][player]) == CAMELOT:
+        if count(int(g["actions"][player]), TOURNAMENT) > 0 and int(g["places"][player]) == CAMELOT:
             players |= 1 << player
     return players
 
@@ -150,16 +178,22 @@ def deal_start_cards(t, g, seed):
     """Two virtue cards for each player, drawn from all; the rest goes to the piles."""
     left = 0
     for kind in range(NUM_CARDS):
-        g["piles"][kind] = t["copies"][kind]
-        left += int(t["copies"][kind])
+        left += count(int(t["copies"]), kind)
+    g["piles"] = t["copies"]
     for nth in range(START_CARDS * int(g["num_players"])):
-        card = below(random_bits(seed, CARD_STREAM + nth), left - nth)
-        kind = 0
-        while card >= int(g["piles"][kind]):
-            card -= int(g["piles"][kind])
-            kind += 1
-        g["piles"][kind] -= 1
-        g["start_cards"][nth // START_CARDS, kind] += 1
+        kind = nth_card(int(g["piles"]), below(random_bits(seed, CARD_STREAM + nth), left - nth))
+        g["piles"] -= one(kind)
+        g["start_cards"][nth // START_CARDS] += one(kind)
+
+
+@jit
+def nth_card(cards, nth):
+    """The kind of card number `nth` of the cards in a number, in the order of the box."""
+    kind = 0
+    while nth >= count(cards, kind):
+        nth -= count(cards, kind)
+        kind += 1
+    return kind
 
 
 @jit
@@ -182,10 +216,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
         g["scores"][player], g["quests"][player], g["excluded"][player] = 0, 0, 0
         g["places"][player], g["reached"][player] = CAMELOT, 0
         g["tents"][player] = player if player < num_players else -1
-        for kind in range(NUM_CARDS):
-            g["start_cards"][player, kind], g["taken"][player, kind], g["bids"][player, kind] = 0, 0, 0
-        for kind in range(NUM_ACTION_CARDS):
-            g["actions"][player, kind] = 0
+        g["start_cards"][player], g["taken"][player], g["bids"][player], g["actions"][player] = 0, 0, 0, 0
     first = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
     g["tents"][0], g["tents"][first] = first, 0
     shuffle(g["tents"], 1, num_players - 1, seed, TENT_STREAM)
@@ -193,16 +224,15 @@ def deal(t, g, seed, start_player, num_players, rule_set):
     g["phase"], g["round"], g["lots"], g["bidding"] = CHOOSE_PHASE, 1, 0, 0
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
     for place in range(NUM_PLACES):
-        g["ring"][place] = place
-    shuffle(g["ring"], 1, NUM_PLACES - 1, seed, RING_STREAM)
+        g["spots"][place] = place
+    shuffle(g["spots"], 1, NUM_PLACES - 1, seed, RING_STREAM)
     deal_start_cards(t, g, seed)
     for quest in range(NUM_QUESTS):
         g["quest_pile"][quest] = quest
     shuffle(g["quest_pile"], 0, NUM_QUESTS, seed, QUEST_STREAM)
     g["quest_pile_size"], g["open_quests"] = NUM_QUESTS, 0
     open_quests(g)
-    for kind in range(NUM_ACTION_CARDS):
-        g["display"][kind] = t["display"][num_players, kind]
+    g["display"] = t["display"][num_players]
 
 
 # --- deciding ----------------------------------------------------------------------------------------------------
@@ -222,8 +252,8 @@ def legal(t, g, words):
     phase, player = int(g["phase"]), int(g["player"])
     if phase == CHOOSE_PHASE:
         for kind in range(NUM_ACTION_CARDS):
-            second = kind == TOURNAMENT and int(g["actions"][player, kind]) > 0
-            if int(g["display"][kind]) > 0 and not second:
+            second = kind == TOURNAMENT and count(int(g["actions"][player]), kind) > 0
+            if count(int(g["display"]), kind) > 0 and not second:
                 add(words, TAKE + kind)
     elif phase == ACT_PHASE:
         if int(g["places"][player]) == CAMELOT:
@@ -239,10 +269,11 @@ def legal(t, g, words):
 @jit
 def _legal_in_camelot(g, player, words):
     """Exercise a virtue whose pile has cards; take an open quest."""
+    cards = int(g["actions"][player])
     for kind in range(NUM_CARDS):
-        if int(g["actions"][player, EXERCISE + kind // MAX_VALUE]) > 0 and int(g["piles"][kind]) > 0:
+        if count(cards, EXERCISE + kind // MAX_VALUE) > 0 and count(int(g["piles"]), kind) > 0:
             add(words, EXERCISE_ACTIONS + kind)
-    if int(g["actions"][player, ARTUS]) > 0:
+    if count(cards, ARTUS) > 0:
         quests = int(g["open_quests"])
         while quests != 0:
             add(words, ARTUS_ACTIONS + lowest_bit(quests))
@@ -252,11 +283,12 @@ def _legal_in_camelot(g, player, words):
 @jit
 def _legal_outside(t, g, player, words):
     """Lay a book back at court; do a quest at its place."""
-    if int(g["actions"][player, COURT]) > 0:
+    cards = int(g["actions"][player])
+    if count(cards, COURT) > 0:
         for nth in range(MAX_VALUE):
-            if held(g, player, BOOKS + nth) > 0:
+            if count(hand(g, player), BOOKS + nth) > 0:
                 add(words, COURT_ACTIONS + nth)
-    if int(g["actions"][player, QUEST]) > 0:
+    if count(cards, QUEST) > 0:
         quests = int(g["quests"][player])
         while quests != 0:
             quest = lowest_bit(quests)
@@ -268,13 +300,12 @@ def _legal_outside(t, g, player, words):
 @jit
 def _legal_rides(t, g, player, words):
     """Ride a horse as many places as it can go, or fewer, either way round."""
-    position = position_in_ring(g, int(g["places"][player]))
+    place = int(g["places"][player])
     for horse in range(NUM_HORSES):
-        if int(g["actions"][player, HORSE + horse]) > 0:
+        if count(int(g["actions"][player]), HORSE + horse) > 0:
             for other in range(NUM_PLACES):
-                steps = abs(position - other)
-                if 0 < min(steps, NUM_PLACES - steps) <= int(t["steps"][horse]):
-                    add(words, HORSE_ACTIONS + NUM_PLACES * horse + int(g["ring"][other]))
+                if 0 < steps_between(g, place, other) <= int(t["steps"][horse]):
+                    add(words, HORSE_ACTIONS + NUM_PLACES * horse + other)
 
 
 @jit
@@ -282,7 +313,7 @@ def _legal_bids(g, player, words):
     """Alone, a player bids one card if they have one; of two, each bids any number of cards and says so."""
     some = False
     for kind in range(BID_KINDS):
-        if held(g, player, kind) > int(g["bids"][player, kind]):
+        if count(hand(g, player) - int(g["bids"][player]), kind) > 0:
             add(words, BID + kind)
             some = True
     if not some or popcount(jousters(g)) > 1:
@@ -323,16 +354,13 @@ def play(t, g, action):
 @jit
 def take_action_card(t, g, player, kind):
     """Take an action card from the display; after the last one, all act in tent order."""
-    g["display"][kind] -= 1
-    g["actions"][player, kind] += 1
+    g["display"] -= one(kind)
+    g["actions"][player] += one(kind)
     players = int(g["num_players"])
     tent = tent_of(g, player) + 1
     if tent == players:
         tent = 0
-        cards = 0
-        for other in range(NUM_ACTION_CARDS):
-            cards += int(g["actions"][player, other])
-        if cards == int(t["choices"][players]):
+        if cards_in(int(g["actions"][player])) == int(t["choices"][players]):
             g["phase"] = ACT_PHASE
     g["player"] = g["tents"][tent]
 
@@ -340,8 +368,8 @@ def take_action_card(t, g, player, kind):
 @jit
 def give_back(g, player, kind):
     """Put an action card back on display."""
-    g["actions"][player, kind] -= 1
-    g["display"][kind] += 1
+    g["actions"][player] -= one(kind)
+    g["display"] += one(kind)
 
 
 @jit
@@ -350,8 +378,8 @@ def use_action_card(t, g, player, action):
     if action < ARTUS_ACTIONS:
         kind = action - EXERCISE_ACTIONS
         give_back(g, player, EXERCISE + kind // MAX_VALUE)
-        g["piles"][kind] -= 1
-        g["taken"][player, kind] += 1
+        g["piles"] -= one(kind)
+        g["taken"][player] += one(kind)
     elif action < COURT_ACTIONS:
         quest = action - ARTUS_ACTIONS
         give_back(g, player, ARTUS)
@@ -383,7 +411,7 @@ def pay_quest(t, g, player, quest):
             kind = payment(g, player, virtue, need)
             lay_back(g, player, kind)
             for lower in range(MAX_VALUE * virtue + need - 1, kind):
-                g["excluded"][player] = int(g["excluded"][player]) | 1 << lower
+                g["excluded"][player] = int(g["excluded"][player]) | one(lower)
 
 
 @jit
@@ -402,10 +430,10 @@ def award(t, g, players, points):
 @jit
 def end_turn(t, g, player):
     """A player has acted: what they haven't used goes back, the card of the tournament aside."""
-    for kind in range(NUM_ACTION_CARDS):
-        if kind != TOURNAMENT:
-            while int(g["actions"][player, kind]) > 0:
-                give_back(g, player, kind)
+    cards = int(g["actions"][player])
+    kept = cards & DIGITS << DIGIT * TOURNAMENT
+    g["actions"][player] = kept
+    g["display"] += cards - kept
     tent = tent_of(g, player) + 1
     if tent < int(g["num_players"]):
         g["player"] = g["tents"][tent]
@@ -435,7 +463,7 @@ def bid(t, g, player, action):
     """Bid a card, or end the bid; the tournament is decided when all have bid."""
     alone = popcount(jousters(g)) == 1
     if action < BID_DONE:
-        g["bids"][player, action - BID] += 1
+        g["bids"][player] += one(action - BID)
         if not alone:
             return
     elif alone:
@@ -452,7 +480,7 @@ def bid_sum(g, player):
     """What a player has bid: the sum of the cards' values."""
     total = 0
     for kind in range(BID_KINDS):
-        total += int(g["bids"][player, kind]) * (kind % MAX_VALUE + 1)
+        total += count(int(g["bids"][player]), kind) * (kind % MAX_VALUE + 1)
     return total
 
 
@@ -471,9 +499,9 @@ def end_tournament(t, g):
             winners |= 1 << player
     for player in range(int(g["num_players"])):
         for kind in range(BID_KINDS):
-            while int(g["bids"][player, kind]) > 0:
-                g["bids"][player, kind] -= 1
+            for _ in range(count(int(g["bids"][player]), kind)):
                 lay_back(g, player, kind)
+        g["bids"][player] = 0
     if winners != 0:
         award(t, g, winners, int(t["prize"]) // popcount(winners))
     end_round(t, g)
@@ -487,8 +515,8 @@ def end_round(t, g):
     """Action cards go back. Then the game ends, or quests are filled up and tents are given anew."""
     finished = int(g["round"]) == int(t["rounds"])
     for player in range(int(g["num_players"])):
-        while int(g["actions"][player, TOURNAMENT]) > 0:
-            give_back(g, player, TOURNAMENT)
+        g["display"] += int(g["actions"][player])  # cards of the tournament
+        g["actions"][player] = 0
         finished = finished or int(g["reached"][player]) > 0
     if finished:
         g["phase"] = OVER
