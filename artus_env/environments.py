@@ -29,7 +29,7 @@ class AnyEnv(GameEnv):
 
 
 class AnyVectorEnv(GameVectorEnv):
-    """Many seats at as many tables: `game` names it, all other arguments are those of `GameVectorEnv`."""
+    """One seat in each of many games: `game` names it, all other arguments are those of `GameVectorEnv`."""
 
     batch_class = Batch
     metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}

@@ -72,7 +72,7 @@ class ArtusEnv(GameEnv):
 
 
 class ArtusVectorEnv(GameVectorEnv):
-    """Many seats at as many tables of Artus: what `ArtusEnv` says holds for each of them.
+    """One seat in each of many games of Artus: what `ArtusEnv` says holds for each of them.
 
     ## Description
 

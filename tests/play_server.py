@@ -12,9 +12,9 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine import games
 from artus_training.play.command import seats
 from artus_training.play.connections import Server
+from artus_training.play.hosted import HostedGame
 from artus_training.play.server import Lobby
 from artus_training.play.store import Store
-from artus_training.play.table import Table
 
 
 class Serving:
@@ -25,10 +25,10 @@ class Serving:
         lobby: The games. To be read only.
     """
 
-    def __init__(self, folder, port=0, tables=(), allowed=()):
+    def __init__(self, folder, port=0, games=(), allowed=()):
         self.lobby = Lobby(Store(folder), allowed)
-        for table in tables:
-            self.lobby.add(table)
+        for hosted in games:
+            self.lobby.add(hosted)
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
@@ -79,11 +79,11 @@ class Serving:
 
 @contextmanager
 def serving(folder, *arguments, **options):
-    """A server with one game, `deal(folder, *arguments, **options)`: (server, its table)."""
-    table = deal(folder, *arguments, **options)
+    """A server with one game, `deal(folder, *arguments, **options)`: (server, the hosted game)."""
+    hosted = deal(folder, *arguments, **options)
     server = Serving(folder)
     try:
-        yield server, server.lobby.tables[table.name]
+        yield server, server.lobby.games[hosted.name]
     finally:
         server.stop()
 
@@ -96,7 +96,7 @@ def without_looks(monkeypatch):
 
 def deal(folder, rules, names, agents=(), seed=5):
     """A new game in a folder."""
-    return Table.deal(Store(folder), rules, seats(names, agents), seed)
+    return HostedGame.deal(Store(folder), rules, seats(names, agents), seed)
 
 
 def wait_until(holds, seconds=30):

@@ -26,7 +26,7 @@ YELLOW = [27, 26, 25]
 """The three yellow plates, counted the same way; the first is the one right in front of the King."""
 
 
-# --- the table ---------------------------------------------------------------------------------------------------
+# --- the round table ------------------------------------------------------------------------------------------------
 
 
 def seats(drawing: str) -> list[dict | None]:

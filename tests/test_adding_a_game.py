@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 PAGE = (Path(__file__).parents[1] / "docs" / "adding-a-game.md").read_text()
 BLOCKS = re.findall(r"^`([\w./-]+)`(?:, continued)?\n\n```\w+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+HIDDEN = Path(__file__).parent / "contract" / "test_hidden.py"
+CHOICES = "hidden_choice or may_not_know or not_before"
 
 PLAY = """
 from artus_env import Batch, Game
@@ -59,13 +62,16 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(folder, code, jit):
+def python(folder, *arguments, **environment):
+    """What Python answers where the package is installed."""
     path = os.pathsep.join([str(folder), *filter(None, sys.path)])
-    disabled = {} if jit else {"NUMBA_DISABLE_JIT": "1"}
-    environment = {**os.environ, "PYTHONPATH": path, **disabled}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], env=environment, cwd=folder, capture_output=True, text=True
-    )
+    environment = {**os.environ, "PYTHONPATH": path, **environment}
+    command = [sys.executable, "-W", "error", *map(str, arguments)]
+    return subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
+
+
+def run(folder, code, jit):
+    done = python(folder, "-c", code, **({} if jit else {"NUMBA_DISABLE_JIT": "1"}))
     assert done.returncode == 0, done.stderr
 
 
@@ -77,3 +83,20 @@ def test_the_game_of_the_page_plays(folder, jit):
 def test_the_loops_of_the_page_run(folder):
     (loops,) = re.findall(r"^## Play it\n\n```py\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
     run(folder, loops, jit=True)
+
+
+def contract(folder, which):
+    """The tests of hidden information that every game has to pass, as somebody runs them who adds this one."""
+    return python(folder, "-m", "pytest", "-p", "no:cacheprovider", "-k", which, HIDDEN).stdout
+
+
+def test_the_contract_finds_out_whether_bids_are_kept_secret(folder, tmp_path):
+    assert re.search(r"^9 passed", contract(folder, f"auction and ({CHOICES})"), re.MULTILINE)
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    rules = tmp_path / "auction" / "rules.py"
+    told = re.sub(r"@jit\ndef public_action.*?\n\n\n", "", rules.read_text() + "\n\n", flags=re.DOTALL)
+    assert "public_action" not in told
+    rules.write_text(told)
+    answer = contract(tmp_path, "auction and may_not_know")
+    assert re.search(r"^3 failed", answer, re.MULTILINE), answer
+    assert "tells_too_much" in answer

@@ -86,7 +86,7 @@ def test_evaluate_prints_the_result(capsys):
         (["evaluate", "missing.safetensors", "random"], "missing.json doesn't exist"),
         (["train", "--num-players", "9"], "num_players must be 2..4"),
         (["train", "--opponents", "nobody=1"], "there is no agent 'nobody'"),
-        (["train", "--opponents", "greedy"], "opponents are NAME=SHARE"),
+        (["train", "--opponents", "greedy"], "opponents are NAME=FRACTION"),
         (["train", "--preset", "missing.toml"], "preset missing.toml: No such file"),
         (["train", "--device", "tpu"], "device must be cpu or cuda"),
         (["train", "--also", "beginner"], "also takes RULES-PLAYERS"),
@@ -362,10 +362,12 @@ def test_other_games_are_shown(tmp_path, capsys):
 
 
 def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, capsys):
-    """Bids are face down: no other player's may be found in what a player sees."""
+    """Bids are face down until all have bid: no other player's of the last round may be found in what a player sees,
+    where it ends too early."""
     game = Game(game="magpies", num_players=3, seed=5)
-    while not game.over:
+    while sum(game.scores) < 4 or len(game.actions_played) % 3 < 2:
         game.play(game.moves()[-1])
+    secret = len(game.actions_played) - len(game.actions_played) % 3
     games, page, film = (tmp_path / name for name in ("games.jsonl", "game.html", "game.gif"))
     games.write_text(game.record(["Ann", "Bob", "Cleo"]) + "\n")
     assert main(["replay", str(games)]) == 0
@@ -378,11 +380,11 @@ def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, ca
         assert "<title>Magpies, standard: Ann " in text
         data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
         replayed = game.first()
-        for action, said in zip(game.actions_played, data["moves"], strict=True):
+        for number, (action, said) in enumerate(zip(game.actions_played, data["moves"], strict=True)):
             mover, move = replayed.player, replayed.move(action)
             points = replayed.play(action)
             seen = f"{move} +{points}" if points else move
-            hidden = player not in (None, mover)
+            hidden = player not in (None, mover) and number >= secret
             assert said == f"{'ABC'[mover]} {'chooses something in secret' if hidden else seen}"
         with Image.open(film) as picture:
             assert picture.n_frames > 2

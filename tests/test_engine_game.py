@@ -73,7 +73,7 @@ def test_playing_a_text_is_playing_its_action(rules, num_players):
 
 
 @variants
-def test_turn_is_move_and_look_in_one(rules, num_players):
+def test_play_and_look_are_one_call(rules, num_players):
     game = Game(rules=rules, num_players=num_players, seed=4)
     mask, observation = np.full_like(game.mask(), 9), np.full_like(game.observation(), 99)
     for _ in random_moves(game, 4):
@@ -81,34 +81,36 @@ def test_turn_is_move_and_look_in_one(rules, num_players):
         expected = game.clone()
         gained = expected.play(action)
         other = game.clone()
-        assert other.turn(action, mask, observation) == (gained, expected.player, expected.over)
+        assert other.play_and_look(action, mask, observation) == (gained, expected.player, expected.over)
         assert (mask == expected.mask()).all()
         assert (observation == expected.observation()).all()
         assert other == expected
         assert other.actions_played == expected.actions_played
     with pytest.raises(IllegalMoveError, match="the game is over"):
-        expected.turn(0, mask, observation)
+        expected.play_and_look(0, mask, observation)
 
 
 @in_every_phase
-def test_a_turn_that_is_illegal_changes_nothing(moves):
+def test_playing_and_looking_illegally_changes_nothing(moves):
     game = middle(moves)
     before = everything(game)
     for action in (other_thing(game), -1, NUM_ACTIONS, 1 << 70):
         with pytest.raises(IllegalMoveError, match=f"action {action} "):
-            game.turn(action, game.mask(), game.observation())
+            game.play_and_look(action, game.mask(), game.observation())
     assert everything(game) == before
 
 
 @pytest.mark.parametrize("action", [True, np.bool_(True), 3.0, None, "@3"], ids=repr)
-def test_a_turn_takes_whole_numbers_alone(action):
+def test_play_and_look_takes_whole_numbers_alone(action):
     game = Game(seed=1)
     before = everything(game)
     with pytest.raises(IllegalMoveError, match="is illegal for player"):
-        game.turn(action, game.mask(), game.observation())
+        game.play_and_look(action, game.mask(), game.observation())
     assert everything(game) == before
     mask, observation = game.mask(), game.observation()
-    assert game.clone().turn(np.int32(3), mask, observation) == game.clone().turn(3, mask, observation)
+    assert game.clone().play_and_look(np.int32(3), mask, observation) == game.clone().play_and_look(
+        3, mask, observation
+    )
 
 
 BUFFERS = {
@@ -128,23 +130,23 @@ BUFFERS = {
 
 @pytest.mark.parametrize("other", BUFFERS.values(), ids=BUFFERS)
 @pytest.mark.parametrize("name", ["mask", "observation"])
-def test_a_turn_writes_only_to_arrays_that_fit(name, other):
+def test_play_and_look_writes_only_to_arrays_that_fit(name, other):
     """It used to write beyond the end of one that is too small, into whatever lay there."""
     game = Game("advanced", 3, seed=1)
     before = everything(game)
     arrays = {"mask": game.mask(), "observation": game.observation()}
     action, size = game.legal_actions()[0], len(arrays[name])
     twin = game.clone()
-    twin.turn(action, **arrays)  # those that fitted once are not looked at again: others are
-    twin.turn(twin.legal_actions()[0], **arrays)
+    twin.play_and_look(action, **arrays)  # those that fitted once are not looked at again: others are
+    twin.play_and_look(twin.legal_actions()[0], **arrays)
     for player in (game, twin):
         with pytest.raises(
             ValueError, match=rf"{name} must be a writable and contiguous array of shape \({size},\), int8"
         ):
-            player.turn(action, **arrays | {name: other(arrays[name])})
+            player.play_and_look(action, **arrays | {name: other(arrays[name])})
     assert everything(game) == before
     rows = {key: np.zeros((3, len(array)), np.int8) for key, array in arrays.items()}
-    game.turn(action, rows["mask"][1], rows["observation"][1])
+    game.play_and_look(action, rows["mask"][1], rows["observation"][1])
     assert (rows["mask"][1] == game.mask()).all()
     assert not rows["mask"][[0, 2]].any()
     assert not rows["observation"][[0, 2]].any()
@@ -428,7 +430,7 @@ def test_a_record_names_every_player():
         middle().record(["a"])
 
 
-# --- the table as text -------------------------------------------------------------------------------------------
+# --- the position as text ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("names", [None, ["Ann", "a name that is much too long", "ismcts:200", "Bob\x1b[2J\n"]])

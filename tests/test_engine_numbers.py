@@ -166,7 +166,7 @@ def test_next_seeds_are_alike_one_by_one_and_in_arrays():
 
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 24, 45, 339, 512, 1023])
 def test_below_divides_the_numbers_evenly(bound):
-    """The highest 32 bits decide; each result has the same share of them, to within one."""
+    """The highest 32 bits decide; each result has the same part of them, to within one."""
     assert rng.below(np.uint64(0), bound) == 0
     assert rng.below(np.uint64(SEED_LIMIT - 1), bound) == bound - 1
     for result in range(1, bound):

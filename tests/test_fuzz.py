@@ -11,7 +11,7 @@ INPUTS = 3_000
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_input_is_refused_or_sound(name):
-    inputs = max(60, round(INPUTS * TARGETS[name].share))
+    inputs = max(60, round(INPUTS * TARGETS[name].fraction))
     taken, broken = fuzz(name, 1, range(inputs))
     assert not broken, "\n\n".join(broken[:3])
     assert 0 < taken < inputs  # damage is seen, and not everything is refused

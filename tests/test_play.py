@@ -31,69 +31,69 @@ from artus_env.games.artus import words
 from artus_training.cli import main as artus
 from artus_training.play import command, connections, of_game, plain, sight, thinking
 from artus_training.play import server as server_module
+from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.server import PAGE, Lobby
 from artus_training.play.store import Store
-from artus_training.play.table import RefusedError, Seat, Table
 from play_server import Serving, deal, serving, wait_until, without_looks
 
 PEOPLE = ["Ann", "Ben", "Cleo"]
 
 
-def play_on(table, moves, seed=0):
+def play_on(hosted, moves, seed=0):
     """Let everybody play at random."""
     rng = random.Random(seed)
     for _ in range(moves):
-        if table.game.over:
+        if hosted.game.over:
             break
-        table.play(table.game.player, table.number, rng.choice(table.game.moves()))
+        hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
 
 
 def files(folder):
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
-def secret_of(table, player):
-    return table.seats[player].secret
+def secret_of(hosted, player):
+    return hosted.seats[player].secret
 
 
 # --- links -----------------------------------------------------------------------------------------------------------
 
 
 def test_every_person_has_a_link_of_his_own_that_nobody_can_guess(tmp_path):
-    tables = [deal(tmp_path, "advanced", PEOPLE, ["greedy"]) for _ in range(50)]
-    secrets = [seat.secret for table in tables for seat in table.seats if seat.secret] + [
-        table.share for table in tables
+    games = [deal(tmp_path, "advanced", PEOPLE, ["greedy"]) for _ in range(50)]
+    secrets = [seat.secret for hosted in games for seat in hosted.seats if seat.secret] + [
+        hosted.record_secret for hosted in games
     ]
     assert len(set(secrets)) == 50 * 4
     assert all(len(secret) == 22 for secret in secrets), "128 bits in base 64"
-    assert all(table.seats[3].secret is None for table in tables), "an agent has none"
+    assert all(hosted.seats[3].secret is None for hosted in games), "an agent has none"
 
 
 @pytest.mark.parametrize("what", ["", "/events", "/next"])
 @pytest.mark.parametrize("secret", ["", "x", "A" * 22, "None", "..%2f", "0"])
 def test_without_a_secret_nothing_is_seen(tmp_path, secret, what):
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, hosted):
         status, answer = server.ask(f"/api/{secret}{what}")
         assert status == 404
         assert "error" in answer
         assert server.ask("/")[0] == 200
-        assert secret_of(table, 0) not in server.ask("/")[1]
+        assert secret_of(hosted, 0) not in server.ask("/")[1]
 
 
 def test_a_wrong_link_leads_to_a_page_that_says_so(tmp_path):
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, hosted):
         for path in ("/seat/wrong", "/host/wrong"):
             status, page = server.ask(path, headers={"Accept": "text/html"})
             assert status == 404
             assert "without the right link" in page
         assert server.ask(f"/host/{server.lobby.host_secret}")[0] == 200
         _, games = server.ask(f"/api/host/{server.lobby.host_secret}")
-        assert games["games"][0]["seats"][0]["link"] == f"/seat/{secret_of(table, 0)}"
+        assert games["games"][0]["seats"][0]["link"] == f"/seat/{secret_of(hosted, 0)}"
 
 
 def test_addresses_with_secrets_are_told_to_nobody_and_kept_nowhere(tmp_path):
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, table):
-        for path in (f"/seat/{secret_of(table, 0)}", f"/api/{secret_of(table, 0)}", "/static/seat.js", "/nowhere"):
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, hosted):
+        for path in (f"/seat/{secret_of(hosted, 0)}", f"/api/{secret_of(hosted, 0)}", "/static/seat.js", "/nowhere"):
             server.ask(path)
             assert server.headers["Referrer-Policy"] == "no-referrer"
             assert server.headers["Cache-Control"] == "no-store"
@@ -105,12 +105,12 @@ def test_addresses_with_secrets_are_told_to_nobody_and_kept_nowhere(tmp_path):
 # ---------------------------------------------------------------------------------------
 
 
-def everything_said(table, player, number=None):
+def everything_said(hosted, player, number=None):
     """All that the server ever tells a seat about the present position, but for the game's own secrets."""
-    said = [sight.setup(table, player), sight.seen(table, player)]
-    if table.game.player == player and not table.game.over:
-        said += [sight.preview(table.game, action, table.names) for action in table.game.legal_actions()]
-        said.append(thinking.Mind(table).hint(table.game, 1))
+    said = [sight.setup(hosted, player), sight.seen(hosted, player)]
+    if hosted.game.player == player and not hosted.game.over:
+        said += [sight.preview(hosted.game, action, hosted.names) for action in hosted.game.legal_actions()]
+        said.append(thinking.Mind(hosted).hint(hosted.game, 1))
     return json.dumps(said)
 
 
@@ -118,22 +118,24 @@ def everything_said(table, player, number=None):
 @pytest.mark.parametrize("moves", [3, 20, 33, 50])
 def test_all_that_a_seat_is_told_is_the_same_whatever_it_cannot_know(tmp_path, rules, moves):
     """Deal all that a player doesn't know anew: what he sees, the previews and the hint don't change by a letter."""
-    table = deal(tmp_path, rules, PEOPLE)
-    play_on(table, moves)
+    hosted = deal(tmp_path, rules, PEOPLE)
+    play_on(hosted, moves)
     for player in range(3):
         told = set()
         for seed in range(4):
-            position = table.game.redeal(player, seed).to_dict()
-            told.add(everything_said(Table("x", table.seats, Game.from_dict(position), table.store, 1, "s"), player))
+            position = hosted.game.redeal(player, seed).to_dict()
+            told.add(
+                everything_said(HostedGame("x", hosted.seats, Game.from_dict(position), hosted.store, 1, "s"), player)
+            )
         assert len(told) == 1
 
 
 def test_every_step_shows_a_player_his_own_hand_and_backs_of_the_others(tmp_path):
-    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
-        play_on(table, 45)
+    with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
+        play_on(hosted, 45)
         for player in range(3):
-            for state in server.events(secret_of(table, player), 46 - 10, after=9):
-                game = table.steps[state["number"]].game
+            for state in server.events(secret_of(hosted, player), 46 - 10, after=9):
+                game = hosted.steps[state["number"]].game
                 assert state["position"] == game.to_dict(player)
                 others = [hand for owner, hand in enumerate(state["position"]["hands"]) if owner != player]
                 assert all(set(hand) == {"knight", "king", "scoring"} for hand in others)
@@ -141,27 +143,29 @@ def test_every_step_shows_a_player_his_own_hand_and_backs_of_the_others(tmp_path
 
 
 def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
-    play_on(table, 24)
-    drawn = [number for number, step in enumerate(table.steps) if step.move.startswith("draw:")]
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
+    play_on(hosted, 24)
+    drawn = [number for number, step in enumerate(hosted.steps) if step.move.startswith("draw:")]
     assert len(drawn) > 3
     for number in drawn:
-        step = table.steps[number]
+        step = hosted.steps[number]
         pile = step.move.partition(":")[2]
-        name = table.steps[number - 1].game.to_dict()["piles"][step.player][pile][0]
+        name = hosted.steps[number - 1].game.to_dict()["piles"][step.player][pile][0]
         card = next(card for card in step.game.components.cards if card.name == name)
-        own, other = (sight.log_entry(table, number, player)["text"] for player in (step.player, 1 - step.player))
+        own, other = (
+            sight.log_entry(hosted, number, player, number)["text"] for player in (step.player, 1 - step.player)
+        )
         assert own == f"{other} It is “{words.card_title(card)}”."
         assert other == f"draws a {pile} card."
-        assert words.card_title(card) not in json.dumps(sight.seen(table, 1 - step.player, number)["last"])
+        assert words.card_title(card) not in json.dumps(sight.seen(hosted, 1 - step.player, number)["last"])
 
 
 def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
-    while not table.game.moves()[0].startswith("draw:"):
-        play_on(table, 1)
-    for action in table.game.legal_actions():
-        seen = sight.preview(table.game, action, table.names)
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
+    while not hosted.game.moves()[0].startswith("draw:"):
+        play_on(hosted, 1)
+    for action in hosted.game.legal_actions():
+        seen = sight.preview(hosted.game, action, hosted.names)
         assert seen["picture"] is None
         assert {key: seen[key] for key in ("origin", "target", "points", "card")} == {
             "origin": None, "target": None, "points": 0, "card": None,
@@ -169,21 +173,21 @@ def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
 
 
 def test_the_record_shows_all_hands_and_is_there_only_at_the_end(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        play_on(table, 20)
-        path = f"/record/{table.share}.jsonl"
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        play_on(hosted, 20)
+        path = f"/record/{hosted.record_secret}.jsonl"
         status, answer = server.ask(path)
         assert status == 409
         assert "when the game is over" in answer["error"]
-        assert table.share not in server.ask(f"/api/{secret_of(table, 0)}")[1]["state"].values()
-        play_on(table, 1000)
+        assert hosted.record_secret not in server.ask(f"/api/{secret_of(hosted, 0)}")[1]["state"].values()
+        play_on(hosted, 1000)
         status, record = server.ask(path)
         assert status == 200
         assert "attachment" in server.headers["Content-Disposition"]
         game = Game.replay(record)
         assert game.over
         assert json.loads(record)["players"] == ["Ann", "Ben"]
-        assert server.ask(f"/api/{secret_of(table, 1)}")[1]["state"]["over"]["share"] == table.share
+        assert server.ask(f"/api/{secret_of(hosted, 1)}")[1]["state"]["over"]["record"] == hosted.record_secret
         assert server.ask("/record/guess.jsonl")[0] == 404
 
 
@@ -196,24 +200,66 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
     """The action that stands for all hidden ones, here the first that was played, is no exception."""
     if bare:
         without_looks(monkeypatch)
-    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
-        play_on(table, 30)
-        own_verbs, one = verbs._games[table.game.definition.build_tables(table.game.components).dtype], table.steps[1]
+    with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
+        play_on(hosted, 30)
+        own_verbs, one = (
+            verbs._games[hosted.game.definition.build_tables(hosted.game.components).dtype],
+            hosted.steps[1],
+        )
         hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else one.action  # noqa: E731
         monkeypatch.setitem(own_verbs, "public_action", hidden)
         for player in range(3):
-            log = server.ask(f"/api/{secret_of(table, player)}")[1]["log"]
-            states = server.events(secret_of(table, player), 30, after=0)
-            for step, state, entry in zip(table.steps[1:], states, log, strict=True):
+            log = server.ask(f"/api/{secret_of(hosted, player)}")[1]["log"]
+            states = server.events(secret_of(hosted, player), 30, after=0)
+            for step, state, entry in zip(hosted.steps[1:], states, log, strict=True):
                 last, own = state["last"], step.player == player
                 assert last["entry"] == entry
                 assert entry["move"] == last["move"] == (step.move if own else None)
                 if not own:
-                    assert set(last) == {"player", "move", "text", "points", "gains", "entry"}
+                    assert set(last) == {"player", "move", "text", "points", "gains", "entry", "opened"}
                     gain = f": {words.plus(entry['points'])}" if entry["points"] else ""
                     assert entry["text"] == f"chooses something in secret{gain}."
                     assert "data-move" not in state["picture"]
                     assert step.move not in json.dumps(state)
+
+
+def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tmp_path):
+    """Magpies turns up the bids of a round when all have bid. In the stream, what was opened replaces older lines."""
+    hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
+    play_on(hosted, 8)
+    for player in range(3):
+        lines = []
+        for number in range(1, 9):
+            last = sight.seen(hosted, player, number)["last"]
+            lines.append(last["entry"])
+            for line in last["opened"]:
+                lines[line["number"] - 1] = line["entry"]
+            moves = [line["move"] for line in lines]
+            secret = number - number % 3
+            for nth, (move, step) in enumerate(zip(moves, hosted.steps[1:], strict=False)):
+                assert move == (step.move if nth < secret or step.player == player else None)
+            assert [line["number"] - 1 for line in last["opened"]] == [
+                nth
+                for nth in range(secret - 3, number - 1)
+                if number == secret and hosted.steps[nth + 1].player != player
+            ]
+        assert sight.setup(hosted, player)["log"] == lines
+        assert {line["text"] for line in lines if line["move"] is None} == {"chooses something in secret."}
+
+
+def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
+    magpies = games.find_game("magpies")
+    own = verbs._games[magpies.build_tables(magpies.standard).dtype]
+    monkeypatch.setitem(own, "opened", verbs._DEFAULTS["opened"])
+    hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
+    play_on(hosted, 1000)
+    assert hosted.game.over
+    for player in range(3):
+        log = sight.setup(hosted, player)["log"]
+        assert [line["move"] for line in log] == [
+            step.move if step.player == player else None for step in hosted.steps[1:]
+        ]
+        assert not any(sight.seen(hosted, player, number)["last"]["opened"] for number in range(1, len(hosted.steps)))
 
 
 # --- games that bring no looks
@@ -222,8 +268,8 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
 
 def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monkeypatch):
     without_looks(monkeypatch)
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
-        secret, rng = secret_of(table, 0), random.Random(1)
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
+        secret, rng = secret_of(hosted, 0), random.Random(1)
         everything = server.ask(f"/api/{secret}")[1]
         assert (everything["script"], everything["style"], everything["worded"]) == (None, None, False)
         assert [player["badge"] for player in everything["players"]] == [plain.badge(0), plain.badge(1)]
@@ -233,9 +279,9 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
                 state = server.events(secret, after=state["number"], until=lambda each: each["moves"] or each["over"])
                 state = state[-1]
                 continue
-            assert state["moves"] == [{"move": move, "label": move} for move in table.game.moves()]
+            assert state["moves"] == [{"move": move, "label": move} for move in hosted.game.moves()]
             assert state["position"] is None
-            chosen = {"number": state["number"], "move": rng.choice(table.game.moves())}
+            chosen = {"number": state["number"], "move": rng.choice(hosted.game.moves())}
             previewed = server.ask(f"/api/{secret}/preview", chosen)[1]
             assert previewed == {"move": chosen["move"], "label": chosen["move"], "picture": None}, (
                 "nothing is foretold"
@@ -246,7 +292,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
             assert last["text"] == f"plays {chosen['move']}{gain}."
             state = server.ask(f"/api/{secret}")[1]["state"]
         assert state["over"]["sources"] == []
-        assert [row["points"] for row in state["over"]["rows"]] == sorted(table.game.scores, reverse=True)
+        assert [row["points"] for row in state["over"]["rows"]] == sorted(hosted.game.scores, reverse=True)
 
 
 def test_a_text_becomes_a_picture_with_every_word_in_its_column_and_marks_on_what_is_new():
@@ -296,8 +342,8 @@ def test_the_page_knows_no_game():
 
 
 def test_a_games_own_files_are_served_and_no_others(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        everything = server.ask(f"/api/{secret_of(table, 0)}")[1]
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        everything = server.ask(f"/api/{secret_of(hosted, 0)}")[1]
         assert server.ask(everything["script"])[0] == 200
         assert server.headers.get_content_type() in ("text/javascript", "application/javascript")
         assert server.ask(everything["style"])[0] == 200
@@ -315,20 +361,20 @@ LONG = "9" * 20_000
 
 
 def test_nobody_moves_for_another_seat(tmp_path):
-    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
+    with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
         before = files(tmp_path)
-        mover = table.game.player
+        mover = hosted.game.player
         for player in {0, 1, 2} - {mover}:
-            for what, more in (("move", {"move": table.game.moves()[0]}), ("preview", {"move": "@9"}), ("hint", {})):
-                status, answer = server.ask(f"/api/{secret_of(table, player)}/{what}", {"number": 0, **more})
+            for what, more in (("move", {"move": hosted.game.moves()[0]}), ("preview", {"move": "@9"}), ("hint", {})):
+                status, answer = server.ask(f"/api/{secret_of(hosted, player)}/{what}", {"number": 0, **more})
                 assert status == 409
                 assert answer == {"error": f"it isn't your turn: {PEOPLE[mover]} is to move"}
         assert files(tmp_path) == before
-        assert table.number == 0
+        assert hosted.number == 0
         assert (
-            server.ask(f"/api/{secret_of(table, mover)}/move", {"number": 0, "move": table.game.moves()[0]})[0] == 200
+            server.ask(f"/api/{secret_of(hosted, mover)}/move", {"number": 0, "move": hosted.game.moves()[0]})[0] == 200
         )
-        assert table.number == 1
+        assert hosted.number == 1
         assert files(tmp_path) != before
 
 
@@ -358,14 +404,14 @@ def test_nobody_moves_for_another_seat(tmp_path):
     ],
 )
 def test_bad_requests_get_a_reason_and_change_nothing(tmp_path, request_, status, reason):
-    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
-        before, state = files(tmp_path), server.ask(f"/api/{secret_of(table, table.game.player)}")
+    with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
+        before, state = files(tmp_path), server.ask(f"/api/{secret_of(hosted, hosted.game.player)}")
         what, body = request_
-        answered, answer = server.ask(f"/api/{secret_of(table, table.game.player)}/{what}", body)
+        answered, answer = server.ask(f"/api/{secret_of(hosted, hosted.game.player)}/{what}", body)
         assert (answered, list(answer)) == (status, ["error"])
         assert reason in answer["error"]
         assert files(tmp_path) == before
-        assert server.ask(f"/api/{secret_of(table, table.game.player)}") == state
+        assert server.ask(f"/api/{secret_of(hosted, hosted.game.player)}") == state
 
 
 @pytest.mark.parametrize(
@@ -382,16 +428,16 @@ def test_bad_requests_get_a_reason_and_change_nothing(tmp_path, request_, status
     ],
 )
 def test_bodies_that_are_no_json_are_refused(tmp_path, raw, type_, status):
-    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
-        path = f"/api/{secret_of(table, table.game.player)}/move"
+    with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
+        path = f"/api/{secret_of(hosted, hosted.game.player)}/move"
         answered, answer = server.ask(path, raw=raw, headers={"Content-Type": type_})
         assert (answered, list(answer)) == (status, ["error"])
-        assert table.number == 0
+        assert hosted.number == 0
 
 
 def test_wrong_methods_and_files_outside_are_refused(tmp_path):
-    with serving(tmp_path, "advanced", PEOPLE) as (server, table):
-        secret = secret_of(table, 0)
+    with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
+        secret = secret_of(hosted, 0)
         assert server.ask(f"/api/{secret}/move")[0] == 405
         assert server.ask(f"/api/{secret}", {})[0] == 405
         assert server.ask(f"/api/{secret}/events", method="DELETE")[0] == 405
@@ -400,11 +446,11 @@ def test_wrong_methods_and_files_outside_are_refused(tmp_path):
 
 
 def test_a_move_that_is_sent_twice_is_played_once(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        body = {"number": 0, "move": table.game.moves()[0]}
-        secret = secret_of(table, table.game.player)
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        body = {"number": 0, "move": hosted.game.moves()[0]}
+        secret = secret_of(hosted, hosted.game.player)
         assert [server.ask(f"/api/{secret}/move", body)[0] for _ in range(2)] == [200, 409]
-        assert table.number == 1
+        assert hosted.number == 1
 
 
 # --- playing ---------------------------------------------------------------------------------------------------------
@@ -414,8 +460,8 @@ def test_a_move_that_is_sent_twice_is_played_once(tmp_path):
     ("rules", "agents"), [("beginner", ["greedy"]), ("advanced", ["random", "lookahead", "ismcts:20"])]
 )
 def test_a_whole_game_against_agents(tmp_path, rules, agents):
-    with serving(tmp_path, rules, ["Ann"], agents) as (server, table):
-        secret, rng = secret_of(table, 0), random.Random(1)
+    with serving(tmp_path, rules, ["Ann"], agents) as (server, hosted):
+        secret, rng = secret_of(hosted, 0), random.Random(1)
         state = server.ask(f"/api/{secret}")[1]["state"]
         while not state["over"]:
             if not state["moves"]:
@@ -437,9 +483,9 @@ def test_a_whole_game_against_agents(tmp_path, rules, agents):
             assert seen["points"] == chosen["points"]
             state = server.ask(f"/api/{secret}")[1]["state"]
         rows = state["over"]["rows"]
-        assert [row["points"] for row in rows] == sorted(table.game.scores, reverse=True)
+        assert [row["points"] for row in rows] == sorted(hosted.game.scores, reverse=True)
         assert all(row["points"] == sum(row["parts"]) for row in rows)
-        assert server.ask(f"/api/{secret}/move", {"number": table.number, "move": "all"}) == (
+        assert server.ask(f"/api/{secret}/move", {"number": hosted.number, "move": "all"}) == (
             409,
             {"error": "the game is over"},
         )
@@ -448,35 +494,35 @@ def test_a_whole_game_against_agents(tmp_path, rules, agents):
 def test_a_new_game_that_its_table_cannot_name_is_not_left_behind(tmp_path, monkeypatch):
     """The disk fills up between the two files that a new game takes."""
     lobby = Lobby(Store(tmp_path))
-    lobby.add(table := deal(tmp_path, "beginner", PEOPLE[:2]))
-    while not table.game.over:
-        play_on(table, 1)
-    real = Table.save
+    lobby.add(hosted := deal(tmp_path, "beginner", PEOPLE[:2]))
+    while not hosted.game.over:
+        play_on(hosted, 1)
+    real = HostedGame.save
 
     def full(self, game=None):
-        if self is table:
+        if self is hosted:
             raise OSError(28, "No space left on device")
         real(self, game)
 
-    monkeypatch.setattr(Table, "save", full)
+    monkeypatch.setattr(HostedGame, "save", full)
     with pytest.raises(RefusedError, match="can't be kept on disk: No space left"):
-        lobby.again(table)
-    assert [path.stem for path in tmp_path.glob("*.json")] == [table.name]
-    assert table.next == ""
+        lobby.again(hosted)
+    assert [path.stem for path in tmp_path.glob("*.json")] == [hosted.name]
+    assert hosted.next == ""
 
 
 def test_after_the_end_the_same_people_can_play_again_with_new_links(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        play_on(table, 1000)
-        assert server.ask(f"/api/{secret_of(table, 1)}/next")[0] == 404
-        _, mine = server.ask(f"/api/{secret_of(table, 0)}/again", {})
-        assert server.ask(f"/api/{secret_of(table, 0)}/again", {})[1] == mine, "asked twice, set up once"
-        assert server.ask(f"/api/{secret_of(table, 1)}")[1]["state"]["next"] is True
-        _, other = server.ask(f"/api/{secret_of(table, 1)}/next")
-        new = server.lobby.tables[table.next]
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        play_on(hosted, 1000)
+        assert server.ask(f"/api/{secret_of(hosted, 1)}/next")[0] == 404
+        _, mine = server.ask(f"/api/{secret_of(hosted, 0)}/again", {})
+        assert server.ask(f"/api/{secret_of(hosted, 0)}/again", {})[1] == mine, "asked twice, set up once"
+        assert server.ask(f"/api/{secret_of(hosted, 1)}")[1]["state"]["next"] is True
+        _, other = server.ask(f"/api/{secret_of(hosted, 1)}/next")
+        new = server.lobby.games[hosted.next]
         assert [mine["link"], other["link"]] == [f"/seat/{seat.secret}" for seat in new.seats]
-        assert new.names == table.names
-        assert not {seat.secret for seat in new.seats} & {seat.secret for seat in table.seats}
+        assert new.names == hosted.names
+        assert not {seat.secret for seat in new.seats} & {seat.secret for seat in hosted.seats}
 
 
 def test_the_server_answers_while_an_agent_thinks(tmp_path, monkeypatch):
@@ -486,21 +532,21 @@ def test_the_server_answers_while_an_agent_thinks(tmp_path, monkeypatch):
             return np.array([int(np.flatnonzero(view.mask[0])[0])])
 
     monkeypatch.setattr(thinking, "find_player", lambda name: Slow())
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
-        if table.game.player == 0:
-            table_move(server, table)
-        assert table.game.player == 1
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
+        if hosted.game.player == 0:
+            table_move(server, hosted)
+        assert hosted.game.player == 1
         began = time.perf_counter()
         for _ in range(5):
-            assert server.ask(f"/api/{secret_of(table, 0)}")[0] == 200
+            assert server.ask(f"/api/{secret_of(hosted, 0)}")[0] == 200
         assert time.perf_counter() - began < 1
-        wait_until(lambda: table.game.player == 0)
+        wait_until(lambda: hosted.game.player == 0)
 
 
-def table_move(server, table):
-    player = table.game.player
-    body = {"number": table.number, "move": table.game.moves()[0]}
-    assert server.ask(f"/api/{secret_of(table, player)}/move", body)[0] == 200
+def table_move(server, hosted):
+    player = hosted.game.player
+    body = {"number": hosted.number, "move": hosted.game.moves()[0]}
+    assert server.ask(f"/api/{secret_of(hosted, player)}/move", body)[0] == 200
 
 
 @pytest.mark.parametrize("answer", [-1, 10_000, "x"])
@@ -512,11 +558,11 @@ def test_an_agent_that_fails_is_named_and_the_server_goes_on(tmp_path, monkeypat
             return np.array([int(answer)])
 
     monkeypatch.setattr(thinking, "find_player", lambda name: Broken())
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
-        if table.game.player == 0:
-            table_move(server, table)
-        wait_until(lambda: table.trouble)
-        state = server.ask(f"/api/{secret_of(table, 0)}")[1]["state"]
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
+        if hosted.game.player == 0:
+            table_move(server, hosted)
+        wait_until(lambda: hosted.trouble)
+        state = server.ask(f"/api/{secret_of(hosted, 0)}")[1]["state"]
         assert state["trouble"].startswith("greedy can't move: ")
         assert not state["moves"]
 
@@ -543,15 +589,15 @@ def test_whatever_an_agent_answers_the_server_goes_on_and_says_so_in_one_line(tm
             return answer()
 
     monkeypatch.setattr(thinking, "find_player", lambda name: Odd())
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
-        if table.game.player == 0:
-            table_move(server, table)
-        wait_until(lambda: table.trouble)
-        trouble = server.ask(f"/api/{secret_of(table, 0)}")[1]["state"]["trouble"]
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
+        if hosted.game.player == 0:
+            table_move(server, hosted)
+        wait_until(lambda: hosted.trouble)
+        trouble = server.ask(f"/api/{secret_of(hosted, 0)}")[1]["state"]["trouble"]
         assert trouble.startswith("greedy can't move: ")
         assert trouble.isprintable()
         assert len(trouble) <= 500
-        assert f"artus play: {table.name}: {trouble}\n" in capsys.readouterr().err
+        assert f"artus play: {hosted.name}: {trouble}\n" in capsys.readouterr().err
         assert server.thread.is_alive()
 
 
@@ -580,14 +626,16 @@ def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, 
 
     monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(thinking, "find_player", lambda name: Sometimes())
-    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, table):
-        if table.game.player == 0:
-            table_move(server, table)
-        number = table.number
-        wait_until(lambda: table.number > number)
-        wait_until(lambda: not table.trouble)
+    with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
+        if hosted.game.player == 0:
+            table_move(server, hosted)
+        number = hosted.number
+        wait_until(lambda: hosted.number > number)
+        wait_until(lambda: not hosted.trouble)
         error = capsys.readouterr().err
-        assert error == f"artus play: {table.name}: greedy can't move: Too many open files; trying again\n", "said once"
+        assert error == f"artus play: {hosted.name}: greedy can't move: Too many open files; trying again\n", (
+            "said once"
+        )
         assert len(made) == 4, "each time a new one"
 
 
@@ -596,40 +644,40 @@ def test_the_server_goes_on_when_its_terminal_is_gone(tmp_path, monkeypatch):
         def write(self, text):
             raise OSError(5, "Input/output error")
 
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     monkeypatch.setattr(sys, "stderr", Gone())
-    thinking.complain(table, "It fails")
-    assert table.trouble == "It fails"
+    thinking.complain(hosted, "It fails")
+    assert hosted.trouble == "It fails"
 
 
 def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room_again(tmp_path, monkeypatch):
     full, tried, asked = [True], [], []
-    play, choose, write = Table.play, thinking.Mind.choose, Store.write
+    play, choose, write = HostedGame.play, thinking.Mind.choose, Store.write
 
     def write_if_there_is_room(*arguments):
         if full[0]:
             raise OSError(28, "No space left on device")
         write(*arguments)
 
-    table = deal(tmp_path, "beginner", ["Ann"], ["random"], seed=1)
-    if table.game.player == 0:
-        play_on(table, 1)
+    hosted = deal(tmp_path, "beginner", ["Ann"], ["random"], seed=1)
+    if hosted.game.player == 0:
+        play_on(hosted, 1)
     monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(Store, "write", write_if_there_is_room)
-    monkeypatch.setattr(Table, "play", lambda *arguments: (tried.append(arguments), play(*arguments)))
+    monkeypatch.setattr(HostedGame, "play", lambda *arguments: (tried.append(arguments), play(*arguments)))
     monkeypatch.setattr(thinking.Mind, "choose", lambda *arguments: (asked.append(arguments), choose(*arguments))[-1])
     server = Serving(tmp_path)
     try:
-        (served,) = server.lobby.tables.values()
+        (served,) = server.lobby.games.values()
         secret = secret_of(served, 0)
         wait_until(lambda: len(tried) > 2)
-        assert served.number == table.number
+        assert served.number == hosted.number
         trouble = server.ask(f"/api/{secret}")[1]["state"]["trouble"]
         assert trouble == "random can't move: the game can't be kept on disk: No space left on device; trying again"
         full[0] = False
-        state = server.events(secret, after=table.number, until=lambda each: each["number"] > table.number)[-1]
+        state = server.events(secret, after=hosted.number, until=lambda each: each["number"] > hosted.number)[-1]
         wait_until(lambda: not served.trouble)
-        assert state["number"] == table.number + 1
+        assert state["number"] == hosted.number + 1
         assert len(asked) == 1, "it isn't asked twice for the same move"
     finally:
         server.stop()
@@ -659,10 +707,10 @@ def test_pauses_between_attempts_grow_up_to_a_minute(tmp_path, monkeypatch):
 def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
     started = tmp_path / "started"
     agent = f"program:touch {started}"
-    table = deal(tmp_path / "games", "beginner", ["Ann"], [agent], seed=1)
+    hosted = deal(tmp_path / "games", "beginner", ["Ann"], [agent], seed=1)
     server = Serving(tmp_path / "games")
     try:
-        served = server.lobby.tables[table.name]
+        served = server.lobby.games[hosted.name]
         wait_until(lambda: served.trouble)
         hint = f"artus play --resume --allow 'program:touch {started}'"
         assert served.trouble == (
@@ -687,12 +735,12 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
 
 @pytest.mark.parametrize("name", ["wrapped:./bot", "program:time=1 ./bot", "program:./bot.safetensors"])
 def test_programs_are_known_by_what_starts_them_whatever_they_are_called(tmp_path, monkeypatch, name):
-    table = Table.deal(Store(tmp_path), "beginner", [Seat("Ann", None, "A" * 22), Seat("greedy", name)], 1)
+    hosted = HostedGame.deal(Store(tmp_path), "beginner", [Seat("Ann", None, "A" * 22), Seat("greedy", name)], 1)
     monkeypatch.setattr(thinking, "find_player", lambda name: pytest.fail("it was made"))
     monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [Wrapped()])
     Wrapped.name = name.partition(":")[0]
     with pytest.raises(thinking.NotAllowedError):
-        thinking.Mind(table, {"wrapped:./other", "wrapped", "program"}).choose(1, table.game, 1)
+        thinking.Mind(hosted, {"wrapped:./other", "wrapped", "program"}).choose(1, hosted.game, 1)
 
 
 class Wrapped:
@@ -716,13 +764,13 @@ def test_a_program_that_is_named_on_the_command_line_goes_on_with_its_game(tmp_p
         "    print(json.dumps(answer), flush=True)\n"
     )
     agent = f"program:{sys.executable} {bot}"
-    table = deal(tmp_path / "games", "beginner", ["Ann"], [agent], seed=1)
-    if table.game.player == 0:
-        play_on(table, 1)
+    hosted = deal(tmp_path / "games", "beginner", ["Ann"], [agent], seed=1)
+    if hosted.game.player == 0:
+        play_on(hosted, 1)
     server = Serving(tmp_path / "games", allowed=[agent])
     try:
-        served = server.lobby.tables[table.name]
-        wait_until(lambda: served.number > table.number)
+        served = server.lobby.games[hosted.name]
+        wait_until(lambda: served.number > hosted.number)
         assert served.trouble == ""
     finally:
         server.stop()
@@ -739,25 +787,25 @@ def test_agents_that_may_start_programs_are_those_on_the_command_line(tmp_path, 
 
 
 def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
-    """What an agent draws depends on the table's key and the number of the move alone."""
+    """What an agent draws depends on the game's key and the number of the move alone."""
     played = []
     for name, restart in (("a", False), ("b", True)):
         folder = tmp_path / name
-        table = Table.deal(Store(folder), "beginner", [Seat("Ann", None, "A" * 22), Seat("r", "random")], 3)
-        table.key = 77
-        table.save()
+        hosted = HostedGame.deal(Store(folder), "beginner", [Seat("Ann", None, "A" * 22), Seat("r", "random")], 3)
+        hosted.key = 77
+        hosted.save()
         server = Serving(folder)
         for _ in range(12):
-            table = server.lobby.tables[table.name]
-            wait_until(lambda: table.game.player == 0)  # noqa: B023
-            table_move(server, table)
+            hosted = server.lobby.games[hosted.name]
+            wait_until(lambda: hosted.game.player == 0)  # noqa: B023
+            table_move(server, hosted)
             if restart:
                 server.stop()
                 server = Serving(folder)
-        table = server.lobby.tables[table.name]
-        wait_until(lambda: table.game.player == 0)  # noqa: B023
+        hosted = server.lobby.games[hosted.name]
+        wait_until(lambda: hosted.game.player == 0)  # noqa: B023
         server.stop()
-        played.append(table.game.actions_played)
+        played.append(hosted.game.actions_played)
     assert played[0] == played[1]
 
 
@@ -765,29 +813,29 @@ def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
 
 
 def test_a_hint_says_what_ismcts_would_play_and_how_sure_it_is(tmp_path):
-    with serving(tmp_path, "advanced", ["Ann"], ["greedy"], seed=1) as (server, table):
-        wait_until(lambda: table.game.player == 0)
-        secret, number = secret_of(table, 0), table.number
+    with serving(tmp_path, "advanced", ["Ann"], ["greedy"], seed=1) as (server, hosted):
+        wait_until(lambda: hosted.game.player == 0)
+        secret, number = secret_of(hosted, 0), hosted.number
         status, hint = server.ask(f"/api/{secret}/hint", {"number": number})
         assert status == 200
         assert hint["searched"]
         assert hint["tries"] == thinking.HINT_SIMULATIONS
         assert len(hint["moves"]) == 3
-        assert {move["move"] for move in hint["moves"]} <= set(table.game.moves())
-        shares = [move["share"] for move in hint["moves"]]
-        assert shares == sorted(shares, reverse=True)
-        assert 0 < sum(shares) <= 1
+        assert {move["move"] for move in hint["moves"]} <= set(hosted.game.moves())
+        fractions = [move["fraction"] for move in hint["moves"]]
+        assert fractions == sorted(fractions, reverse=True)
+        assert 0 < sum(fractions) <= 1
         assert server.ask(f"/api/{secret}/hint", {"number": number})[1] == hint, "asking again tells nothing more"
-        assert table.number == number
+        assert hosted.number == number
 
 
 def test_where_ismcts_does_not_search_the_hint_says_so(tmp_path):
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
-    while not table.game.moves()[0].startswith("draw:"):
-        play_on(table, 1)
-    [(move, share)], searched = thinking.Mind(table).hint(table.game, 1)
-    assert move in table.game.moves()
-    assert (share, searched) == (1.0, False)
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
+    while not hosted.game.moves()[0].startswith("draw:"):
+        play_on(hosted, 1)
+    [(move, fraction)], searched = thinking.Mind(hosted).hint(hosted.game, 1)
+    assert move in hosted.game.moves()
+    assert (fraction, searched) == (1.0, False)
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------
@@ -795,17 +843,17 @@ def test_where_ismcts_does_not_search_the_hint_says_so(tmp_path):
 
 @pytest.mark.parametrize("moves", [0, 7, 31, 1000])
 def test_games_go_on_after_a_restart(tmp_path, moves):
-    table = deal(tmp_path, "advanced", PEOPLE, ["greedy"])
-    play_on(table, moves)
-    (again,) = Lobby(Store(tmp_path)).tables.values()
-    assert again.game == table.game
-    assert again.game.actions_played == table.game.actions_played
-    assert again.seats == table.seats
+    hosted = deal(tmp_path, "advanced", PEOPLE, ["greedy"])
+    play_on(hosted, moves)
+    (again,) = Lobby(Store(tmp_path)).games.values()
+    assert again.game == hosted.game
+    assert again.game.actions_played == hosted.game.actions_played
+    assert again.seats == hosted.seats
     for player in range(3):
-        assert sight.setup(again, player) == sight.setup(table, player)
-        assert sight.seen(again, player) == sight.seen(table, player)
-    if table.game.over:
-        assert again.record() == table.record()
+        assert sight.setup(again, player) == sight.setup(hosted, player)
+        assert sight.seen(again, player) == sight.seen(hosted, player)
+    if hosted.game.over:
+        assert again.record() == hosted.record()
 
 
 def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
@@ -814,16 +862,16 @@ def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(games, "_load", {"artus": usual, "another": another}.__getitem__)
     lobby = Lobby(Store(tmp_path))
     for name in ("artus", "another"):
-        table = Table.deal(lobby.store, None, command.seats(PEOPLE[:2], []), game_name=name)
-        play_on(table, 1000 if name == "another" else 3)
+        hosted = HostedGame.deal(lobby.store, None, command.seats(PEOPLE[:2], []), game_name=name)
+        play_on(hosted, 1000 if name == "another" else 3)
     lobby = Lobby(Store(tmp_path))
-    by_game = {table.game.definition.name: table for table in lobby.tables.values()}
+    by_game = {hosted.game.definition.name: hosted for hosted in lobby.games.values()}
     assert [by_game[name].game.definition for name in ("artus", "another")] == [usual, another]
     setup = sight.setup(by_game["another"], 0)
     assert [setup[key] for key in ("game", "title", "score", "rules")] == ["another", "Another Game", "gold", ""]
     assert sight.setup(by_game["artus"], 0)["rules"] == "beginner"
     assert lobby.pages.keys() == {"artus", "another"}
-    monkeypatch.setattr(lobby.thinking, "start", lambda table: None)
+    monkeypatch.setattr(lobby.thinking, "start", lambda hosted: None)
     assert lobby.again(by_game["another"]).game.definition is another
     given = command.read(["--game", "another"])
     assert (given.game, given.rules) == ("another", usual.rules[0])
@@ -874,7 +922,7 @@ def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
 
 
 def test_a_move_that_cannot_be_kept_is_not_played(tmp_path, monkeypatch):
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     before = files(tmp_path)
 
     def full(handle):
@@ -882,13 +930,13 @@ def test_a_move_that_cannot_be_kept_is_not_played(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(RefusedError, match="No space left on device") as refused:
-        table.play(table.game.player, 0, table.game.moves()[0])
+        hosted.play(hosted.game.player, 0, hosted.game.moves()[0])
     assert refused.value.status == 503
-    assert table.number == 0
+    assert hosted.number == 0
     assert files(tmp_path) == before, "no half-written file either"
     monkeypatch.undo()
-    play_on(table, 1)
-    assert table.number == 1
+    play_on(hosted, 1)
+    assert hosted.number == 1
 
 
 def changed(**parts):
@@ -973,12 +1021,12 @@ BOT = {"name": "greedy", "agent": "greedy", "secret": None}
     ],
 )
 def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_path, damage, capsys):
-    table, other = (deal(tmp_path, "beginner", PEOPLE[:2]) for _ in range(2))
-    play_on(table, 5)
-    path = tmp_path / f"{table.name}.json"
+    hosted, other = (deal(tmp_path, "beginner", PEOPLE[:2]) for _ in range(2))
+    play_on(hosted, 5)
+    path = tmp_path / f"{hosted.name}.json"
     path.write_bytes(damage(path.read_bytes()))
     damaged = path.read_bytes()
-    assert list(Lobby(Store(tmp_path)).tables) == [other.name]
+    assert list(Lobby(Store(tmp_path)).games) == [other.name]
     (complaint,) = capsys.readouterr().err.splitlines()
     assert complaint.startswith(f"artus play: {path} is left alone: ")
     assert complaint.isprintable()
@@ -987,21 +1035,21 @@ def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_pa
 
 
 def test_what_is_no_file_of_a_game_at_all_keeps_no_server_from_starting(tmp_path, capsys):
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     os.mkfifo(tmp_path / "1-pipe.json")
     (tmp_path / "2-folder.json").mkdir()
     (tmp_path / "3-nowhere.json").symlink_to(tmp_path / "nothing")
     (tmp_path / "4-endless.json").symlink_to("/dev/zero")
     (tmp_path / "5\n\x1b[2J.json").write_text("x")
-    assert list(Lobby(Store(tmp_path)).tables) == [table.name]
+    assert list(Lobby(Store(tmp_path)).games) == [hosted.name]
     complaints = capsys.readouterr().err.splitlines()
     assert len(complaints) == 5
     assert all(line.isprintable() for line in complaints)
 
 
 def test_of_two_files_with_the_same_secret_the_first_is_served(tmp_path, capsys):
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
-    data = json.loads((tmp_path / f"{table.name}.json").read_text())
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
+    data = json.loads((tmp_path / f"{hosted.name}.json").read_text())
     copies = {
         "copy": data,
         "seat": {**data, "share": "S" * 22},
@@ -1011,8 +1059,8 @@ def test_of_two_files_with_the_same_secret_the_first_is_served(tmp_path, capsys)
     for name, copy in copies.items():
         (tmp_path / f"z-{name}.json").write_text(json.dumps(copy, default=asdict))
     lobby = Lobby(Store(tmp_path))
-    assert list(lobby.tables) == [table.name]
-    assert lobby.seat(secret_of(table, 0)) == (lobby.tables[table.name], 0)
+    assert list(lobby.games) == [hosted.name]
+    assert lobby.seat(secret_of(hosted, 0)) == (lobby.games[hosted.name], 0)
     assert len(capsys.readouterr().err.splitlines()) == 4
 
 
@@ -1025,20 +1073,20 @@ def test_the_next_game_is_one_with_the_same_seats_or_none(tmp_path):
         "an agent": deal(tmp_path, "beginner", PEOPLE[:1], ["Ben:agent"]),
         "the same": deal(tmp_path, "beginner", PEOPLE[:2]),
     }
-    tables = {}
+    games = {}
     for what, other in others.items():
-        table = tables[what] = deal(tmp_path, "beginner", PEOPLE[:2])
-        play_on(table, 1000)
-        table.next = other.name if other else "nowhere"
-        table.save()
-    tables["itself"] = table = deal(tmp_path, "beginner", PEOPLE[:2])
-    play_on(table, 1000)
-    table.next = table.name
-    table.save()
+        hosted = games[what] = deal(tmp_path, "beginner", PEOPLE[:2])
+        play_on(hosted, 1000)
+        hosted.next = other.name if other else "nowhere"
+        hosted.save()
+    games["itself"] = hosted = deal(tmp_path, "beginner", PEOPLE[:2])
+    play_on(hosted, 1000)
+    hosted.next = hosted.name
+    hosted.save()
     server = Serving(tmp_path)
     try:
-        for what, table in tables.items():
-            secret = secret_of(table, 1)
+        for what, hosted in games.items():
+            secret = secret_of(hosted, 1)
             goes_on = what == "the same"
             assert server.ask(f"/api/{secret}")[1]["state"]["next"] is goes_on, what
             status, answer = server.ask(f"/api/{secret}/next")
@@ -1054,10 +1102,10 @@ def test_the_next_game_is_one_with_the_same_seats_or_none(tmp_path):
 def test_games_with_agents_of_very_long_names_go_on(tmp_path):
     """They are named by what was typed, which may be a long command line."""
     agent = f"ppo:{'folder/' * 20}agent.safetensors"
-    table = deal(tmp_path, "beginner", ["Ann"], [agent])
-    assert table.names == ["Ann", f"{agent[:39]}…"]
-    (again,) = Lobby(Store(tmp_path)).tables.values()
-    assert again.names == table.names
+    hosted = deal(tmp_path, "beginner", ["Ann"], [agent])
+    assert hosted.names == ["Ann", f"{agent[:39]}…"]
+    (again,) = Lobby(Store(tmp_path)).games.values()
+    assert again.names == hosted.names
     assert again.seats[1].agent == agent
 
 
@@ -1066,9 +1114,9 @@ def test_games_with_agents_of_very_long_names_go_on(tmp_path):
 
 def test_the_log_is_in_plain_language(tmp_path):
     """One game of every kind of move, as its log tells it."""
-    table = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=11)
-    play_on(table, 1000, seed=4)
-    log = " ".join(f"{table.names[entry['player']]} {entry['text']}" for entry in sight.setup(table, 0)["log"])
+    hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=11)
+    play_on(hosted, 1000, seed=4)
+    log = " ".join(f"{hosted.names[entry['player']]} {entry['text']}" for entry in sight.setup(hosted, 0)["log"])
     for sentence in (
         r"(Ann|Ben) places a knight on seat \d+, worth \W?\d+\.",
         r"(Ann|Ben) moves a knight from seat \d+ to seat \d+ with “Knight \d.\d( ±)?”: \W?\d+\.",
@@ -1085,10 +1133,10 @@ def test_the_log_is_in_plain_language(tmp_path):
 
 def test_a_coronation_is_told(tmp_path):
     for seed in range(20):
-        table = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=seed)
-        play_on(table, 1000, seed=seed)
-        log = sight.setup(table, 0)["log"]
-        for before, step, entry in zip(table.steps, table.steps[1:], log, strict=False):
+        hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=seed)
+        play_on(hosted, 1000, seed=seed)
+        log = sight.setup(hosted, 0)["log"]
+        for before, step, entry in zip(hosted.steps, hosted.steps[1:], log, strict=False):
             crowned = "ring" in step.move and before.game.state["king"] != step.game.state["king"]
             assert crowned == ("he is crowned King" in entry["text"])
             if crowned:
@@ -1097,14 +1145,14 @@ def test_a_coronation_is_told(tmp_path):
 
 
 def test_options_say_what_a_move_brings_and_whom_it_displaces(tmp_path):
-    table = deal(tmp_path, "advanced", PEOPLE)
-    play_on(table, 30)
-    for option in sight.moves(table.game, table.names):
-        after = table.game.clone()
+    hosted = deal(tmp_path, "advanced", PEOPLE)
+    play_on(hosted, 30)
+    for option in sight.moves(hosted.game, hosted.names):
+        after = hosted.game.clone()
         assert after.play(option["move"]) == option["points"] or option["kind"] == "draw"
         if option["refuge"] is not None:
             assert f"has to go to seat {option['refuge']}" in option["label"]
-            sitting = table.game.to_dict()["seats"][option["target"]]
+            sitting = hosted.game.to_dict()["seats"][option["target"]]
             assert after.to_dict()["seats"][option["refuge"]] == sitting
 
 
@@ -1120,37 +1168,37 @@ def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
 
 
 def test_the_first_load_is_under_200_kb_and_nothing_comes_from_outside(tmp_path):
-    with serving(tmp_path, "advanced", ["Ann"], ["greedy"] * 3) as (server, table):
+    with serving(tmp_path, "advanced", ["Ann"], ["greedy"] * 3) as (server, hosted):
         size = 0
-        for path in [*PAGE.iterdir(), *table.game.definition.page.iterdir()]:
+        for path in [*PAGE.iterdir(), *hosted.game.definition.page.iterdir()]:
             text = path.read_text()
             outside = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text)) - {"http://www.w3.org/2000/svg"}
             assert not outside, path.name
             size += len(text.encode())
-        play_on_by_api(server, table, 60)
-        secret = secret_of(table, 0)
+        play_on_by_api(server, hosted, 60)
+        secret = secret_of(hosted, 0)
         with urllib.request.urlopen(f"{server.base}/api/{secret}") as answer:
             size += len(answer.read())
         print(f"first load, all files and a log of 60 moves: {size} bytes")
         assert size < 200_000
 
 
-def play_on_by_api(server, table, moves):
-    while table.number < moves:
-        wait_until(lambda: table.game.player == 0)
-        table_move(server, table)
+def play_on_by_api(server, hosted, moves):
+    while hosted.number < moves:
+        wait_until(lambda: hosted.game.player == 0)
+        table_move(server, hosted)
 
 
 def test_the_stream_tells_every_move_once_and_in_order(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        play_on(table, 9)
-        secret = secret_of(table, 0)
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        play_on(hosted, 9)
+        secret = secret_of(hosted, 0)
         assert [state["number"] for state in server.events(secret, 6, after=3)] == [4, 5, 6, 7, 8, 9]
         assert [state["number"] for state in server.events(secret, 1)] == [9], (
-            "who knows nothing sees the table as it is"
+            "who knows nothing sees the position as it is"
         )
         assert [state["number"] for state in server.events(secret, 1, after=99)] == [9]
-        threading.Timer(0.3, table_move, (server, table)).start()
+        threading.Timer(0.3, table_move, (server, hosted)).start()
         assert [state["number"] for state in server.events(secret, 1, after=9)] == [10], (
             "who is up to date hears what is new"
         )
@@ -1185,8 +1233,8 @@ def closed(connection):
 
 
 def test_connections_without_a_link_are_limited_and_shut_out_no_seat(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        secret = secret_of(table, 0)
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        secret = secret_of(hosted, 0)
         with ExitStack() as stack:
             stream = stack.enter_context(connect(server, get(f"/api/{secret}/events")))
             wait_until(lambda: server.lobby.listening)
@@ -1199,7 +1247,7 @@ def test_connections_without_a_link_are_limited_and_shut_out_no_seat(tmp_path):
             assert not closed(idle[-1]), "the oldest are closed"
             assert len(server.server.server_state.connections) <= connections.MOST_STRANGERS + 10
             assert not closed(stream)
-            table_move(server, table)
+            table_move(server, hosted)
 
 
 def test_of_too_many_connections_those_of_the_machine_that_has_most_are_closed():
@@ -1252,8 +1300,10 @@ def test_a_connection_that_asks_for_nothing_is_closed_however_slowly_it_goes_on(
 
 def test_a_body_that_does_not_come_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(server_module, "BODY_SECONDS", 0.1)
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        head = f"POST /api/{secret_of(table, 0)}/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        head = (
+            f"POST /api/{secret_of(hosted, 0)}/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        )
         with connect(server, f"{head}Content-Length: 30\r\n\r\n{{") as connection:
             assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
 
@@ -1276,8 +1326,8 @@ def test_a_body_that_does_not_come_is_refused(tmp_path, monkeypatch):
 )
 def test_a_server_of_this_machine_answers_to_no_other_name(tmp_path, host, status):
     """A page from elsewhere can let its own name point here: then the browser takes this server for a part of it."""
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        for path in ("/", f"/api/{secret_of(table, 0)}", "/static/seat.js"):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        for path in ("/", f"/api/{secret_of(hosted, 0)}", "/static/seat.js"):
             assert server.ask(path, headers={"Host": host})[0] == status
         assert server.headers["X-Content-Type-Options"] == "nosniff"
 
@@ -1292,15 +1342,15 @@ def test_a_server_of_the_network_answers_to_any_name(tmp_path):
 
 
 def test_a_seat_has_so_many_streams_and_the_newest_stay(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table), ExitStack() as stack:
-        key = table.name, 0
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted), ExitStack() as stack:
+        key = hosted.name, 0
         streams = []
         for number in range(20):
-            streams.append(stack.enter_context(connect(server, get(f"/api/{secret_of(table, 0)}/events"))))
+            streams.append(stack.enter_context(connect(server, get(f"/api/{secret_of(hosted, 0)}/events"))))
             wait_until(lambda: len(server.lobby.listening.get(key, [])) == min(number + 1, 8))  # noqa: B023
-        other = stack.enter_context(connect(server, get(f"/api/{secret_of(table, 1)}/events")))
-        wait_until(lambda: len(server.lobby.listening.get((table.name, 1), [])) == 1)
-        table_move(server, table)
+        other = stack.enter_context(connect(server, get(f"/api/{secret_of(hosted, 1)}/events")))
+        wait_until(lambda: len(server.lobby.listening.get((hosted.name, 1), [])) == 1)
+        table_move(server, hosted)
         for stream in [*streams[-8:], other]:
             heard = b""
             while b"id: 1\n" not in heard:
@@ -1309,9 +1359,9 @@ def test_a_seat_has_so_many_streams_and_the_newest_stay(tmp_path):
 
 def test_steps_that_were_missed_hold_nobody_up(tmp_path):
     """Between any two of them the others have their turn."""
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     lobby = Lobby(Store(tmp_path))
-    play_on(table, 40)
+    play_on(hosted, 40)
     turns = []
 
     async def other():
@@ -1322,7 +1372,7 @@ def test_steps_that_were_missed_hold_nobody_up(tmp_path):
     async def listen():
         beside = asyncio.ensure_future(other())
         before = []
-        async for chunk in server_module.stream(lobby, table, 0, 0):
+        async for chunk in server_module.stream(lobby, hosted, 0, 0):
             if chunk.startswith("id: "):
                 before.append(len(turns))
             if chunk.startswith("id: 40\n"):
@@ -1344,9 +1394,9 @@ def test_many_hints_for_one_position_are_one_search(tmp_path, monkeypatch):
         return hint(*arguments)
 
     monkeypatch.setattr(thinking.Mind, "hint", slow)
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table), ExitStack() as stack:
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted), ExitStack() as stack:
         body = json.dumps({"number": 0})
-        ask = f"POST /api/{secret_of(table, table.game.player)}/hint HTTP/1.1\r\nHost: localhost\r\n"
+        ask = f"POST /api/{secret_of(hosted, hosted.game.player)}/hint HTTP/1.1\r\nHost: localhost\r\n"
         ask += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
         asking = [stack.enter_context(connect(server, ask)) for _ in range(connections.MOST_OF_A_SEAT)]
         wait_until(lambda: len(server.server.server_state.tasks) == len(asking))
@@ -1356,15 +1406,15 @@ def test_many_hints_for_one_position_are_one_search(tmp_path, monkeypatch):
 
 
 def test_streams_that_are_closed_leave_nothing_behind(tmp_path):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
         loop = server.server.servers[0].get_loop()
         assert server.ask("/")[0] == 200
         wait_until(lambda: not server.server.server_state.connections)
         before = len(asyncio.all_tasks(loop))
         for _ in range(5):
-            server.events(secret_of(table, 0), 1)
+            server.events(secret_of(hosted, 0), 1)
         wait_until(lambda: len(asyncio.all_tasks(loop)) == before, 5)
-        assert server.lobby.listening == {(table.name, 0): []}
+        assert server.lobby.listening == {(hosted.name, 0): []}
 
 
 def test_short_answers_are_sent_at_once(tmp_path):
@@ -1376,8 +1426,10 @@ def test_short_answers_are_sent_at_once(tmp_path):
 
 
 def test_who_hangs_up_within_a_body_is_no_error(tmp_path, capfd):
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, table):
-        head = f"POST /api/{secret_of(table, 0)}/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        head = (
+            f"POST /api/{secret_of(hosted, 0)}/move HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        )
         with connect(server, f"{head}Content-Length: 30\r\n\r\n{{"):
             wait_until(lambda: server.server.server_state.tasks)
         wait_until(lambda: not server.server.server_state.tasks)
@@ -1532,12 +1584,12 @@ def answered_when_mine(api):
 
 def test_tables_need_no_running_loop(tmp_path):
     """They are made before the server runs, and used in its loop."""
-    table = deal(tmp_path, "beginner", PEOPLE[:2])
+    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
 
     async def wait_and_play():
-        waiting = asyncio.ensure_future(table.changed.wait())
+        waiting = asyncio.ensure_future(hosted.changed.wait())
         await asyncio.sleep(0)
-        play_on(table, 1)
+        play_on(hosted, 1)
         return await asyncio.wait_for(waiting, 5)
 
     assert asyncio.run(wait_and_play())

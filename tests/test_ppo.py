@@ -144,12 +144,12 @@ def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_
     """Over as many deals as there are seats each of them is theirs equally often."""
     shares = ("past=0.5", "greedy=0.25")
     trainer = Trainer(tiny(tmp_path, num_players=num_players, num_games=48, opponents=shares))
-    counts = (trainer.seats != LEARNER).sum(axis=1)
+    counts = (trainer.holders != LEARNER).sum(axis=1)
     assert sorted(set(counts[:36])) == list(range(1, num_players))
     assert not counts[36:].any()
     held = np.zeros((48, num_players), int)
     for _ in range(num_players):
-        theirs = trainer.seats[:, :num_players] != LEARNER
+        theirs = trainer.holders[:, :num_players] != LEARNER
         assert (theirs.sum(axis=1) == counts).all()
         held += theirs
         trainer.seat_opponents(trainer.variants[0], np.arange(48))
@@ -529,9 +529,9 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
     save(trainer)
     trainer = Trainer(dataclasses.replace(settings, opponents=opponents))
     load(trainer, *saved(settings))
-    seated = (trainer.seats[:, :2] >= 0).any(axis=1)
+    seated = (trainer.holders[:, :2] >= 0).any(axis=1)
     assert seated.sum() == (4 if opponents else 0)
-    assert set(trainer.seats[seated].max(axis=1)) == set(range(len(opponents)))
+    assert set(trainer.holders[seated].max(axis=1)) == set(range(len(opponents)))
     trainer.collect()
     assert np.isfinite(list(trainer.update().values())).all()
 
@@ -603,7 +603,7 @@ def test_a_run_has_room_for_one_process(tmp_path, capsys):
 
 
 def test_resuming_a_finished_run_keeps_what_was_measured_of_its_agent(tmp_path):
-    settings = tiny(tmp_path, final_judges=("random",), final_games=4)
+    settings = tiny(tmp_path, final_opponents=("random",), final_games=4)
     assert train(settings)
     measured = read_card(settings.agent)["strength"]
     assert [result["against"] for result in measured] == ["random"]
@@ -621,7 +621,7 @@ def test_the_command_that_trains_all_says_in_one_line_that_a_folder_is_in_use(tm
 PROGRAM = "program:touch sprung"
 
 
-@pytest.mark.parametrize("name", ["judges", "final_judges", "opponents"])
+@pytest.mark.parametrize("name", ["evaluation_opponents", "final_opponents", "opponents"])
 def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     given = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
@@ -640,6 +640,17 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
     assert not (tmp_path / "sprung").exists()
     with pytest.raises(ValueError, match="starts a program"):
         preset("beginner", 2, tmp_path / "mine.toml")
+
+
+def test_settings_by_their_old_names_are_read(tmp_path):
+    (tmp_path / "old.toml").write_text('judges = ["random"]\nfinal_judges = ["greedy"]')
+    read = preset("beginner", 2, tmp_path / "old.toml")
+    assert (read.evaluation_opponents, read.final_opponents) == (("random",), ("greedy",))
+    old, new = ["--judges", "random", "--final-judges"], ["--evaluation-opponents", "random", "--final-opponents"]
+    assert parse([*old, "greedy"]) == parse([*new, "greedy"]) != parse([])
+    (tmp_path / "both.toml").write_text('evaluation_opponents = []\njudges = ["random"]')
+    with pytest.raises(ValueError, match=r"both\.toml: judges is the old name of evaluation_opponents"):
+        preset("beginner", 2, tmp_path / "both.toml")
 
 
 class Moody:

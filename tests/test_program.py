@@ -82,9 +82,9 @@ def view_of(batch: Batch) -> View:
 def play(agent, count: int = 1, **variant) -> Played:
     """Games in which the agent has seat 0 and random ones the others."""
     batch = Batch(count, autoreset=False, **variant)
-    seats = np.ones((count, batch.num_players), np.int64)
-    seats[:, 0] = 0
-    return play_games(batch, [agent, RandomAgent()], seats, seed_stream(1, count, 5))
+    holders = np.ones((count, batch.num_players), np.int64)
+    holders[:, 0] = 0
+    return play_games(batch, [agent, RandomAgent()], holders, seed_stream(1, count, 5))
 
 
 def failure(bot: Bot, **limits) -> str:
@@ -107,7 +107,7 @@ def test_examples_play_to_the_end_and_better_than_random(bot, rules, num_players
     agent = find_agent(f"program:time=30 start=30 {shlex.quote(str(EXAMPLES / bot))}")
     played = play(agent, 8, rules=rules, num_players=num_players)
     assert played.reasons == {}
-    assert played.shares()[:, 0].mean() > 0.6
+    assert played.wins()[:, 0].mean() > 0.6
     agent.close()
 
 

@@ -1,4 +1,4 @@
-"""Frames, windows and films: the pictures of the table as pixels."""
+"""Frames, windows and films: the pictures of positions as pixels."""
 
 import copy
 import json

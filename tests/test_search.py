@@ -6,7 +6,7 @@ import pytest
 from artus_agents import search
 from artus_agents.lookahead import LookaheadAgent
 from artus_agents.search import EDGES_PER_SIMULATION, MOST_SIMULATIONS, IsmctsAgent
-from artus_agents.tree import EDGE, node_dtype
+from artus_agents.tree import EDGE, covers, node_dtype
 from artus_env import Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import play_games
@@ -93,14 +93,14 @@ def test_drawing_keeps_the_piles_even():
     assert (sizes[np.arange(24), decided] == sizes.max(axis=1)).all()
 
 
-def share_of_wins(one, other, rules, deals):
+def fraction_of_wins(one, other, rules, deals):
     """Of the first agent, each deal from both seats."""
     batch = Batch(2 * deals, rules=rules, autoreset=False)
     batch.reset(np.repeat(seed_stream(1, deals), 2))
-    seats = np.tile([[0, 1], [1, 0]], (deals, 1))
-    played = play_games(batch, [find_agent(one), find_agent(other)], seats, seed_stream(2, 2 * deals))
-    shares = played.shares()
-    return (shares[0::2, 0].mean() + shares[1::2, 1].mean()) / 2
+    holders = np.tile([[0, 1], [1, 0]], (deals, 1))
+    played = play_games(batch, [find_agent(one), find_agent(other)], holders, seed_stream(2, 2 * deals))
+    wins = played.wins()
+    return (wins[0::2, 0].mean() + wins[1::2, 1].mean()) / 2
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
@@ -109,7 +109,7 @@ def share_of_wins(one, other, rules, deals):
     [("greedy", "random", 100), ("lookahead", "greedy", 200), ("ismcts:100", "lookahead", 60)],
 )
 def test_each_player_beats_the_simpler_one(better, worse, deals, rules):
-    assert share_of_wins(better, worse, rules, deals) > 0.6
+    assert fraction_of_wins(better, worse, rules, deals) > 0.6
 
 
 def test_a_time_is_a_budget_too():
@@ -153,3 +153,30 @@ def test_trees_that_grow_side_by_side_fit_into_memory(monkeypatch):
 def test_a_wrong_weight_is_named(weight):
     with pytest.raises(ValueError, match="lookahead needs a finite number"):
         LookaheadAgent(weight)
+
+
+def test_quick_moves_answer_no_bid_that_lies_face_down():
+    """In Magpies, one player has bid: what the next one does in a playout is the same whatever that bid is."""
+    game = Game(game="magpies", seed=3)
+    game.play(game.legal_actions()[0])
+    settings = search.Settings(0.0, 1.0, 1.0, 1.0, 8, 12)
+    chosen = set()
+    for key in range(20):
+        moves = set()
+        for seed in range(12):
+            games = np.repeat(game.redeal(game.player, seed)._states, 3)
+            legal = np.array([sum(1 << action for action in game.legal_actions())], np.uint64)
+            moves.add(search.quick_move(game._tables[0], games, legal, settings, np.uint64(key), 0))
+        assert len(moves) == 1
+        chosen |= moves
+    assert len(chosen) > 1
+
+
+def test_only_secret_choices_are_covered():
+    for name, secret in (("magpies", True), ("artus", False)):
+        game = Game(game=name, seed=3)
+        legal = np.zeros(game.definition.mask_words, np.uint64)
+        for action in game.legal_actions():
+            legal[action >> 6] |= np.uint64(1 << (action & 63))
+        t, g = game._tables[0], game._states[0]
+        assert [covers(t, g, legal, action) for action in game.legal_actions()] == [secret] * len(game.legal_actions())

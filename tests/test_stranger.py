@@ -22,8 +22,8 @@ from artus_training.arena.tournament import run
 from artus_training.learn.ppo.settings import Settings
 from artus_training.learn.ppo.train import train
 from artus_training.play.command import seats
+from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
-from artus_training.play.table import Table
 from play_server import Serving, wait_until
 
 torch.set_num_threads(1)
@@ -110,18 +110,18 @@ def test_the_commands_take_it(agent, tmp_path):
 
 def test_it_is_played_on_the_server(tmp_path):
     """By a person and an agent, over the web, to the end."""
-    table = Table.deal(Store(tmp_path), "standard", seats(["Ann"], ["greedy"]), 5, "magpies")
+    hosted = HostedGame.deal(Store(tmp_path), "standard", seats(["Ann"], ["greedy"]), 5, "magpies")
     server = Serving(tmp_path)
     try:
-        table = server.lobby.tables[table.name]
-        player, secret = next((number, seat.secret) for number, seat in enumerate(table.seats) if seat.agent is None)
+        hosted = server.lobby.games[hosted.name]
+        player, secret = next((number, seat.secret) for number, seat in enumerate(hosted.seats) if seat.agent is None)
         for _ in range(100):
-            wait_until(lambda: table.game.over or table.game.player == player)
-            if table.game.over:
+            wait_until(lambda: hosted.game.over or hosted.game.player == player)
+            if hosted.game.over:
                 break
-            move = {"number": table.number, "move": table.game.moves()[-1]}
+            move = {"number": hosted.number, "move": hosted.game.moves()[-1]}
             assert server.ask(f"/api/{secret}/move", move)[0] == 200
-        assert table.game.over
-        assert Game.replay(table.game.record()) == table.game
+        assert hosted.game.over
+        assert Game.replay(hosted.game.record()) == hosted.game
     finally:
         server.stop()

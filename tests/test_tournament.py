@@ -23,7 +23,7 @@ from artus_env.engine import games
 from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
 from artus_env.engine.games import find_game
-from artus_env.engine.match import seat_orders, seatings
+from artus_env.engine.match import fair_seats, seat_orders
 from artus_training.arena.command import baseline
 from artus_training.arena.names import short_names
 from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
@@ -40,11 +40,11 @@ def test_every_lineup_of_different_agents_while_there_are_enough():
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_seatings_are_all_ways_to_sit_equally_often(players):
+def test_fair_seats_are_all_ways_to_sit_equally_often(players):
     orders = seat_orders(players)
-    ways = seatings(np.arange(2 * len(orders)), orders).reshape(-1, players)
+    ways = fair_seats(np.arange(2 * len(orders)), orders).reshape(-1, players)
     assert Counter(map(tuple, ways.tolist())) == dict.fromkeys(permutations(range(players)), 2)
-    assert (seatings(np.arange(1, 4), orders) == seatings(np.arange(4), orders)[1:]).all()
+    assert (fair_seats(np.arange(1, 4), orders) == fair_seats(np.arange(4), orders)[1:]).all()
 
 
 @pytest.mark.parametrize(("players", "count"), [(2, 1), (3, 2), (4, 6), (5, 4), (6, 10), (7, 6), (8, 14), (9, 8)])
@@ -66,8 +66,8 @@ def test_games_of_a_line_up_are_rounded_up_to_all_ways_to_sit():
 
 
 def test_places_of_seats():
-    sits = np.array([[2, 0, 1], [0, 2, 1], [1, 0, 2]])
-    assert places_of(np.array([2, 1, -1], np.int8), sits).tolist() == [0, 2, -1]
+    seats = np.array([[2, 0, 1], [0, 2, 1], [1, 0, 2]])
+    assert places_of(np.array([2, 1, -1], np.int8), seats).tolist() == [0, 2, -1]
 
 
 def test_everybody_sits_behind_everybody_and_keeps_his_own_scores(tmp_path):

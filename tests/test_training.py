@@ -220,7 +220,7 @@ def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
     np.testing.assert_array_equal(second.reset(), made(8, seed=3, stagger=True).reset())
 
 
-def test_opponents_come_in_their_shares():
+def test_opponents_come_in_their_fractions():
     env = made(400, opponents={"random": 0.25, "greedy": 0.75, "self": 0.0})
     env.reset()
     assert env.kinds == ["random", "greedy"]
@@ -385,7 +385,8 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
     limits = {"steps": 10**9, "minutes": 1 / 1200, "evaluate_every": 1 / 60_000}  # an evaluation after every update
     start = time.monotonic()
     settings = Settings(
-        runs=tmp_path, **TINY | limits | {"evaluation_games": 2, "games": 4, "judges": ("greedy", "random")}
+        runs=tmp_path,
+        **TINY | limits | {"evaluation_games": 2, "games": 4, "evaluation_opponents": ("greedy", "random")},
     )
     assert train(settings)
     about, card = read(settings)[0], read_card(settings.agent)
@@ -409,7 +410,7 @@ def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypat
 
     monkeypatch.setattr(training, "evaluate", evaluate_with_threads)
     monkeypatch.setattr(MaskablePPO, "train", lambda model: threads.append(torch.get_num_threads()))
-    limits = {"steps": 192, "evaluate_every": 1 / 60_000, "evaluation_games": 2, "judges": ("random",)}
+    limits = {"steps": 192, "evaluate_every": 1 / 60_000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
     try:
         assert train(Settings(runs=tmp_path, **TINY | limits))
     finally:
@@ -605,7 +606,7 @@ def test_a_run_has_room_for_one_process(tmp_path):
 
 def test_a_checkpoint_cannot_start_a_program(trained, tmp_path):
     settings = dataclasses.replace(
-        trained, runs=tmp_path, judges=("program:touch sprung",), opponents=("program:a b=1=0.5",)
+        trained, runs=tmp_path, evaluation_opponents=("program:touch sprung",), opponents=("program:a b=1=0.5",)
     )
     model = fresh_model(trained)
     about = {"settings": settings_to_dict(settings), "steps": 1, "seconds": 1}
@@ -613,9 +614,11 @@ def test_a_checkpoint_cannot_start_a_program(trained, tmp_path):
     resume = ["--resume", "--runs", str(tmp_path)]
     with pytest.raises(ValueError, match=r"checkpoint\.zip: opponents has 'program:a b=1', which starts a program"):
         parse(resume)
-    with pytest.raises(ValueError, match=r"checkpoint\.zip: judges has 'program:touch sprung', which starts a program"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint\.zip: evaluation_opponents has 'program:touch sprung', which starts a program"
+    ):
         parse([*resume, "--opponents", "greedy=1"])
-    assert parse([*resume, "--judges", "greedy", "program:a b=1"]).opponents == settings.opponents
+    assert parse([*resume, "--evaluation-opponents", "greedy", "program:a b=1"]).opponents == settings.opponents
 
 
 def test_an_opponent_that_gives_up_does_not_end_the_training(capsys):

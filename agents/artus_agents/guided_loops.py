@@ -141,14 +141,14 @@ def walk(tables, roots, keys, number, offsets, trees, leaves):
             continue
         deal = offsets[i + 1] - 1  # the last leaf keeps the deal until it is played from there
         states[deal] = roots[i]
-        redeal(t, states[deal], int(roots[i]["player"]), random_bits(keys[i], number))
+        redeal(t, states[deal], np.int64(roots[i]["player"]), random_bits(keys[i], number))
         tree = tree_of(trees, i)
         for leaf in range(offsets[i], offsets[i + 1]):
             states[leaf] = states[deal]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[i]])
             ends[leaf, 0], ends[leaf, 1] = descend(t, g, tree, first, legal[leaf], paths[leaf])
-            observe(t, g, int(g["player"]), observation[leaf])
+            observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
 @jit
@@ -157,8 +157,8 @@ def descend(t, g, tree, first, legal, path):
 
     Writes the legal actions there and the path. Returns the node for them, -1: none, and the number of edges played.
     """
-    viewer = int(g["player"])
-    node, index, depth = 0, first, 0
+    viewer = np.int64(g["player"])
+    node, index, depth = np.int64(0), first, 0  # a plain 0 is a type of its own
     while True:
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1

@@ -11,7 +11,7 @@ from artus_env.engine.agents import View
 from artus_env.engine.bits import next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.rng import breaks_tie
 from artus_env.engine.verbs import is_over, judge, mask_words, play, routine
 from artus_env.engine.verbs import legal as write_legal
 from artus_env.engine.workers import run_shares, scratch, shares, threads_for
@@ -80,7 +80,7 @@ def best_in_turn(t, games, level, legal, player, weight):
 @jit
 def lookahead_one(t, games, legal, second, weight, key):
     """The action that leads to the best judgement; ties broken at random. `games[0]` is the game."""
-    player = int(games[0]["player"])
+    player = np.int64(games[0]["player"])
     best, chosen, equals = -math.inf, -1, 0
     action = next_action(legal, -1)
     while action >= 0:
@@ -91,7 +91,7 @@ def lookahead_one(t, games, legal, second, weight, key):
             best, chosen, equals = judged, action, 1
         elif judged == best:
             equals += 1
-            if below(random_bits(key, equals), equals) == 0:
+            if breaks_tie(key, equals):
                 chosen = action
         action = next_action(legal, action)
     return chosen
@@ -118,4 +118,7 @@ def lookahead(tables, states, legal, scratch, words, weight, keys, actions, low,
 @jit_parallel
 def lookahead_shares(tables, states, legal, scratch, words, weight, keys, actions, bounds):
     for share in numba.prange(len(bounds) - 1):
-        lookahead(tables, states, legal, scratch, words, weight, keys, actions, bounds[share], bounds[share + 1], share)
+        lookahead(
+            tables, states, legal, scratch, words, weight, keys, actions,
+            bounds[share], bounds[share + 1], np.int64(share),
+        )  # fmt: skip

@@ -34,7 +34,7 @@ def outlook(tables, states, legal, scratch, out, low, high, share=0):
 @jit_parallel
 def outlook_shares(tables, states, legal, scratch, out, bounds):
     for share in numba.prange(len(bounds) - 1):
-        outlook(tables, states, legal, scratch, out, bounds[share], bounds[share + 1], share)
+        outlook(tables, states, legal, scratch, out, bounds[share], bounds[share + 1], np.int64(share))
 
 
 @jit

@@ -1,7 +1,8 @@
 """Information-set Monte-Carlo tree search.
 
 Every simulation deals what is hidden anew and walks down the same tree; at each node only the actions that are legal in
-that deal compete.
+that deal compete. Where a game has secret choices, nobody may answer one that they haven't seen: below such a choice of
+its own the tree ends, and in quick moves everybody goes by a deal of what they don't know.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from artus_agents.tree import (
     Tree,
     add_edge,
     best_edge,
+    covers,
     follow,
     most_visited,
     node_dtype,
@@ -31,7 +33,7 @@ from artus_env.engine.bits import is_in, is_subset, next_action, nth_action, siz
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import below, random_bits
-from artus_env.engine.verbs import is_over, judge, mask_words, outcome, play, redeal, routine
+from artus_env.engine.verbs import has_secrets, is_over, judge, mask_words, outcome, play, redeal, routine
 from artus_env.engine.verbs import legal as write_legal
 from artus_env.engine.verbs import scale as points_of_margin
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares
@@ -65,7 +67,8 @@ class Memory(NamedTuple):
     """What a search writes to; with a row for each share in front, what several write to."""
 
     games: np.ndarray
-    """The game of the simulation, and one to try actions in: shape (2,), the state dtype."""
+    """The game of the simulation, one to try actions in, and one as the player to move may take it to be: shape (3,),
+    the state dtype."""
     words: np.ndarray
     """Legal actions: shape (W,), uint64, or longer."""
     nodes: np.ndarray
@@ -195,7 +198,7 @@ class IsmctsAgent:
         """Room for searches, a row for each thread."""
         words = view.legal_bits.shape[1]
         return Memory(
-            scratch(count, 2, view.definition.state_dtype),
+            scratch(count, 3, view.definition.state_dtype),
             scratch(count, words, np.uint64),
             np.empty((count, simulations + 1), node_dtype(words)),
             np.empty((count, (simulations + 10) * EDGES_PER_SIMULATION), EDGE),
@@ -227,7 +230,7 @@ def search_shares(tables, states, legal, keys, simulations, settings, memory, ac
     for share in numba.prange(len(bounds) - 1):
         search(
             tables, states, legal, keys, simulations, settings, memory, actions,
-            bounds[share], bounds[share + 1], share,
+            bounds[share], bounds[share + 1], np.int64(share),
         )  # fmt: skip
 
 
@@ -252,7 +255,7 @@ def simulate(t, root, key, first, count, settings, memory):
     legal = borrow(memory.words)[: mask_words(t)]
     tree = Tree(borrow(memory.nodes), borrow(memory.edges), borrow(memory.used))
     values = path[2]
-    viewer = int(root["player"])
+    viewer = np.int64(root["player"])
     if first == 0:
         plant(tree)
     for simulation in range(first, first + count):
@@ -261,7 +264,7 @@ def simulate(t, root, key, first, count, settings, memory):
         g = games[0]
         redeal(t, g, viewer, stream)
         # Down the tree, until it grows by a node.
-        node, depth = 0, 0
+        node, depth = np.int64(0), 0  # see `n`
         while not is_over(t, g) and depth < path.shape[1]:
             write_legal(t, g, legal)
             index = select(t, games, legal, tree, node, settings)
@@ -269,11 +272,12 @@ def simulate(t, root, key, first, count, settings, memory):
                 break
             path[0, depth], path[1, depth] = index, g["player"]
             depth += 1
+            covered = int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"]))
             node, new = follow(t, g, tree, node, index, viewer)
-            if new:
+            if new or covered:  # others mustn't learn answers to what they can't see
                 break
         # On from there by quick moves, then judge.
-        n = _PLAYOUT
+        n = np.int64(_PLAYOUT)  # a plain constant is a type of its own, for which functions are compiled once more
         for _ in range(settings.horizon):
             if is_over(t, g):
                 break
@@ -298,7 +302,7 @@ def select(t, games, legal, tree, node, settings):
 def add_edges(t, games, legal, tree, node, settings):
     """Give the node an edge for every legal action that has none; priors from the judgement after the action."""
     g = games[0]
-    player = int(g["player"])
+    player = np.int64(g["player"])
     judging = routine(t, g, np.uint64(0)) < 0
     start = int(tree.used[1])
     best = -math.inf
@@ -308,7 +312,8 @@ def add_edges(t, games, legal, tree, node, settings):
             judged = 0.0
             if judging:
                 games[1] = g
-                play(t, games[1], action)
+                if not covers(t, g, legal, action):  # else it brings nothing that could be known
+                    play(t, games[1], action)
                 judged = judge(t, games[1], player, settings.weight)
             if not add_edge(tree, node, action, judged):
                 break
@@ -323,20 +328,25 @@ def add_edges(t, games, legal, tree, node, settings):
 def quick_move(t, games, legal, settings, key, n):
     """A quick, sensible action for `games[0]`: the best of a few drawn ones, judged after the action."""
     g = games[0]
-    player = int(g["player"])
+    player = np.int64(g["player"])
     action = routine(t, g, random_bits(key, n))
     if action >= 0:
         return action
     count = size(legal)
     action = nth_action(legal, below(random_bits(key, n), count))
-    games[1] = g
+    known = 0
+    if has_secrets(t):  # the deal tells what others have chosen; the player to move must guess it
+        known = 2
+        games[known] = g
+        redeal(t, games[known], player, random_bits(random_bits(key, n), 0))
+    games[1] = games[known]
     play(t, games[1], action)
     best = judge(t, games[1], player, settings.weight)
     for k in range(1, settings.tries):
         other = nth_action(legal, below(random_bits(key, n + k), count))
         if other == action:
             continue
-        games[1] = g
+        games[1] = games[known]
         play(t, games[1], other)
         judged = judge(t, games[1], player, settings.weight)
         if judged > best:
@@ -347,7 +357,7 @@ def quick_move(t, games, legal, settings, key, n):
 @jit
 def returns(t, g, settings, out):
     """What a position is worth to each player, -1..1: the result when over, else the squashed judgement."""
-    players = int(g["num_players"])
+    players = np.int64(g["num_players"])
     over = is_over(t, g)
     for player in range(players):
         if over:

@@ -9,7 +9,7 @@ from artus_env.engine.agents import View
 from artus_env.engine.bits import next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.kernels import choose
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.rng import breaks_tie
 from artus_env.engine.verbs import appeal
 from artus_env.engine.workers import run_shares, shares, threads_for
 
@@ -70,7 +70,7 @@ def greedy(tables, states, legal, keys, actions, low, high):
                 best, chosen, equals = points, action, 1
             elif points == best:
                 equals += 1
-                if below(random_bits(keys[i], equals), equals) == 0:
+                if breaks_tie(keys[i], equals):
                     chosen = action
             action = next_action(legal[i], action)
         actions[i] = chosen

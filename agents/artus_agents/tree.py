@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.bits import add, is_in
+from artus_env.engine.bits import add, is_in, next_action
 from artus_env.engine.jit import jit
-from artus_env.engine.verbs import play, public_action
+from artus_env.engine.verbs import has_secrets, play, public_action
 
 EDGE = np.dtype(
     [
@@ -107,7 +107,7 @@ def follow(t, g, tree, node, index, viewer):
         The node that the edge leads to, and whether it is new. There must be room for one.
     """
     edge = tree.edges[index]
-    action, child = int(edge["action"]), int(edge["child"])
+    action, child = np.int64(edge["action"]), int(edge["child"])
     new = False
     if child < 0:
         seen = public_action(t, g, action, viewer)
@@ -133,6 +133,22 @@ def child_seen(tree, node, seen):
             return child
         index = int(tree.edges[index]["next"])
     return -1
+
+
+@jit
+def covers(t, g, legal, action):
+    """Whether somebody can't tell a legal action of the player to move from another one."""
+    if has_secrets(t):
+        player, players = int(g["player"]), int(g["num_players"])
+        for step in range(1, players):
+            onlooker = (player + step) % players
+            seen = public_action(t, g, action, onlooker)
+            other = next_action(legal, -1)
+            while other >= 0:
+                if other != action and public_action(t, g, other, onlooker) == seen:
+                    return True
+                other = next_action(legal, other)
+    return False
 
 
 @jit

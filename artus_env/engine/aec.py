@@ -43,7 +43,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
     Args:
         rules, num_players, components: The variant, as for `Game`.
         reward: "win", "margin" or "points" (see `artus_env.engine.rewards`).
-        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
+        render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
         game: Name of the game, or its definition; None: the default one.
         raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
@@ -177,7 +177,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         number = action if action.__class__ is int else action_number(action)
         agent = self.agent_selection
         try:
-            _, player, over = self.game.turn(number, self._mask, self._observation)
+            _, player, over = self.game.play_and_look(number, self._mask, self._observation)
         except IllegalMoveError:
             if self._raise_illegal:
                 raise
@@ -221,8 +221,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         return np.concatenate([self.game.observation(player) for player in range(self.num_players)])
 
     def render(self) -> str | np.ndarray | None:
-        """The table with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8), or
-        shown in a window ("human").
+        """The position with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
+        or shown in a window ("human").
         """
         if not self._was_reset:
             EnvLogger.error_render_before_reset()
@@ -245,7 +245,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """Yield who is to act, until nobody is left; call `step` once in every round."""
         if not self._was_reset:
             EnvLogger.error_agent_iter_before_reset()
-        return _Turns(self, max_iter)
+        return _CheckedIterable(self, max_iter)
 
     # --- what happens between decisions ---
 
@@ -291,12 +291,12 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
-class _Turns(AECIterable[str, dict[str, np.ndarray], int]):
-    def __iter__(self) -> _Turn:
-        return _Turn(self.env, self.max_iter)
+class _CheckedIterable(AECIterable[str, dict[str, np.ndarray], int]):
+    def __iter__(self) -> _CheckedIterator:
+        return _CheckedIterator(self.env, self.max_iter)
 
 
-class _Turn(AECIterator[str, dict[str, np.ndarray], int]):
+class _CheckedIterator(AECIterator[str, dict[str, np.ndarray], int]):
     env: GameAEC
 
     def __next__(self) -> str:

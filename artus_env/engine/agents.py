@@ -268,11 +268,11 @@ def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None
 
 
 def blamed(
-    error: IllegalMoveError, batch: Batch, agents: Sequence[Agent], seats: np.ndarray, names: Sequence[str] | None
+    error: IllegalMoveError, batch: Batch, agents: Sequence[Agent], holders: np.ndarray, names: Sequence[str] | None
 ) -> IllegalMoveError:
     """The error of `Batch.step` about an action of `choose_actions`, with the agent that chose it (arguments as
     there)."""
-    index = int(seats[error.game, batch.player[error.game]])
+    index = int(holders[error.game, batch.player[error.game]])
     named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
     named.game = error.game
     return named
@@ -281,7 +281,7 @@ def blamed(
 def choose_actions(
     batch: Batch,
     agents: Sequence[Agent],
-    seats: np.ndarray,
+    holders: np.ndarray,
     keys: np.ndarray,
     which: np.ndarray | None = None,
     names: Sequence[str] | None = None,
@@ -291,7 +291,7 @@ def choose_actions(
     Args:
         batch: The games, those asked about not over.
         agents: Who plays.
-        seats: Which agent sits where: shape (N, num_players), indices into `agents`; -1: nobody, the action is 0.
+        holders: Which agent holds each seat: shape (N, num_players), indices into `agents`; -1: nobody, action 0.
         keys: A key for each game's decisions, shape (N,), uint64; moved on to the next in place.
         which: Ask about these games alone: different indices, shape (n,); None: all.
         names: What messages call the agents; None: like their types.
@@ -303,12 +303,12 @@ def choose_actions(
         ValueError: If an agent returns no array of that shape; the message names the agent.
     """
     games = np.arange(len(batch)) if which is None else which
-    sitting = seats[games, batch.player[games]]
+    movers = holders[games, batch.player[games]]
     actions = np.zeros(len(games), np.int64)
     bits = np.zeros(len(batch), np.uint64)
     bits[games] = key_bits(keys[games])
     for index, agent in enumerate(agents):
-        asked = np.flatnonzero(sitting == index)
+        asked = np.flatnonzero(movers == index)
         if len(asked):
             everybody = which is None and len(asked) == len(batch)
             chosen = agent.act(View(batch, None if everybody else games[asked], bits))

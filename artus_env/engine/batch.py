@@ -277,11 +277,11 @@ class Batch:
         return out
 
     def text(self, game: int) -> str:
-        """The table of one game as text."""
+        """The position of one game as text."""
         return self.definition.render(self.states[game : game + 1], self.components)
 
     def svg(self, game: int, player: int | None = None, **options: Any) -> str:
-        """The table of one game as a picture (options as for `Game.svg`); with `player`, only that hand is open."""
+        """The position of one game as a picture (options as for `Game.svg`); with `player`, only that hand is open."""
         viewer = None if player is None else whole_number("player", player, 0, self.num_players - 1)
         return draw(self.definition, self.states[game : game + 1], self.components, viewer, **options)
 

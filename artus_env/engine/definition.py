@@ -47,12 +47,12 @@ class Definition:
         to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
         from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
-        render: (states, components, player, names) -> the table as text; None: the position, part by part.
+        render: (states, components, player, names) -> the position as text; None: the position, part by part.
         picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.render.draw`; None: its
             text is drawn.
         colours: theme ("light" or "dark") -> the flat colours of its pictures, as `#rrggbb`: a film keeps them as they
             are.
-        action_meaning: (action, components) -> what an action means on any table.
+        action_meaning: (action, components) -> what an action means in any position.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
         outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one

@@ -58,9 +58,9 @@ def rewards(definition: Definition) -> str:
     """Reward modes."""
     lead = f"own {definition.score} - mean of the others"
     win, margin, points = reward_modes(definition.score)
-    shares = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
+    parts = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
     rows = [
-        (f"`{win}`", "at the end", shares),
+        (f"`{win}`", "at the end", parts),
         (f"`{margin}`", "at the end", _scaled(definition, lead)),
         (f"`{points}`", "every move", f"the margin, paid as it changes; sums to `{margin}`"),
     ]

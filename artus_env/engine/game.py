@@ -129,7 +129,7 @@ class Game:
         self._legal = np.zeros(definition.mask_words, np.uint64)
         self._num_actions = len(definition.action_table(self.components))
         self._observation_size = len(definition.observation_bounds(self.components)[0])
-        self._fitting_mask: Any = NOTHING_YET  # the arrays that `turn` has checked
+        self._fitting_mask: Any = NOTHING_YET  # the arrays that `play_and_look` has checked
         self._fitting_observation: Any = NOTHING_YET
 
     # --- looking ---
@@ -227,8 +227,11 @@ class Game:
                 return action
         raise self._illegal(move)
 
-    def is_seen(self, action: int, viewer: int) -> bool:
+    def is_seen(self, action: int, viewer: int, now: Game | None = None) -> bool:
         """Whether a player sees which legal action the player to move takes, or only that something is chosen.
+
+        Args:
+            now: The same game later on: what was chosen in secret may have been opened up to there.
 
         Raises:
             IllegalMoveError: If it isn't legal.
@@ -236,7 +239,8 @@ class Game:
         if not self._is_action(action) or not self.mask()[action]:
             raise self._illegal(action)
         t, g = self._tables[0], self._states[0]
-        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions)
+        later = None if now is None else now._states[0]
+        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions, later)
 
     def public_action(self, action: int, viewer: int) -> int:
         """What a player sees of a legal action of the player to move, as an action id: another one where something
@@ -266,7 +270,7 @@ class Game:
         self._actions.append(int(action))
         return points
 
-    def turn(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
+    def play_and_look(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
         """`play`, and what the next player may do and sees, in one compiled call instead of three: for loops.
 
         Args:
@@ -294,7 +298,9 @@ class Game:
         if observation is not self._fitting_observation:
             _check_buffer("observation", observation, self._observation_size)
             self._fitting_observation = observation
-        points, player, over = kernels.turn_one(self._tables, self._states, self._legal, action, mask, observation)
+        points, player, over = kernels.play_and_look_one(
+            self._tables, self._states, self._legal, action, mask, observation
+        )
         if points == kernels.ILLEGAL:
             raise self._illegal(action)
         self._actions.append(action)
@@ -451,7 +457,7 @@ class Game:
     # --- showing ---
 
     def render(self, player: int | None = None, names: Sequence[str] | None = None) -> str:
-        """The table as text; with `player`, only that hand is open.
+        """The position as text; with `player`, only that hand is open.
 
         Args:
             player: Who looks, None for somebody who may see all hands.
@@ -466,7 +472,7 @@ class Game:
     __str__ = render
 
     def svg(self, player: int | None = None, **options: Any) -> str:
-        """The table as a picture, with the last move; as `player` sees it.
+        """The position as a picture, with the last move; as `player` sees it.
 
         Args:
             options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (who plays), `note`.

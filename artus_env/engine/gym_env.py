@@ -27,7 +27,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         seat: 0..num_players-1, or None: drawn anew for each episode.
         opponents: Name, agent or callable `(observation, action_mask) -> action`: one for all other seats, or a list
             for those clockwise from the seat.
-        render_mode: None, "ansi" (`render` returns the table as text), "rgb_array" (as pixels) or "human" (a window
+        render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
     """
 
@@ -120,8 +120,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._games.mask()[0]
 
     def render(self) -> str | np.ndarray | None:
-        """The table as the seat sees it: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8), or
-        shown in a window ("human").
+        """The position as the seat sees it: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
+        or shown in a window ("human").
         """
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")

@@ -11,7 +11,7 @@ import numpy as np
 from artus_env.engine import verbs
 from artus_env.engine.bits import is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
+from artus_env.engine.rewards import before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
 ILLEGAL = -1_000_000
@@ -62,7 +62,7 @@ def observe_chosen(tables, states, which, viewers, out):
     """What `viewers` see in the games `which`: shapes (n,), int64, and (n, F), int8."""
     tables, states, out = borrow(tables), borrow(states), borrow(out)
     for k in range(len(which)):
-        verbs.observe(tables[0], states[which[k]], int(viewers[k]), out[k])
+        verbs.observe(tables[0], states[which[k]], np.int64(viewers[k]), out[k])
 
 
 @jit
@@ -72,7 +72,7 @@ def deal(tables, states, seeds, start_players, chosen, num_players, rule_set, lo
     t = tables[0]
     for i in range(low, high):
         if chosen[i]:
-            verbs.deal(t, states[i], seeds[i], int(start_players[i]), num_players, rule_set)
+            verbs.deal(t, states[i], seeds[i], np.int64(start_players[i]), num_players, rule_set)
 
 
 @jit
@@ -103,11 +103,12 @@ def step(
     t = tables[0]
     for i in range(low, high):
         g = states[i]
-        players = int(g["num_players"])
+        players = np.int64(g["num_players"])
         if verbs.is_over(t, g):
-            reward[i] = 0
+            for p in range(players):
+                reward[i, p] = 0
             continue
-        before_move(g, mode, reward[i])
+        before_move(g["scores"], mode, reward[i])
         verbs.play(t, g, int(actions[i]))
         move_reward(t, g, mode, reward[i])
         over = verbs.is_over(t, g)
@@ -119,7 +120,7 @@ def step(
                 final_outcomes[i, p] = verbs.outcome(t, g, p)
             if autoreset:
                 seeds[i] = next_seed(seeds[i])
-                verbs.deal(t, g, seeds[i], -1, players, int(g["rule_set"]))
+                verbs.deal(t, g, seeds[i], -1, players, np.int64(g["rule_set"]))
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
@@ -180,7 +181,7 @@ def redeal(tables, states, seeds, viewers, low, high):
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
-        verbs.redeal(t, states[i], int(viewers[i]), seeds[i])
+        verbs.redeal(t, states[i], np.int64(viewers[i]), seeds[i])
 
 
 @jit
@@ -188,7 +189,7 @@ def conceal(tables, states, viewers, low, high):
     """Remove what the viewers don't know, in place."""
     tables, states = borrow(tables), borrow(states)
     for i in range(low, high):
-        verbs.conceal(tables[0], states[i], int(viewers[i]))
+        verbs.conceal(tables[0], states[i], np.int64(viewers[i]))
 
 
 @jit
@@ -269,8 +270,8 @@ def pay_one(tables, states, mode, scores, over, reward):
     """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
     (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
+    before_move(scores, mode, reward)
     for player in range(len(scores)):
-        reward[player] = -scores[player] if mode == POINTS else 0
         scores[player] = g["scores"][player]
     move_reward(t, g, mode, reward)
     if over:
@@ -278,7 +279,7 @@ def pay_one(tables, states, mode, scores, over, reward):
 
 
 @jit
-def turn_one(tables, states, legal, action, mask, observation):
+def play_and_look_one(tables, states, legal, action, mask, observation):
     """Play an action if it is legal, and write what the next player may do and sees: shapes (A,) and (F,), int8.
 
     Returns: the points that it brought (`ILLEGAL`: nothing has changed), who is to move next, whether the game is over.

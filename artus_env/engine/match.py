@@ -13,7 +13,7 @@ from artus_env.engine.batch import Batch
 from artus_env.engine.game import IllegalMoveError
 
 MOST_TO_PERMUTE = 4
-"""With more players there are too many orders around a table to play all of them."""
+"""With more players there are too many orders to play all of them."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class Played:
     actions: list[np.ndarray]
     """What was played in each step: shape (N,), int16; `FORFEIT` from the step on in which a game was given up."""
 
-    def shares(self) -> np.ndarray:
+    def wins(self) -> np.ndarray:
         """Each player's part of the win: shape (N, num_players), float64, rows sum to 1."""
-        return win_shares(standing_outcomes(self.outcomes, self.forfeits))
+        return wins_of(standing_outcomes(self.outcomes, self.forfeits))
 
 
 def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
@@ -43,17 +43,17 @@ def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
     return np.where(gave_up, -np.inf, outcomes.astype(np.float64))
 
 
-def win_shares(outcomes: np.ndarray) -> np.ndarray:
-    """Part of the win: joint winners share it equally. Shape (..., P) -> (..., P), float64, sums to 1."""
+def wins_of(outcomes: np.ndarray) -> np.ndarray:
+    """Each player's part of the win, equal for joint winners. Shape (..., P) -> (..., P), float64, sums to 1."""
     best = outcomes == outcomes.max(axis=-1, keepdims=True)
     return best / best.sum(axis=-1, keepdims=True)
 
 
 def seat_orders(players: int) -> np.ndarray:
-    """Orders in which a line-up sits around a table, so that everybody sits right behind everybody else equally often.
+    """Orders in which a line-up sits, so that everybody sits right behind everybody else equally often.
 
     Up to four players these are all orders. More players have far too many; they get P - 1 orders, twice as many where
-    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), turned by one
+    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), rotated by one
     from order to order. Its steps 1, -2, 3, -4, ... are all different where P is odd. Where P is even only every second
     one occurs, twice; the zigzag the other way has the rest.
 
@@ -65,12 +65,12 @@ def seat_orders(players: int) -> np.ndarray:
     circle = players - 1
     zigzag = np.array([step // 2 + 1 if step % 2 else -(step // 2) for step in range(circle)])
     ways = (zigzag, -zigzag) if players % 2 == 0 else (zigzag,)
-    around = [(0, *((way + turn) % circle + 1)) for way in ways for turn in range(circle)]  # places, seat by seat
+    around = [(0, *((way + by) % circle + 1)) for way in ways for by in range(circle)]  # places, seat by seat
     return np.argsort(around, axis=1)
 
 
-def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    """Who sits where, fairly: each deal in every rotation, and from deal to deal in the next order.
+def fair_seats(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Where a line-up sits, fairly: each deal in every rotation, and from deal to deal in the next order.
 
     Rotations alone would seat everybody behind the same opponent in all games, and that can matter more than who is
     better.
@@ -88,14 +88,14 @@ def seatings(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
 
 
 def play_games(
-    batch: Batch, agents: Sequence[Agent], seats: np.ndarray, keys: np.ndarray, names: Sequence[str] | None = None
+    batch: Batch, agents: Sequence[Agent], holders: np.ndarray, keys: np.ndarray, names: Sequence[str] | None = None
 ) -> Played:
     """Play every game of a batch (without autoreset) to its end.
 
     Args:
         batch: The games, at any position.
         agents: Who plays.
-        seats: Which agent sits where: shape (N, num_players), indices into `agents`.
+        holders: Which agent holds each seat: shape (N, num_players), indices into `agents`.
         keys: A key for each game's decisions, shape (N,), uint64.
         names: What messages call the agents; None: like their types.
 
@@ -105,21 +105,21 @@ def play_games(
     """
     if batch.autoreset:
         raise ValueError("play_games needs a batch with autoreset=False")
-    seats, keys = seats.copy(), keys.copy()
+    holders, keys = holders.copy(), keys.copy()
     forfeits = np.full(len(batch), -1, np.int8)
     reasons: dict[int, str] = {}
     actions = []
     running = ~batch.over
-    seats[~running] = -1
+    holders[~running] = -1
     while running.any():
-        chosen = choose_actions(batch, agents, seats, keys, names=names)
+        chosen = choose_actions(batch, agents, holders, keys, names=names)
         given_up = running & (chosen == FORFEIT)
         forfeits[given_up] = batch.player[given_up]
         for game in np.flatnonzero(given_up):
-            agent = agents[seats[game, batch.player[game]]]
+            agent = agents[holders[game, batch.player[game]]]
             failures: dict[int, str] = getattr(agent, "failures", {})
             reasons[int(game)] = failures.get(int(batch.numbers[game]), getattr(agent, "failure", "gave up"))
-        seats[given_up] = -1
+        holders[given_up] = -1
         running &= ~given_up
         chosen[~running] = FORFEIT
         actions.append(chosen.astype(np.int16))
@@ -127,7 +127,7 @@ def play_games(
         try:
             batch.step(chosen if which is None else chosen[which], which)
         except IllegalMoveError as error:
-            raise blamed(error, batch, agents, seats, names) from None
+            raise blamed(error, batch, agents, holders, names) from None
         running &= ~batch.over
-        seats[~running] = -1
+        holders[~running] = -1
     return Played(batch.scores.copy(), batch.outcomes, forfeits, reasons, actions)

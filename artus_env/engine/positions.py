@@ -1,6 +1,7 @@
 """Positions as plain data for games that want no form of their own: the fields of the state record by name.
 
-A field is one whole number, or one for each seat; a set of cards may be such a number, bit c for card c.
+A field has whole numbers, in any shape; the first dimension may be the seats. A set of cards may be a number, bit c for
+card c.
 """
 
 from __future__ import annotations
@@ -27,11 +28,19 @@ class PlainPositions:
         game: Its name, which positions have as `game`.
         rules: Names of its rule sets: `rules` of a position is one of them, in place of the field `rule_set`.
         state_dtype: The state record.
-        sets: Fields that are sets of cards, which are written as lists.
-        hidden: Fields that are left out of what a player knows; where there is one value for each seat, the player's
-            own is there, and the others are null.
+            A field whose first dimension is that of `scores` has a part for each seat, and positions have as many
+            parts as there are players.
+        sets: Fields whose numbers are sets of cards, which are written as lists.
+        hidden: Fields that are left out of what a player knows; where there is a part for each seat, the player's own
+            is there, and the others are null.
+        counted: Those of the hidden fields of which a player knows how many: the cards of all sets, or the sum of all
+            numbers, stands in place of what is left out.
+        common: Fields that have no part for each seat, though their first dimension is as long.
         fault: (states, components) -> what is wrong with a position, "" if nothing; begins with the name of a field.
             The state has shape (1,); each field has been checked by itself.
+
+    Raises:
+        ValueError: If a field has other numbers than whole ones, or what is said of the fields doesn't fit.
     """
 
     def __init__(
@@ -42,19 +51,30 @@ class PlainPositions:
         sets: Sequence[str] = (),
         hidden: Sequence[str] = (),
         fault: Callable[[np.ndarray, Any], str] = lambda states, components: "",
+        *,
+        counted: Sequence[str] = (),
+        common: Sequence[str] = (),
     ) -> None:
         self.game = game
         self.rules = tuple(rules)
         self.state_dtype = state_dtype
         self.sets = frozenset(sets)
         self.hidden = frozenset(hidden)
+        self.counted = frozenset(counted)
         self.fault = fault
         self.fields = [name for name in state_dtype.names or () if name != "rule_set"]
         self.keys = ("game", "rules", *self.fields)
         self.seats = state_dtype["scores"].shape[0]
+        self.by_seat = {name for name in self.fields if state_dtype[name].shape[:1] == (self.seats,)} - set(common)
         for name in self.fields:
-            if state_dtype[name].shape not in ((), (self.seats,)):
-                raise ValueError(f"{game}: {name} must be one number or {self.seats}: write to_dict and from_dict")
+            if state_dtype[name].base.kind not in "iu":
+                raise ValueError(f"{game}: {name} must be whole numbers, not {state_dtype[name].base}")
+        for name in (*sets, *hidden, *counted, *common):
+            if name not in self.fields:
+                raise ValueError(f"{game}: there is no field {name}")
+        for name in counted:
+            if name not in self.hidden:
+                raise ValueError(f"{game}: {name} is counted, but not hidden")
 
     def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
         """A position as plain data; with `player`, only what they may know."""
@@ -62,18 +82,26 @@ class PlainPositions:
         data: dict[str, Any] = {"game": self.game, "rules": self.rules[int(state["rule_set"])]}
         for name in self.fields:
             secret = player is not None and name in self.hidden
-            if state[name].shape:
+            left = self._count if name in self.counted else lambda name, value: None
+            if name in self.by_seat:
                 data[name] = [
-                    None if secret and seat != player else self._plain(name, value)
+                    left(name, value) if secret and seat != player else self._plain(name, value)
                     for seat, value in enumerate(state[name][:players])
                 ]
             elif not secret:
                 data[name] = self._plain(name, state[name])
+            elif name in self.counted:
+                data[name] = self._count(name, state[name])
         return data
 
-    def _plain(self, name: str, value: Any) -> int | list[int]:
+    def _plain(self, name: str, value: Any) -> int | list[Any]:
+        if np.ndim(value):
+            return [self._plain(name, part) for part in value]
         bits = int(value)
         return [bit for bit in range(bits.bit_length()) if bits >> bit & 1] if name in self.sets else bits
+
+    def _count(self, name: str, value: Any) -> int:
+        return sum(number.bit_count() if name in self.sets else number for number in map(int, np.ravel(value)))
 
     def from_dict(self, data: Any, components: Any) -> np.ndarray:
         """The position as a state: shape (1,).
@@ -98,17 +126,23 @@ class PlainPositions:
         state = states[0]
         state["rule_set"] = self.rules.index(data["rules"])
         for name in self.fields:
-            value = data[name]
-            if not state[name].shape:
-                state[name] = self._number(name, name, value)
-            elif not isinstance(value, list) or len(value) != players:
-                raise ValueError(f"{name} must be a list of {players}, got {shown(value)}")
+            shape = state[name].shape
+            if name in self.by_seat:
+                state[name][:players] = self._numbers(name, name, data[name], (players, *shape[1:]))
             else:
-                state[name][:players] = [self._number(name, f"{name}[{k}]", entry) for k, entry in enumerate(value)]
+                state[name] = self._numbers(name, name, data[name], shape)
         wrong = self.fault(states, components)
         if wrong:
             raise ValueError(wrong)
         return states
+
+    def _numbers(self, field: str, name: str, value: Any, shape: tuple[int, ...]) -> Any:
+        """The values of a field, or of a part of it, from plain data: lists of this shape."""
+        if not shape:
+            return self._number(field, name, value)
+        if not isinstance(value, list) or len(value) != shape[0]:
+            raise ValueError(f"{name} must be a list of {shape[0]}, got {shown(value)}")
+        return [self._numbers(field, f"{name}[{k}]", part, shape[1:]) for k, part in enumerate(value)]
 
     def _number(self, field: str, name: str, value: Any) -> int:
         """The value of a field from plain data; messages call it by `name`."""

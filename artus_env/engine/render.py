@@ -31,7 +31,7 @@ FONTS = Path(__file__).parent / "fonts"
 """The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
 there)."""
 GRID_GAMES = 12
-"""How many tables a batch shows in a notebook."""
+"""How many games a batch shows in a notebook."""
 
 
 def draw(
@@ -48,13 +48,13 @@ def draw(
     Args:
         states: shape (1,).
         before, action: The state before the last move, shape (1,), and that move; None: there was none. It isn't shown
-            if `player` may not see it.
+            if `player` may not see it and it hasn't been opened.
         options: For the game's own drawing function, e.g. `theme` and `layout`.
     """
     tables = definition.build_tables(components)
     if before is not None and player is not None:
         num_actions = len(definition.action_table(components))
-        if not verbs.is_seen(tables[0], before[0], action, player, num_actions):
+        if not verbs.is_seen(tables[0], before[0], action, player, num_actions, states[0]):
             before = None
     if definition.picture is None:
         return _text(definition, states, components, player, before, **options)

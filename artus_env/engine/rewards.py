@@ -7,6 +7,8 @@ points  the same margin, paid move by move; it is also called by the name of the
 
 from __future__ import annotations
 
+import numpy as np
+
 from artus_env.engine import verbs
 from artus_env.engine.jit import jit
 from artus_env.engine.reading import shown
@@ -43,7 +45,7 @@ def final_reward(t, g, mode, reward):
 
     In the mode POINTS nothing changes: that mode pays for moves alone.
     """
-    players = int(g["num_players"])
+    players = np.int64(g["num_players"])
     if mode == WIN:
         best = verbs.outcome(t, g, 0)
         winners = 0
@@ -67,11 +69,11 @@ def final_reward(t, g, mode, reward):
 
 
 @jit
-def before_move(g, mode, reward):
-    """Prepare the reward for a move that is about to be played: shape (players,), floats of any width; zeros unless the
+def before_move(scores, mode, reward):
+    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; zeros unless the
     mode pays for moves, else the scores, negative."""
-    for player in range(int(g["num_players"])):
-        reward[player] = -int(g["scores"][player]) if mode == POINTS else 0
+    for player in range(len(reward)):
+        reward[player] = -int(scores[player]) if mode == POINTS else 0
 
 
 @jit
@@ -80,7 +82,7 @@ def move_reward(t, g, mode, reward):
     where choices are revealed together, or a trick ends, it may be others than the mover."""
     if mode != POINTS:
         return
-    players = int(g["num_players"])
+    players = np.int64(g["num_players"])
     total = 0
     for player in range(players):
         total += int(g["scores"][player]) + int(reward[player])

@@ -44,6 +44,13 @@ def below(bits, bound):
 
 
 @jit_wrapping
+def breaks_tie(key, equals):
+    """Whether the last of `equals` choices that are equally good takes the place of the one that is kept so far: in the
+    end each of them has the same chance. By number `equals` of the stream `key`."""
+    return below(random_bits(key, equals), equals) == 0
+
+
+@jit_wrapping
 def following(key):
     """The key whose number 0 is number 1 of this one."""
     return np.uint64(key) + _GAMMA

@@ -54,7 +54,7 @@ class SeatedGames:
         self.fixed_seat = seat
         self.seat = np.zeros(len(batch), np.int64)
         self.ended = np.ones(len(batch), np.bool_)
-        self._sitting = np.full((len(batch), batch.num_players), -1)
+        self._holders = np.full((len(batch), batch.num_players), -1)  # the agent of each seat, -1: the outside
         self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
         self._last_action: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
@@ -98,9 +98,9 @@ class SeatedGames:
             batch.refresh(which)
         seat = given.get("seat", self.fixed_seat)
         self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
-        self._sitting[which] = -1
+        self._holders[which] = -1
         for k, agent in enumerate(self._order):
-            self._sitting[which, (self.seat[which] + 1 + k) % batch.num_players] = agent
+            self._holders[which, (self.seat[which] + 1 + k) % batch.num_players] = agent
         self._owed[which] = 0
         if self._last_action is not None:
             self._last_action[which] = -1
@@ -145,7 +145,7 @@ class SeatedGames:
         return mask
 
     def text(self, game: int) -> str:
-        """The table as the seat sees it."""
+        """The position as the seat sees it."""
         batch = self.batch
         return batch.definition.render(batch.states[game : game + 1], batch.components, int(self.seat[game]))
 
@@ -155,7 +155,7 @@ class SeatedGames:
         self._last_action = np.full(len(self.batch), -1)
 
     def svg(self, game: int, **options: Any) -> str:
-        """The table as the seat sees it, as a picture; with the last move since `watch` was called."""
+        """The position as the seat sees it, as a picture; with the last move since `watch` was called."""
         batch, seat, action = self.batch, int(self.seat[game]), -1
         if self._last_action is not None:
             action = int(self._last_action[game])
@@ -166,14 +166,14 @@ class SeatedGames:
         batch = self.batch
         waiting = which
         while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
-            actions = choose_actions(batch, self.agents, self._sitting, self._keys, waiting, self._names)
+            actions = choose_actions(batch, self.agents, self._holders, self._keys, waiting, self._names)
             if (actions == FORFEIT).any():
                 failures = {getattr(agent, "failure", "") for agent in self.agents} - {""}
                 raise RuntimeError(f"an opponent gave its game up: {'; '.join(sorted(failures)) or 'no reason given'}")
             try:
                 self._play(actions, waiting)
             except IllegalMoveError as error:
-                raise blamed(error, batch, self.agents, self._sitting, self._names) from None
+                raise blamed(error, batch, self.agents, self._holders, self._names) from None
         over = which[batch.done[which]]
         if len(over):  # the batch shows the start player's view when a game is over
             batch.observation[over] = batch.observe(self.seat[over], over)

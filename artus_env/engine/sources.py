@@ -49,12 +49,16 @@ def code_hash(module: str) -> str:
     while waiting:
         name = waiting.pop()
         if name not in digests:
-            code = _code(name)
-            digests[name] = b"" if code is None else digest(code)
-            waiting += (
-                [] if code is None else [found for found in _imported(code) if found.partition(".")[0] in packages]
-            )
+            digests[name], imported = content(name)
+            waiting += [found for found in imported if found.partition(".")[0] in packages]
     return hashlib.sha256(repr(sorted(digests.items())).encode()).hexdigest()[:16]
+
+
+@cache
+def content(module: str) -> tuple[bytes, tuple[str, ...]]:
+    """Hash of a module's own code, and what it imports; empty if there is no such module or it has no code."""
+    code = _code(module)
+    return (b"", ()) if code is None else (digest(code), tuple(_imported(code)))
 
 
 def _code(module: str) -> CodeType | None:

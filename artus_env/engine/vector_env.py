@@ -22,7 +22,7 @@ from artus_env.engine.wording import counted
 
 
 class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """N seats at N tables for Gymnasium; a subclass names the game and describes it.
+    """One seat in each of N games for Gymnasium; a subclass names the game and describes it.
 
     It does what a `SyncVectorEnv` of N `GameEnv` does, with the same seeds the same games, apart from one thing: in the
     autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is
@@ -34,7 +34,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
             `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
             `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
-        render_mode: None, "ansi" (`render` returns the tables as text) or "rgb_array" (as pixels: needs the extra
+        render_mode: None, "ansi" (`render` returns the positions as text) or "rgb_array" (as pixels: needs the extra
             `render`).
     """
 
@@ -161,7 +161,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return self._mask()
 
     def render(self) -> tuple[str, ...] | tuple[np.ndarray, ...] | None:
-        """The table of each game as its seat sees it: as text, or as pixels, shape (height, width, 3), uint8."""
+        """The position of each game as its seat sees it: as text, or as pixels, shape (height, width, 3), uint8."""
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None

@@ -43,6 +43,8 @@ def register(tables: np.dtype, module: str, sources: Iterable[Any]) -> None:
     missing = [name for name, function in found.items() if function is None]
     if missing:
         raise ValueError(f"{module} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.verbs)")
+    if found["public_action"] is not _DEFAULTS["public_action"]:
+        found["has_secrets"] = _yes
     register_tables(tables, module)
     _games[tables] = {name: function for name, function in found.items() if function is not None}
 
@@ -161,11 +163,34 @@ def public_action(t, g, action, viewer):
     return action
 
 
-def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int) -> bool:
+@_verb(required=False)
+def has_secrets(t):
+    """Whether choices can be secret: a literal. No game writes it; it is so where there is a `public_action`."""
+    return False
+
+
+@jit
+def _yes(t):
+    return True
+
+
+@_verb(required=False)
+def opened(t, g, action, viewer, now):
+    """Whether `viewer` has been shown the action that was taken in `g` when the game has come to the state `now`; asked
+    about actions that they didn't see. Default: never."""
+    return False
+
+
+def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int, now: Any = None) -> bool:
     """Whether `viewer` sees which action the player to move takes: no other one looks the same to them.
 
     That `public_action` returns the action itself doesn't say so: it may be the one that stands for all hidden ones.
+
+    Args:
+        now: A state to which the game has come since; what has been opened up to there is seen, too.
     """
+    if now is not None and opened(t, g, action, viewer, now):
+        return True
     seen = public_action(t, g, action, viewer)
     return all(other == action or public_action(t, g, other, viewer) != seen for other in range(num_actions))
 

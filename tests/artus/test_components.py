@@ -225,7 +225,7 @@ INVALID = {
         "cards: at least 3 knight and 3 king cards",
     ),
     "too many cards": ({"cards": {"ring-any": {"copies": 5}}}, "cards: at most 24 a player, got 25"),
-    "an odd number of cards": ({"cards": {"ring-any": {"copies": 3}}}, "cards: advanced players play two a turn"),
+    "an odd number of cards": ({"cards": {"ring-any": {"copies": 3}}}, "cards: advanced players play 2 a turn"),
 }
 
 

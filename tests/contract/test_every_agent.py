@@ -80,11 +80,11 @@ def test_decisions_do_not_depend_on_company(make, variant):
 def test_a_whole_game_is_played(make, variant):
     batch = variant.new_batch(4)
     line_up = [make(variant), find_agent("random")]
-    seats = np.zeros((4, variant.num_players), np.int64)
-    seats[:, 1:] = 1
-    played = play_games(batch, line_up, seats, KEYS[:4])
+    holders = np.zeros((4, variant.num_players), np.int64)
+    holders[:, 1:] = 1
+    played = play_games(batch, line_up, holders, KEYS[:4])
     assert batch.over.all()
-    np.testing.assert_allclose(played.shares().sum(axis=1), 1)
+    np.testing.assert_allclose(played.wins().sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if v.game == "magpies"][:2], ids=str)
@@ -94,8 +94,8 @@ def test_searches_play_better_than_chance(name, lead, variant):
     from its last bid alone."""
     games, players = 300, variant.num_players
     batch = variant.new_batch(games)
-    seats = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
+    holders = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
     others = [find_agent("random")] * (players - 1)
-    played = play_games(batch, [find_agent(name), *others], seats, seed_stream(1, games))
-    won = played.shares()[seats == 0].mean()
+    played = play_games(batch, [find_agent(name), *others], holders, seed_stream(1, games))
+    won = played.wins()[holders == 0].mean()
     assert won > 1 / players + lead, won

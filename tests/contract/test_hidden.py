@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine import kernels
-from every_game import positions, record_of, variants, variants_of
+from artus_env.engine import kernels, verbs
+from choices import opens_something, tells_too_much
+from every_game import positions, random_game, record_of, variants, variants_of
+
+TOO_LITTLE = "public_action hides what everybody sees"
 
 
 def redealt(variant):
@@ -82,8 +85,61 @@ def test_a_hidden_choice_shows_nowhere(variant):
                     second.play(other)
                     if first.scores == second.scores == game.scores and not first.over:  # nothing is revealed yet
                         assert first.player == second.player
-                        assert first.to_dict(viewer) == second.to_dict(viewer)
-                        assert first.svg(viewer) == second.svg(viewer)
+                        if first.to_dict(viewer) == second.to_dict(viewer):
+                            assert first.svg(viewer) == second.svg(viewer)
+                        else:
+                            assert opens_something(game, one, viewer), TOO_LITTLE
+
+
+@variants
+def test_nobody_is_told_what_they_may_not_know(variant):
+    """Where this fails, the game hides choices and `public_action` doesn't say so (or redeals forget what was open)."""
+    for game in positions(variant):
+        legal = game.legal_actions()
+        for viewer in set(range(variant.num_players)) - {game.player}:
+            for action in {*legal[:1], *legal[-1:]}:
+                assert not tells_too_much(game, action, viewer)
+
+
+@variants
+def test_secret_choices_are_told_when_they_are_open_and_not_before(variant):
+    course = [game.clone() for game in random_game(variant, 1)]
+    for number, action in enumerate(course[-1].actions_played[:12]):
+        before = course[number]
+        for viewer in range(variant.num_players):
+            if before.is_seen(action, viewer):
+                continue
+            after = course[number + 1 :]
+            told = [before.is_seen(action, viewer, now) for now in after]
+            assert told == sorted(told), "what was opened once stays open"
+            assert told == [before.is_seen(action, viewer, now.redeal(viewer, 1)) for now in after]
+            assert not told[0] or not tells_too_much(before, action, viewer, all_of_it=True)
+
+
+def test_a_game_that_opens_bids_too_early_is_found(monkeypatch):
+    (variant, *_) = variants_of("magpies")
+    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    monkeypatch.setitem(own, "opened", lambda t, g, action, viewer, now: True)
+    with pytest.raises(AssertionError, match="tells_too_much"):
+        test_secret_choices_are_told_when_they_are_open_and_not_before(variant)
+
+
+def test_a_game_that_forgets_that_bids_are_secret_is_found(monkeypatch):
+    """Without `public_action`, or with one that keeps no bids secret but two."""
+    (variant, *_) = variants_of("magpies")
+    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    for telling in (lambda t, g, action, viewer: action, lambda t, g, action, viewer: max(action, 1)):
+        monkeypatch.setitem(own, "public_action", telling)
+        with pytest.raises(AssertionError, match="tells_too_much"):
+            test_nobody_is_told_what_they_may_not_know(variant)
+
+
+def test_a_game_that_calls_open_moves_secret_is_found(monkeypatch):
+    (variant, *_) = variants_of("artus")
+    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    monkeypatch.setitem(own, "public_action", lambda t, g, action, viewer: action if viewer == int(g["player"]) else 0)
+    with pytest.raises(AssertionError, match=TOO_LITTLE):
+        test_a_hidden_choice_shows_nowhere(variant)
 
 
 @variants

@@ -113,8 +113,8 @@ def finish(name: str, seed: int, running: Running) -> tuple[int, list[str]]:
 
 def run(names: list[str], seed: int, inputs: int) -> bool:
     """Fuzz targets side by side, show progress and a table. Returns whether all promises were kept."""
-    whole = sum(TARGETS[name].share for name in names)
-    counts = {name: max(1, round(inputs * TARGETS[name].share / whole)) for name in names}
+    whole = sum(TARGETS[name].fraction for name in names)
+    counts = {name: max(1, round(inputs * TARGETS[name].fraction / whole)) for name in names}
     waiting, running, tried, kept = list(names), {}, 0, True
     table = Table("target", "inputs", "taken", "refused", "broken", "seconds", title=f"seed {seed}")
     with progress_bar() as bar:

@@ -42,9 +42,9 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.settings import settings_to_dict
 from artus_training.play import sight
 from artus_training.play.command import seats
+from artus_training.play.hosted import HostedGame
 from artus_training.play.server import Lobby
 from artus_training.play.store import Store
-from artus_training.play.table import Table
 from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
 from play_server import Serving
 
@@ -56,7 +56,7 @@ LONGEST_MESSAGE = 5000
 class Target(NamedTuple):
     open: Callable[[Path], AbstractContextManager[Try]]
     """Called with an empty folder."""
-    share: float
+    fraction: float
     """Of all inputs."""
 
 
@@ -321,8 +321,8 @@ def replies(folder: Path) -> Iterator[Try]:
 def stored_games(folder: Path) -> Iterator[Try]:
     games = folder / "games"
     store = Store(games)
-    good = Table.deal(store, "beginner", seats(["Ann"], ["random"]), 1)
-    bad = Table.deal(store, "advanced", seats(["Bob", "Cleo"], ["greedy"]), 2)
+    good = HostedGame.deal(store, "beginner", seats(["Ann"], ["random"]), 1)
+    bad = HostedGame.deal(store, "advanced", seats(["Bob", "Cleo"], ["greedy"]), 2)
     while bad.number < 8:
         bad.play(bad.game.player, bad.number, bad.game.moves()[0])
     path = games / f"{bad.name}.json"
@@ -335,12 +335,12 @@ def stored_games(folder: Path) -> Iterator[Try]:
         said = StringIO()
         with redirect_stderr(said):
             lobby = Lobby(Store(games))
-        assert good.name in lobby.tables
-        taken = bad.name in lobby.tables
+        assert good.name in lobby.games
+        taken = bad.name in lobby.games
         assert taken or str(path) in said.getvalue()
-        for table in lobby.tables.values():
-            for player in range(len(table.seats)):
-                json.dumps([sight.setup(table, player), sight.seen(table, player)], allow_nan=False)
+        for hosted in lobby.games.values():
+            for player in range(len(hosted.seats)):
+                json.dumps([sight.setup(hosted, player), sight.seen(hosted, player)], allow_nan=False)
         asyncio.run(lobby.thinking.close())
         return taken
 
@@ -352,7 +352,7 @@ STATUSES = {200, 307, 400, 403, 404, 405, 408, 409, 411, 413, 414, 415, 421, 422
 
 @contextmanager
 def requests(folder: Path) -> Iterator[Try]:
-    table = Table.deal(Store(folder), "beginner", seats(["Ann", "Bob"], []), 4)
+    hosted = HostedGame.deal(Store(folder), "beginner", seats(["Ann", "Bob"], []), 4)
     faults: list[str] = []
 
     class Listener(logging.Handler):
@@ -363,10 +363,10 @@ def requests(folder: Path) -> Iterator[Try]:
     listener = Listener()
     logging.getLogger("uvicorn.error").addHandler(listener)
     server = Serving(folder)
-    secrets = [seat.secret for seat in server.lobby.tables[table.name].seats]
+    secrets = [seat.secret for seat in server.lobby.games[hosted.name].seats]
 
     def attempt(rng: Random) -> bool:
-        served = server.lobby.tables[table.name]
+        served = server.lobby.games[hosted.name]
         if served.game.over:
             served.steps[1:] = []  # from the start again
         number, move = served.number, rng.choice(served.game.moves())
@@ -375,7 +375,7 @@ def requests(folder: Path) -> Iterator[Try]:
         method, path = rng.choice(
             [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
              ("GET", "/"), ("GET", "/static/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
-             ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.share}.jsonl"),
+             ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.record_secret}.jsonl"),
              ("GET", f"/api/{secret}/next"), ("POST", f"/api/{secret}/again"), ("POST", f"/api/{secret}/preview"),
              ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
         )  # fmt: skip
@@ -430,4 +430,4 @@ TARGETS = {
     "stored games": Target(stored_games, 0.04),
     "requests": Target(requests, 0.10),
 }
-assert abs(sum(target.share for target in TARGETS.values()) - 1) < 1e-9
+assert abs(sum(target.fraction for target in TARGETS.values()) - 1) < 1e-9

@@ -91,6 +91,11 @@ def public_action(t, g, action, viewer):
 
 
 @jit
+def opened(t, g, action, viewer, now):
+    return now["round"] > g["round"]  # the bids of a round are turned up together
+
+
+@jit
 def observe(t, g, viewer, out):
     players = int(g["num_players"])
     out[:] = 0

@@ -20,6 +20,7 @@ from artus_env.games.artus.components import (
     NUM_KNIGHTS,
     NUM_SEATS,
     PILES,
+    RULE_SETS,
     STANDARD,
     Components,
 )
@@ -64,6 +65,9 @@ TABLES = np.dtype(
         ("num_cards", np.int8),
         ("num_actions", np.int16),
         ("knights", np.int8, (MAX_PLAYERS + 1,)),  # knights of each player by number of players
+        ("dealt", np.int8, (len(RULE_SETS),)),  # of each rule set, see `RuleSet`
+        ("a_turn", np.int8, (len(RULE_SETS),)),
+        ("num_piles", np.int8, (len(RULE_SETS),)),
     ]
 )
 """All that compiled code knows about the box, as one record: a changed box is other data, not other code."""
@@ -112,6 +116,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     t["num_actions"] = len(actions)
     for players, knights in NUM_KNIGHTS.items():
         t["knights"][players] = knights
+    for number, rules in enumerate(RULE_SETS.values()):
+        t["dealt"][number], t["a_turn"][number], t["num_piles"][number] = rules.dealt, rules.a_turn, len(rules.piles)
     t["pile_sizes"] = components.pile_sizes
     for position, card in enumerate(components.deck):
         t["deck"][position] = names[card.name]
@@ -137,8 +143,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
 def _possible(action: Action, four: int, king_colour: int) -> bool:
     """Whether a card's action is legal whenever the card is in hand.
 
-    Every card is always playable; what depends on the table is only that with four players nobody has a fifth knight,
-    and that no ring goes to the King, who is always the first of his colour.
+    Every card is always playable; what depends on the position is only that with four players nobody has a fifth
+    knight, and that no ring goes to the King, who is always the first of his colour.
     """
     if action.effect == KNIGHT:
         return not (four and action.slot == MAX_KNIGHTS - 1)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from artus_env.engine.reading import shown
 
@@ -27,7 +27,22 @@ MAX_CARDS = 24
 """Most cards a player's deck can have: what the state record has room for."""
 PILES = ("knight", "king", "scoring")
 COLOURS = ("silver", "bronze")
-RULES = ("beginner", "advanced")
+
+
+class RuleSet(NamedTuple):
+    """How the cards are played by one set of rules."""
+
+    dealt: int
+    """Knight cards in a hand at the deal, and as many king cards."""
+    a_turn: int
+    """Cards that a player plays in a turn, and then draws."""
+    piles: tuple[str, ...]
+    """Those that are used."""
+
+
+RULE_SETS = {"beginner": RuleSet(2, 1, PILES[:2]), "advanced": RuleSet(3, 2, PILES)}
+"""By name. The state's `rule_set` counts them."""
+RULES = tuple(RULE_SETS)
 LONGEST_NAME = 32
 """Letters that a card's name can have."""
 RULES_VERSION = 1
@@ -137,12 +152,19 @@ class Components:
         if order != sorted(order):
             raise ValueError("cards: knight cards come first, then king cards, then scoring cards")
         sizes = self.pile_sizes
-        if sizes[0] < 3 or sizes[1] < 3:
-            raise ValueError(f"cards: at least 3 knight and 3 king cards are dealt, got {sizes[0]} and {sizes[1]}")
+        dealt = max(rules.dealt for rules in RULE_SETS.values())
+        if min(sizes[:2]) < dealt:
+            raise ValueError(
+                f"cards: at least {dealt} knight and {dealt} king cards are dealt, got {sizes[0]} and {sizes[1]}"
+            )
         if sum(sizes) > MAX_CARDS:
             raise ValueError(f"cards: at most {MAX_CARDS} a player, got {shown(sum(sizes))}")
-        if sum(sizes) % 2:
-            raise ValueError(f"cards: advanced players play two a turn, so their number must be even, got {sum(sizes)}")
+        for name, rules in RULE_SETS.items():
+            if self.deck_size(rules) % rules.a_turn:
+                raise ValueError(
+                    f"cards: {name} players play {rules.a_turn} a turn, which must divide their number, "
+                    f"got {self.deck_size(rules)}"
+                )
 
     @cached_property
     def deck(self) -> tuple[Card, ...]:
@@ -154,6 +176,10 @@ class Components:
         """Number of knight, king and scoring cards a player has."""
         knight, king, scoring = (sum(card.copies for card in self.cards if card.pile == pile) for pile in PILES)
         return knight, king, scoring
+
+    def deck_size(self, rules: RuleSet) -> int:
+        """Number of cards a player has by these rules."""
+        return sum(self.pile_sizes[: len(rules.piles)])
 
     @cached_property
     def hash(self) -> str:

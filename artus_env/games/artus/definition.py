@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.definition import Definition
-from artus_env.games.artus import picture, position, shapes, sight, tables, text, verbs, words
+from artus_env.games.artus import documents, picture, position, shapes, sight, text, verbs, words
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
@@ -45,7 +45,7 @@ ARTUS = Definition(
     sight=sight,
     page=sight.PAGE,
     presets=Path(__file__).parent / "presets",
-    documents=tables.TABLES,
+    documents=documents.DOCUMENTS,
     colours=shapes.flat_colours,
     trained=Path(__file__).parent / "trained",
     reconstructed=RECONSTRUCTED,

@@ -1,4 +1,4 @@
-"""How good a table is for a player, and what an action leads to: what players that look ahead go by.
+"""How good a position is for a player, and what an action leads to: what players that look ahead go by.
 
 All of it is known to the player to move. The numbers were found by trying, as their docstrings say.
 """
@@ -9,9 +9,9 @@ import math
 
 from artus_env.engine.bits import highest_bit, next_action, popcount
 from artus_env.engine.jit import jit
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.rng import breaks_tie
 from artus_env.games.artus.actions import PLACE
-from artus_env.games.artus.rules import TOP, king_seat, play, points_of, turned
+from artus_env.games.artus.rules import TOP, king_seat, play, points_of, rotated
 from artus_env.games.artus.state import DRAW_PHASE
 
 LAST_SPREAD, SPREAD = 2.0, 3.0
@@ -25,7 +25,7 @@ OUTLOOKS = 3
 @jit
 def worth(t, g, player):
     """Sum of the values of the seats that a player's knights hold."""
-    board = turned(int(g["knights"][player]), king_seat(g))
+    board = rotated(int(g["knights"][player]), king_seat(g))
     total = 0
     while board:
         top = highest_bit(board)
@@ -89,7 +89,7 @@ def routine(t, g, key):
                 best, chosen, equals = part, pile, 1
             elif part == best:
                 equals += 1
-                if below(random_bits(key, equals), equals) == 0:
+                if breaks_tie(key, equals):
                     chosen = pile
     return int(t["num_actions"]) - 3 + chosen
 

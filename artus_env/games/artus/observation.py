@@ -15,7 +15,7 @@ from artus_env.engine.bits import highest_bit, popcount, unpack32, unpack32_reve
 from artus_env.engine.jit import jit
 from artus_env.games.artus.actions import SLOTS
 from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
-from artus_env.games.artus.rules import TOP, distance_behind, king_seat, scoring_cards, turned
+from artus_env.games.artus.rules import TOP, distance_behind, king_seat, rotated, scoring_cards
 from artus_env.games.artus.state import OVER
 
 NUM_SLOTS = MAX_KNIGHTS + 4
@@ -42,7 +42,7 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
     cards = len(components.deck)
     low, high = min(components.wheel), max(components.wheel)
     knights = [f"own knight {slot + 1}" for slot in range(MAX_KNIGHTS)]
-    others = [f"player +{turn}" for turn in range(1, MAX_PLAYERS)]
+    others = [f"player +{k}" for k in range(1, MAX_PLAYERS)]
     everybody = ["the viewer", *others]
     blocks = [
         Feature(f"seat of {name}", NUM_SEATS, 0, 1, 1.0, f"distance of {name} behind the King (one-hot)")
@@ -140,15 +140,15 @@ OBSERVATION_SIZE = len(observation_scale())
 
 
 @jit
-def in_turn(viewer, turn, players):
-    """The player who comes `turn` places after the viewer."""
-    player = viewer + turn
+def player_after(viewer, k, players):
+    """The player who comes `k` steps after the viewer in turn order."""
+    player = viewer + k
     return player if player < players else player - players
 
 
 @jit
-def turns_after(viewer, player, players):
-    """How many places a player comes after the viewer."""
+def steps_after(viewer, player, players):
+    """How many steps a player comes after the viewer in turn order."""
     return player - viewer if player >= viewer else player - viewer + players
 
 
@@ -173,7 +173,7 @@ def observe(t, g, viewer, out):
     values = NUM_SLOTS * NUM_SEATS
     rings = values + NUM_SLOTS
     slot = 0
-    board = turned(int(g["knights"][viewer]), king)
+    board = rotated(int(g["knights"][viewer]), king)
     while board:
         top = highest_bit(board)
         board ^= 1 << top
@@ -181,8 +181,8 @@ def observe(t, g, viewer, out):
         out[values + slot] = t["wheel"][TOP - top]
         slot += 1
     for first in range(0, 4, 2):
-        one = distance_behind(king, int(g["royals"][first]))
-        other = distance_behind(king, int(g["royals"][first + 1]))
+        one = distance_behind(king, np.int64(g["royals"][first]))
+        other = distance_behind(king, np.int64(g["royals"][first + 1]))
         nearer = 1 if other < one else 0
         for nth in range(2):
             royal = first + (nearer ^ nth)
@@ -193,27 +193,27 @@ def observe(t, g, viewer, out):
             out[rings + first + nth] = g["rings"][royal]
 
     o = rings + 4
-    for turn in range(1, MAX_PLAYERS):
-        if turn < players:
-            board = turned(int(g["knights"][in_turn(viewer, turn, players)]), king)
+    for k in range(1, MAX_PLAYERS):
+        if k < players:
+            board = rotated(int(g["knights"][player_after(viewer, k, players)]), king)
             unpack32_reversed(board << SPARE, out, o)
         o += NUM_SEATS
-    unpack32_reversed(turned(int(t["carpet"]), king) << SPARE, out, o)
+    unpack32_reversed(rotated(int(t["carpet"]), king) << SPARE, out, o)
     o += NUM_SEATS
     unpack32(int(g["hands"][viewer]), out, o)
     o += cards
-    for turn in range(MAX_PLAYERS):
-        if turn < players:
-            unpack32(int(g["played"][in_turn(viewer, turn, players)]), out, o)
+    for k in range(MAX_PLAYERS):
+        if k < players:
+            unpack32(int(g["played"][player_after(viewer, k, players)]), out, o)
         o += cards
 
     backs = o + MAX_PLAYERS * len(PILES)
     leads = backs + MAX_PLAYERS * len(PILES)
     knight_backs, king_backs, scoring_backs = int(t["pile_bits"][0]), int(t["pile_bits"][1]), int(t["pile_bits"][2])
     own_score = int(g["scores"][viewer])
-    for turn in range(MAX_PLAYERS):
-        if turn < players:
-            player = in_turn(viewer, turn, players)
+    for k in range(MAX_PLAYERS):
+        if k < players:
+            player = player_after(viewer, k, players)
             hand = int(g["hands"][player])
             lead = own_score - int(g["scores"][player])
             out[o] = g["pile_sizes"][player, 0]
@@ -222,11 +222,11 @@ def observe(t, g, viewer, out):
             out[backs] = popcount(hand & knight_backs)
             out[backs + 1] = popcount(hand & king_backs)
             out[backs + 2] = popcount(hand & scoring_backs)
-            if turn > 0:
+            if k > 0:
                 sixteens = (lead + PRESTIGE_STEP // 2) >> 4
                 out[leads] = clipped(sixteens)
                 out[leads + 1] = lead - (sixteens << 4)
-        if turn > 0:
+        if k > 0:
             leads += 2
         o += len(PILES)
         backs += len(PILES)
@@ -245,9 +245,9 @@ def observe(t, g, viewer, out):
         out[o + phase] = 1
     out[o + 3] = g["left"]
     o += 4
-    out[o + turns_after(viewer, int(g["player"]), players)] = 1
+    out[o + steps_after(viewer, int(g["player"]), players)] = 1
     o += MAX_PLAYERS
-    out[o + turns_after(viewer, int(g["start_player"]), players)] = 1
+    out[o + steps_after(viewer, int(g["start_player"]), players)] = 1
     o += MAX_PLAYERS
     out[o + players - 2] = 1
     out[o + 3] = g["rule_set"]

@@ -1,8 +1,7 @@
-"""The table as a picture: a position, as `to_dict` gives it, to SVG.
+"""The picture of a position, as `to_dict` gives it, to SVG.
 
 Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more.
-What a
-program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight",
+What a program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight",
 "king", "prince"), `data-player`, `data-card`, `data-back` (a card whose front is hidden), `data-pile`, `data-value`
 (plates).
 """
@@ -14,14 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.wording import counted, signed
+from artus_env.engine.wording import counted, letter_of, signed
 from artus_env.games.artus import shapes
-from artus_env.games.artus.components import NUM_SEATS, PILES, STANDARD, Card, Components
+from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
 from artus_env.games.artus.shapes import (
     CARD_HEIGHT,
     CARD_WIDTH,
-    LETTERS,
     THEMES,
     badge,
     label,
@@ -98,7 +96,7 @@ def picture(
         position: As from `to_dict`: hands that are counts are drawn as backs, piles always.
         before, move: The position before the last move, and that move's text: shows how figures moved.
         names: Who plays, shown beside "player 0", ...
-        note: A line in the middle of the table.
+        note: A line in the middle of the round table.
         theme: "light", "dark", or "auto": what the reader's system asks for.
         layout: "wide", everything (1216 x 688), or "table", the round table alone (616 x 616): good at 200 pixels, too.
 
@@ -174,10 +172,10 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
     n, phase = position["num_players"], position["phase"]
     best = max(position["scores"])
     if phase == "over":
-        won = " and ".join(LETTERS[player] for player, score in enumerate(position["scores"]) if score == best)
+        won = " and ".join(letter_of(player) for player, score in enumerate(position["scores"]) if score == best)
         status = f"over, {won} won"
     else:
-        status = f"{LETTERS[position['turn']]} {due(position)}"
+        status = f"{letter_of(position['turn'])} {due(position)}"
     seats = list(enumerate(position["seats"]))
     parts = [f"King on seat {king}."]
     princes = [
@@ -193,9 +191,9 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
             if figure and figure.get("knight") == player
         ]
         prestige = signed(position["scores"][player])
-        parts.append(f"{LETTERS[player]}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
+        parts.append(f"{letter_of(player)}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
     if last:
-        parts.append(f"Last move: {LETTERS[last.player]} {last.move.text}.")
+        parts.append(f"Last move: {letter_of(last.player)} {last.move.text}.")
     return f"Artus, {position['rules']}, {n} players: {status}", " ".join(parts)
 
 
@@ -231,7 +229,7 @@ def _sector(inner: float, outer: float, start: float, end: float) -> str:
 
 @lru_cache(maxsize=1)
 def _track() -> list[str]:
-    """The prestige track around the table: 0 at the top, clockwise."""
+    """The prestige track around the round table: 0 at the top, clockwise."""
     middle = (TRACK_OUTER + TRACK_INNER) / 2
     ticks = "".join(f"M{_at(TRACK_INNER, i + 0.5, TRACK)}L{_at(TRACK_OUTER, i + 0.5, TRACK)}" for i in range(TRACK))
     labels = [
@@ -264,14 +262,14 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
             x += 18 * (nth % 2 - 0.5)
             y += 18 * (nth // 2 - (rows - 1) / 2)
         yield (
-            f'<g data-marker="{player}" data-score="{score}"><title>{LETTERS[player]}: prestige {signed(score)}</title>'
-            f"{badge(player, x, y, scale)}</g>"
+            f'<g data-marker="{player}" data-score="{score}">'
+            f"<title>{letter_of(player)}: prestige {signed(score)}</title>{badge(player, x, y, scale)}</g>"
         )
 
 
 @lru_cache(maxsize=8)
 def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...]) -> list[str]:
-    """What doesn't turn: carpet, chairs with their numbers, and the table's edge."""
+    """What doesn't turn: carpet, chairs with their numbers, and the round table's edge."""
     lines = []
     for seat in sorted(carpet):
         lines.append(f'<path class="carpet" d="{_sector(210, 301, seat - 0.505, seat + 0.505)}"/>')
@@ -346,7 +344,7 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
         if "knight" in figure:
             player = figure["knight"]
             yield (
-                f'{start}knight" data-player="{player}"><title>knight of {LETTERS[player]} on seat '
+                f'{start}knight" data-player="{player}"><title>knight of {letter_of(player)} on seat '
                 f"{seat}, {worth}</title>"
                 f"{badge(player, x, y, 1)}</g>"
             )
@@ -375,7 +373,7 @@ def _royal(colour: str, is_king: bool) -> str:
     )
 
 
-# --- the last move on the table --------------------------------------------------------------------------------------
+# --- the last move on the round table --------------------------------------------------------------------------------
 
 
 def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:
@@ -423,9 +421,8 @@ def _arrow(start: float, target: int, forward: bool, radius: float, classes: str
 def _hub(position: dict[str, Any], components: Components, last: LastMove | None, note: str) -> Iterator[str]:
     """Whose turn it is, the last move, the ring supply."""
     rules, phase, turn = position["rules"], position["phase"], position["turn"]
-    a_turn = 2 if rules == "advanced" else 1
-    cards = sum(components.pile_sizes[: 3 if rules == "advanced" else 2])
-    rounds = cards // a_turn
+    a_turn = RULE_SETS[rules].a_turn
+    rounds = components.deck_size(RULE_SETS[rules]) // a_turn
     if phase == "place":
         stage = "placing knights"
     elif phase == "over":
@@ -443,7 +440,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
         yield label(
-            CENTRE, CENTRE + 38, 14, "mute", f"{LETTERS[last.player]}: {_shortened(last.move.text, 22)}{points}"
+            CENTRE, CENTRE + 38, 14, "mute", f"{letter_of(last.player)}: {_shortened(last.move.text, 22)}{points}"
         )
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
@@ -548,7 +545,7 @@ def _cards(
         title = xml_text(card.name) if card else f"hidden {pile} card"
         where = f"translate({short(PANEL_LEFT + 16 + step_x * column)} {short(y + step_y * row)}) scale({scale:g})"
         yield f'<g data-player="{player}" {about} transform="{where}"><title>{title}</title>{inside}</g>'
-    stacks = [(kind, piles[kind]) for kind in (PILES if position["rules"] == "advanced" else PILES[:2])]
+    stacks = [(kind, piles[kind]) for kind in RULE_SETS[position["rules"]].piles]
     scale = form.pile_scale
     width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
     step_x, step_y = width + 9, height + 20

@@ -13,7 +13,16 @@ import numpy as np
 
 from artus_env.engine.reading import shown
 from artus_env.engine.wording import counted
-from artus_env.games.artus.components import COLOURS, MAX_PLAYERS, NUM_KNIGHTS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.components import (
+    COLOURS,
+    MAX_PLAYERS,
+    NUM_KNIGHTS,
+    NUM_SEATS,
+    PILES,
+    RULE_SETS,
+    RULES,
+    Components,
+)
 from artus_env.games.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
 
 KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
@@ -176,7 +185,7 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
     index = {card.name: number for number, card in enumerate(components.cards)}
     state["piles"] = state["history"] = -1
     hands, piles, played = (_list(data[key], key, n) for key in ("hands", "piles", "played"))
-    full = [card for card in components.deck if int(state["rule_set"]) or card.pile != "scoring"]
+    full = [card for card in components.deck if card.pile in RULE_SETS[RULES[int(state["rule_set"])]].piles]
     for player in range(n):
         if isinstance(hands[player], dict):
             raise PositionError(f"hands[{player}] are counts: this is what a player knows, not a whole position")
@@ -231,7 +240,8 @@ def _times(count: int) -> str:
 def _check_course(state: np.void, components: Components) -> None:
     """Whether figures, hands and piles fit phase, turn and `left`."""
     n, start, turn = (int(state[name]) for name in ("num_players", "start_player", "player"))
-    phase, left, a_turn = int(state["phase"]), int(state["left"]), 1 + int(state["rule_set"])
+    phase, left, rules = int(state["phase"]), int(state["left"]), RULE_SETS[RULES[int(state["rule_set"])]]
+    a_turn = rules.a_turn
     knights = [int(board).bit_count() for board in state["knights"][:n]]
     if phase == PLACE_PHASE:
         order = [(start - 1 - place) % n for place in range(n)]  # counter-clockwise, the start player last
@@ -251,8 +261,8 @@ def _check_course(state: np.void, components: Components) -> None:
                 f"player {player} must have {counted(expected[player], 'knight')} on the table, got {knights[player]}"
             )
 
-    hand_size = 2 * (2 + int(state["rule_set"]))
-    total = sum(components.pile_sizes[: 2 + int(state["rule_set"])])
+    hand_size = 2 * rules.dealt
+    total = components.deck_size(rules)
     draws = total - hand_size
     played = [int(cards).bit_count() for cards in state["played"][:n]]
     if phase == OVER:
@@ -290,10 +300,10 @@ def _check_course(state: np.void, components: Components) -> None:
         _expect_count(player, "cards in hand", int(state["hands"][player]).bit_count(), hand_size + drawn - plays)
         _expect_count(player, "cards in the piles", sum(sizes), draws - drawn)
         for pile in (0, 1):
-            most = components.pile_sizes[pile] - hand_size // 2
+            most = components.pile_sizes[pile] - rules.dealt
             if sizes[pile] > most:
                 raise PositionError(
-                    f"player {player}: {hand_size // 2} cards of the {PILES[pile]} pile are dealt, "
+                    f"player {player}: {rules.dealt} cards of the {PILES[pile]} pile are dealt, "
                     f"so that at most {most} can lie there, got {sizes[pile]}"
                 )
 

@@ -3,10 +3,15 @@
 All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
 keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
 
+What is passed on to other functions is an `np.int64`, because a function is compiled for each type that it is called
+with: compiled, `int()` leaves an int8 what it is, and a number that stands in the code is a type of its own.
+
 Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from artus_env.engine.bits import highest_bit, popcount
 from artus_env.engine.jit import jit
@@ -33,13 +38,13 @@ NONE = -10_000  # no such knight
 LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
 
 
-# --- the table ---------------------------------------------------------------------------------------------------
+# --- the round table ---------------------------------------------------------------------------------------------
 
 
 @jit
 def king_seat(g):
     """Seat of the King."""
-    return int(g["royals"][int(g["king"])])
+    return np.int64(g["royals"][int(g["king"])])
 
 
 @jit
@@ -55,8 +60,8 @@ def value(t, g, seat):
 
 
 @jit
-def turned(board, seat):
-    """The board turned so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
+def rotated(board, seat):
+    """The board rotated so that `seat` is at bit 27; the seat d places behind it is at bit 27 - d."""
     shift = seat + 1
     return ((board >> shift) | (board << (NUM_SEATS - shift))) & FULL
 
@@ -76,7 +81,7 @@ def occupied(g):
 def knight_seat(g, player, slot):
     """Seat of a player's knight number `slot`, counted from the King backward."""
     king = king_seat(g)
-    board = turned(int(g["knights"][player]), king)
+    board = rotated(int(g["knights"][player]), king)
     for _ in range(slot):
         board ^= 1 << highest_bit(board)
     seat = king - (TOP - highest_bit(board))
@@ -88,8 +93,8 @@ def royal_in_slot(g, slot):
     """Which royal is in a slot: of the two of a colour, the one nearer behind the King is the first."""
     king = king_seat(g)
     first = slot // 2 * 2
-    one = distance_behind(king, int(g["royals"][first]))
-    other = distance_behind(king, int(g["royals"][first + 1]))
+    one = distance_behind(king, np.int64(g["royals"][first]))
+    other = distance_behind(king, np.int64(g["royals"][first + 1]))
     swapped = 1 if other < one else 0
     return first + ((slot & 1) ^ swapped)
 
@@ -114,7 +119,7 @@ def make_room(g, taken, seat):
     """
     if not taken >> seat & 1:
         return
-    refuge = landing(seat, highest_bit(turned(~taken & FULL, seat)) - TOP)
+    refuge = landing(seat, highest_bit(rotated(~taken & FULL, seat)) - TOP)
     for player in range(MAX_PLAYERS):
         knights = int(g["knights"][player])
         sat_there = knights >> seat & 1
@@ -143,7 +148,7 @@ def move_royal(t, g, slot, steps):
     Values are counted from the King's seat, so the wheel turns with him, however he came to move.
     """
     royal = royal_in_slot(g, slot)
-    origin = int(g["royals"][royal])
+    origin = np.int64(g["royals"][royal])
     points = value(t, g, origin)
     target = landing(origin, steps)
     make_room(g, occupied(g) ^ (1 << origin), target)
@@ -158,7 +163,7 @@ def give_ring(t, g, slot):
     With his third ring he is King, and the old King goes back to one ring.
     """
     royal = royal_in_slot(g, slot)
-    points = value(t, g, int(g["royals"][royal]))
+    points = value(t, g, np.int64(g["royals"][royal]))
     rings = int(g["rings"][royal]) + 1
     g["rings"][royal] = rings
     if rings == 3:
@@ -180,8 +185,8 @@ def scoring_cards(t, g, player):
     score, even below the penalty.
     """
     king = king_seat(g)
-    board = turned(int(g["knights"][player]), king)
-    carpet = turned(int(t["carpet"]), king)
+    board = rotated(int(g["knights"][player]), king)
+    carpet = rotated(int(t["carpet"]), king)
     total = 0
     best, green, yellow = NONE, NONE, NONE
     red_1, red_2, red_3 = NONE, NONE, NONE
@@ -232,13 +237,13 @@ def scoring(t, g, effect, player):
 @jit
 def points_of(t, g, action):
     """Prestige that the player to move gets at once for a legal action; 0 for placing and drawing."""
-    player = int(g["player"])
-    effect = int(t["actions"][action, 0])
-    slot = int(t["actions"][action, 2])
+    player = np.int64(g["player"])
+    effect = np.int64(t["actions"][action, 0])
+    slot = np.int64(t["actions"][action, 2])
     if effect == KNIGHT:
         return value(t, g, knight_seat(g, player, slot))
     if effect in (ROYAL, RING):
-        return value(t, g, int(g["royals"][royal_in_slot(g, slot)]))
+        return value(t, g, np.int64(g["royals"][royal_in_slot(g, slot)]))
     if effect in (PLACE, DRAW):
         return 0
     return scoring(t, g, effect, player)
@@ -303,8 +308,8 @@ def cards_in_piles(g, player):
 
 
 @jit
-def begin_turn(g, player):
-    """`player` plays one card (beginner) or two (advanced). The game is over when all hands are played."""
+def begin_turn(t, g, player):
+    """`player` plays one or more cards, as the rule set says. The game is over when all hands are played."""
     if int(g["hands"][player]) == 0:
         g["phase"] = OVER
         g["player"] = g["start_player"]
@@ -312,7 +317,7 @@ def begin_turn(g, player):
     else:
         g["phase"] = PLAY_PHASE
         g["player"] = player
-        g["left"] = 1 + int(g["rule_set"])
+        g["left"] = t["a_turn"][int(g["rule_set"])]
 
 
 @jit
@@ -323,9 +328,9 @@ def next_clockwise(g, player):
 @jit
 def play(t, g, action):
     """Carry out a legal action of the player to move. Returns the prestige that it brought him."""
-    player = int(g["player"])
-    effect = int(t["actions"][action, 0])
-    slot = int(t["actions"][action, 2])
+    player = np.int64(g["player"])
+    effect = np.int64(t["actions"][action, 0])
+    slot = np.int64(t["actions"][action, 2])
     if effect == PLACE:
         place_knight(t, g, player, slot)
         return 0
@@ -334,10 +339,10 @@ def play(t, g, action):
         left = int(g["left"]) - 1
         g["left"] = left
         if left == 0:
-            begin_turn(g, next_clockwise(g, player))
+            begin_turn(t, g, next_clockwise(g, player))
         return 0
 
-    steps = int(t["actions"][action, 3])
+    steps = np.int64(t["actions"][action, 3])
     if effect == KNIGHT:
         points = move_knight(t, g, player, slot, steps)
     elif effect == ROYAL:
@@ -348,7 +353,7 @@ def play(t, g, action):
         points = scoring(t, g, effect, player)
     g["scores"][player] += points
     discard(t, g, player, int(t["actions"][action, 1]))
-    end_play(g, player)
+    end_play(t, g, player)
     return points
 
 
@@ -362,26 +367,26 @@ def place_knight(t, g, player, distance):
     seat = landing(king_seat(g), -distance)
     board = int(g["knights"][player]) | (1 << seat)
     g["knights"][player] = board
-    start = int(g["start_player"])
+    start = np.int64(g["start_player"])
     if player == start and popcount(board) == int(t["knights"][int(g["num_players"])]):
-        begin_turn(g, start)
+        begin_turn(t, g, start)
     else:
         g["player"] = player - 1 if player > 0 else int(g["num_players"]) - 1
 
 
 @jit
-def end_play(g, player):
+def end_play(t, g, player):
     """After a card: another one if one is due, else drawing, which is compulsory while any pile has cards."""
     left = int(g["left"]) - 1
     g["left"] = left
     if left > 0:
         return
-    due = min(1 + int(g["rule_set"]), cards_in_piles(g, player))
+    due = min(int(t["a_turn"][int(g["rule_set"])]), cards_in_piles(g, player))
     if due > 0:
         g["phase"] = DRAW_PHASE
         g["left"] = due
     else:
-        begin_turn(g, next_clockwise(g, player))
+        begin_turn(t, g, next_clockwise(g, player))
 
 
 @jit
@@ -394,8 +399,8 @@ def is_over(t, g):
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 
-    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the table
-    looks like, as long as each player has his knights and each colour its two royals.
+    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the
+    position, as long as each player has his knights and each colour its two royals.
     """
     for word in range(MASK_WORDS):
         words[word] = 0
@@ -416,7 +421,7 @@ def legal(t, g, words):
                 for word in range(MASK_WORDS):
                     words[word] |= t["draw_rows"][pile, word]
     elif phase == PLACE_PHASE:
-        free = turned(~occupied(g) & FULL, king_seat(g))
+        free = rotated(~occupied(g) & FULL, king_seat(g))
         while free:
             top = highest_bit(free)
             free ^= 1 << top
@@ -457,7 +462,7 @@ def shuffle(cards, start, size, seed, stream):
 
 @jit
 def deal(t, g, seed, start_player, num_players, rule_set):
-    """Set up a new game: royals, rings, shuffled piles, hands of 2 + 2 (beginner) or 3 + 3 cards (advanced).
+    """Set up a new game: royals, rings, shuffled piles, hands of as many knight as king cards.
 
     Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
     """
@@ -490,19 +495,18 @@ def deal(t, g, seed, start_player, num_players, rule_set):
     g["rings"][0] = 3
     g["king"] = 0
 
-    stream = 1
+    stream = np.int64(1)
     for player in range(num_players):
-        place = 0
-        for pile in range(2 + rule_set):
-            size = int(t["pile_sizes"][pile])
-            for offset in range(size):
-                g["piles"][player, place + offset] = t["deck"][place + offset]
-            stream = shuffle(g["piles"][player], place, size, seed, stream)
+        for pile in range(np.int64(t["num_piles"][rule_set])):
+            first = pile_start(t, pile)
+            size = np.int64(t["pile_sizes"][pile])
+            for position in range(first, first + size):
+                g["piles"][player, position] = t["deck"][position]
+            stream = shuffle(g["piles"][player], first, size, seed, stream)
             g["pile_sizes"][player, pile] = size
-            place += size
-        for _ in range(2 + rule_set):
-            draw(t, g, player, 0)
-            draw(t, g, player, 1)
+        for _ in range(int(t["dealt"][rule_set])):
+            for pile in range(2):
+                draw(t, g, player, pile)
 
 
 @jit
@@ -524,13 +528,13 @@ def redeal(t, g, viewer, seed):
     fronts of the other hands and the order of every pile, his own included. The hidden cards of one player and one back
     are laid out in deck order, whatever the truth is, shuffled, and dealt to hand and pile.
     """
-    stream = 0
-    for player in range(int(g["num_players"])):
+    stream = np.int64(0)
+    for player in range(np.int64(g["num_players"])):
         hand = int(g["hands"][player])
         played = int(g["played"][player])
         new_hand = hand if player == viewer else 0
         start = 0
-        for pile in range(2 + int(g["rule_set"])):
+        for pile in range(int(t["num_piles"][int(g["rule_set"])])):
             size = int(t["pile_sizes"][pile])
             in_hand = 0 if player == viewer else popcount(hand & int(t["pile_bits"][pile]))
             hidden = int(g["pile_sizes"][player, pile]) + in_hand

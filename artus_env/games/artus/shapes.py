@@ -1,4 +1,4 @@
-"""What the picture of the table is made of: colours, the style sheet, letters, figures and cards.
+"""What the picture of a position is made of: colours, the style sheet, letters, figures and cards.
 
 Nothing here needs an id, so that any number of pictures can stand on one page: colours are classes, and all rules begin
 with the theme's class.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from html import escape
 
+from artus_env.engine.wording import letter_of
 from artus_env.games.artus.components import Card
 
 THEMES = ("auto", "light", "dark")
@@ -79,7 +80,6 @@ KNIGHTS = (
     "M-11-20H11L23 0L11 20H-11L-23 0Z",
 )
 """Shields of players 0..3: each has its own outline, about 40 x 44."""
-LETTERS = "ABCD"
 
 CARD_WIDTH, CARD_HEIGHT = 44, 62
 MINUS, DASH = "\u2212", "\u2013"  # as wide as a plus sign; between the ends of a range
@@ -140,7 +140,7 @@ def badge(player: int, x: float, y: float, scale: float) -> str:
     """A player's shield with his letter, about its middle."""
     return (
         f'<g transform="translate({short(x)} {short(y)}) scale({scale:g})"><path class="p{player} outline round" '
-        f'd="{KNIGHTS[player]}"/>{label(0, 0, 24, f"l{player}", LETTERS[player])}</g>'
+        f'd="{KNIGHTS[player]}"/>{label(0, 0, 24, f"l{player}", letter_of(player))}</g>'
     )
 
 

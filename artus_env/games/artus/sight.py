@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from artus_env.games.artus import shapes, words
-from artus_env.games.artus.components import PILES, Components
+from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.picture import last_move
 from artus_env.games.artus.picture import picture as draw
@@ -20,7 +20,7 @@ PAGE = Path(__file__).parent / "page"
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
     """What doesn't change during a game: the cards, and how cards and players look."""
-    piles = PILES if rules == "advanced" else PILES[:2]
+    piles = RULE_SETS[rules].piles
     return {
         "badges": [_svg(shapes.badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
         "piles": piles,
@@ -98,7 +98,7 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 
 def sources(rules: str) -> Sequence[str]:
     """What prestige comes from: the kinds of cards."""
-    return [f"{pile.capitalize()} cards" for pile in (PILES if rules == "advanced" else PILES[:2])]
+    return [f"{pile.capitalize()} cards" for pile in RULE_SETS[rules].piles]
 
 
 def source(move: str, components: Components) -> str | None:

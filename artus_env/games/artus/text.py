@@ -10,14 +10,14 @@ import numpy as np
 from artus_env.engine.reading import printable, shown
 from artus_env.engine.wording import letter_of
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
-from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULES, Components
+from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULE_SETS, RULES, Components
 from artus_env.games.artus.moves import MoveParts, parse
 from artus_env.games.artus.rules import describe
 from artus_env.games.artus.state import OVER, PHASES
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
-    """A legal action of the player to move in the words of the table, e.g. `k3-6:12>17`: card, from seat > to seat."""
+    """A legal action of the player to move as text, e.g. `k3-6:12>17`: card, from seat > to seat."""
     what = action_table(components)[action]
     if what.effect == DRAW:
         return MoveParts("draw", pile=PILES[what.slot]).text
@@ -33,7 +33,7 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
 
 
 def action_meaning(action: int, components: Components) -> str:
-    """What an action id means on any table."""
+    """What an action id means in any position."""
     what = action_table(components)[action]
     if what.effect == DRAW:
         return f"draw from the {PILES[what.slot]} pile"
@@ -54,7 +54,7 @@ def _way(steps: int) -> str:
 
 
 def actions_like(move: str, components: Components) -> tuple[int, ...]:
-    """The actions whose text can be `move` on some table: those of the same card, or placing, or drawing."""
+    """The actions whose text can be `move` in some position: those of the same card, or placing, or drawing."""
     meant = parse(move)
     return () if meant is None else _actions_by_card(components).get(meant.card or meant.kind, ())
 
@@ -101,7 +101,7 @@ LONGEST_NAME = 14
 def render(
     states: np.ndarray, components: Components, player: int | None = None, names: Sequence[str] | None = None
 ) -> str:
-    """The table as text: each seat with its number, value and figure; the players in the middle.
+    """The position as text: each seat with its number, value and figure; the players in the middle.
 
     A `~` behind the seat number marks the carpet.
 
@@ -137,7 +137,7 @@ def render(
 
 def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     g = states[0]
-    n, phase, advanced = int(g["num_players"]), int(g["phase"]), int(g["rule_set"])
+    n, phase, rules = int(g["num_players"]), int(g["phase"]), RULES[int(g["rule_set"])]
     if names is not None and len(names) != n:
         raise ValueError(f"names must name {n} players, got {shown(list(names))}")
     fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
@@ -146,12 +146,12 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
         scores = [int(score) for score in g["scores"][:n]]
         winners = [p for p in range(n) if scores[p] == max(scores)]
         won = who[winners[0]] if len(winners) == 1 else " and ".join(map(letter_of, winners))
-        head = f"{RULES[advanced]}, over: {won} won"
+        head = f"{rules}, over: {won} won"
     else:
         due = {"place": "places a knight", "play": "plays a card", "draw": "draws a card"}[PHASES[phase]]
-        head = f"{RULES[advanced]}: {who[int(g['player'])]} {due}"
+        head = f"{rules}: {who[int(g['player'])]} {due}"
     width = max(map(len, fitting))
-    piles = PILES[: 2 + advanced]
+    piles = RULE_SETS[rules].piles
     blank = " " * (width + 2)
     lines = ["", head, "", f"{blank} {'cards':>16}  piles:", f"{blank} prestige  played  {' '.join(piles)}"]
     for p, name in enumerate(fitting):
@@ -162,7 +162,7 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
 
 
 def _fitting(name: str) -> str:
-    """A name as the table can show it: printable and not too long."""
+    """A name as the text can show it: printable and not too long."""
     name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, TypeVar
 
 from artus_env.engine.numbers import whole_number
@@ -41,6 +42,8 @@ ACTIONS = (
 """The kinds of action cards, in the order of the box."""
 EXERCISE, ARTUS, TOURNAMENT, COURT, QUEST, HORSE = 0, 4, 5, 6, 7, 8
 MOST_POINTS = 99
+MOST_BIDS = 180
+"""Different sets of sword and lance cards."""
 RULES_VERSION = 1
 """Goes into records; raised when the same moves would no longer give the same game."""
 
@@ -129,6 +132,9 @@ class Components:
         whole_number("prize", self.prize, 0, MOST_POINTS)
         if self.prize % 2:
             raise ValueError(f"prize must be even, because two may share it, got {self.prize}")
+        bids = prod(copies + 1 for copies in self.copies[:4])
+        if not all(self.copies[:4]) or bids > MOST_BIDS:
+            raise ValueError(f"copies: swords and lances must be there, and make at most {MOST_BIDS} bids, got {bids}")
         if sum(self.copies) < MAX_PLAYERS * START_CARDS:
             raise ValueError(f"copies: {MAX_PLAYERS} players start with {START_CARDS} cards each, got {self.copies}")
         for number, (cards, choices) in enumerate(zip(self.display, self.choices, strict=True)):

@@ -12,7 +12,7 @@ import numpy as np
 from artus_env.engine.bits import popcount
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
-from artus_env.games.quest.actions import BID, BID_DONE, BID_KINDS
+from artus_env.games.quest.actions import BID, BID_KINDS
 from artus_env.games.quest.rules import DIGITS, NUM_QUESTS, cards_in, count, hand, jousters, nth_card, one, shuffle
 from artus_env.games.quest.state import BID_PHASE, DIGIT
 
@@ -22,18 +22,22 @@ CARDS_STREAM, BID_STREAM, PILE_STREAM, CHANCE_NUMBER = 1000, 0, 100, 200
 
 @jit
 def hides_bid(g, player, viewer):
-    """Whether a viewer doesn't know what a player has bid: one of two jousters who is bidding or has bid."""
-    joust = jousters(g)
-    if int(g["phase"]) != BID_PHASE or player == viewer or popcount(joust) < 2 or not joust >> player & 1:
-        return False
-    return player == int(g["player"]) or not int(g["bidding"]) >> player & 1
+    """Whether a viewer doesn't know what a player has bid: one of two jousters, of whom the other has still to bid."""
+    bid = jousters(g) & ~int(g["bidding"])
+    return int(g["phase"]) == BID_PHASE and player != viewer and bid >> player & 1 == 1
 
 
 @jit
 def public_action(t, g, action, viewer):
-    """What a viewer sees of an action: of a card in a secret bid nothing, not even how many there are."""
-    secret = BID <= action < BID_DONE and hides_bid(g, int(g["player"]), viewer)
-    return -1 if secret else action
+    """What a viewer sees of an action: of the bid of one of two jousters, that there is one."""
+    secret = action >= BID and viewer != int(g["player"]) and popcount(jousters(g)) > 1
+    return BID if secret else action
+
+
+@jit
+def opened(t, g, action, viewer, now):
+    """Whether an action is known to a viewer at a later state: bids are, when the tournament is over."""
+    return int(now["phase"]) != BID_PHASE or int(now["round"]) > int(g["round"])
 
 
 @jit

@@ -353,8 +353,6 @@ def _check_bids(state: np.void) -> None:
         raise ValueError(f"bidding: player {players[0]} has the earlier tent and bids first")
     if turn != next(player for player in players if bidding >> player & 1):
         raise ValueError(f"turn must be the player of bidding with the earliest tent, got {turn}")
-    waiting = [player for player in bidders if not joust >> player & 1 or (bidding >> player & 1 and player != turn)]
-    if len(players) == 1:
-        waiting = bidders  # a lone jouster's first card ends the tournament
-    if waiting:
-        raise ValueError(f"bids[{waiting[0]}] must be empty: player {waiting[0]} hasn't bid yet")
+    for player in bidders:
+        if not joust >> player & 1 or bidding >> player & 1:
+            raise ValueError(f"bids[{player}] must be empty: player {player} has not bid")

@@ -18,7 +18,6 @@ from artus_env.engine.rng import below, random_bits
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,
-    BID_DONE,
     BID_KINDS,
     BOOKS,
     COURT_ACTIONS,
@@ -56,6 +55,7 @@ DIGITS = (1 << DIGIT) - 1
 ONES = sum(1 << DIGIT * kind for kind in range(NUM_CARDS))
 LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(NUM_VIRTUES))
 """A digit 1 for the kinds of value 1."""
+EIGHTS = 8 * ONES
 ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
 START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
 """Numbers of the deal's random stream: the first of each kind of shuffle."""
@@ -263,7 +263,7 @@ def legal(t, g, words):
         _legal_rides(t, g, player, words)
         add(words, DONE)
     elif phase == BID_PHASE:
-        _legal_bids(g, player, words)
+        _legal_bids(t, g, player, words)
 
 
 @jit
@@ -309,25 +309,30 @@ def _legal_rides(t, g, player, words):
 
 
 @jit
-def _legal_bids(g, player, words):
-    """Alone, a player bids one card if they have one; of two, each bids any number of cards and says so."""
-    some = False
-    for kind in range(BID_KINDS):
-        if count(hand(g, player) - int(g["bids"][player]), kind) > 0:
-            add(words, BID + kind)
-            some = True
-    if not some or popcount(jousters(g)) > 1:
-        add(words, BID_DONE)
+def _legal_bids(t, g, player, words):
+    """Alone, a player bids one card if they have one; of two, each bids any set of sword and lance cards, or none."""
+    cards = hand(g, player)
+    if popcount(jousters(g)) == 1:
+        for kind in range(BID_KINDS):
+            if count(cards, kind) > 0:
+                add(words, BID + int(t["bid_steps"][kind]))
+        if cards & ALL_BIDS * DIGITS == 0:
+            add(words, BID)
+        return
+    for bid in range(int(t["num_bids"])):
+        # A digit of the bid that is larger than that of the hand takes the eight in front of it.
+        if ((cards | EIGHTS) - int(t["bids"][bid])) & EIGHTS == EIGHTS:
+            add(words, BID + bid)
 
 
 @jit
 def points_of(t, g, action):
-    """Points that an action is certain to bring its player at once. How a bid of two ends is not certain."""
+    """Points that an action is certain to bring its player at once. How a bid of two ends isn't."""
     if COURT_ACTIONS <= action < QUEST_ACTIONS:
         return int(t["court"])
     if QUEST_ACTIONS <= action < HORSE_ACTIONS:
         return int(t["shields"][action - QUEST_ACTIONS])
-    if BID <= action < BID_DONE and popcount(jousters(g)) == 1:
+    if action > BID and popcount(jousters(g)) == 1:
         return int(t["prize"])
     return 0
 
@@ -460,13 +465,9 @@ def next_bidder(g):
 
 @jit
 def bid(t, g, player, action):
-    """Bid a card, or end the bid; the tournament is decided when all have bid."""
-    alone = popcount(jousters(g)) == 1
-    if action < BID_DONE:
-        g["bids"][player] += one(action - BID)
-        if not alone:
-            return
-    elif alone:
+    """Lay down a bid; the tournament is decided when all have bid."""
+    g["bids"][player] = t["bids"][action - BID]
+    if action == BID and popcount(jousters(g)) == 1:
         g["excluded"][player] = int(g["excluded"][player]) | ALL_BIDS  # they hold no card that can be bid
     g["bidding"] = int(g["bidding"]) & ~(1 << player)
     if int(g["bidding"]) == 0:

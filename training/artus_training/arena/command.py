@@ -36,7 +36,7 @@ class TournamentOptions:
     rules: str | None = None
     """Rule set; default: the game's first."""
     num_players: int | None = None
-    """Players at the table; default: as few as the game takes."""
+    """Players in a game; default: as few as the game takes."""
     games: int = 2000
     """Of each line-up, rounded up so that every way to sit comes equally often."""
     seed: int = 0

@@ -15,7 +15,7 @@ from artus_env import DEFAULT_GAME, Batch
 from artus_env.engine.agents import Agent, View
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
-from artus_env.engine.match import play_games, seat_orders, seatings
+from artus_env.engine.match import fair_seats, play_games, seat_orders
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
@@ -133,7 +133,7 @@ def evaluate(
         rules, num_players, components, game: The variant; by default the game's first rule set, and as many players as
             agents, or as the game needs.
         games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, where it matters who
-            sits right behind whom of that times the number of orders around the table (see `seat_orders`).
+            sits right behind whom of that times the number of orders (see `seat_orders`).
         seed: Deals and the agents' choices derive from it.
         batch_size: Games at a time, up to `MOST_AT_A_TIME`.
         progress: Called now and then with the part of the work that is done, 0..1.
@@ -155,8 +155,8 @@ def evaluate(
     deals = games // n
     seeds = np.repeat(seed_stream(seed, deals, _DEALS), n)
     keys = seed_stream(seed, games, _KEYS)
-    sits = seatings(np.arange(deals), orders).reshape(games, n)  # the seat of each member of the line-up
-    members = np.argsort(sits, axis=1)  # the same seat by seat
+    seats = fair_seats(np.arange(deals), orders).reshape(games, n)  # the seat of each member of the line-up
+    members = np.argsort(seats, axis=1)  # the same seat by seat
     different = list({id(player): player for player in players}.values())
     called = list({id(player): name_of(agent) for player, agent in zip(players, agents, strict=False)}.values())
     which_agent = np.array([different.index(player) for player in players])
@@ -182,8 +182,8 @@ def evaluate(
         )
         batch.reset(seeds[part])
         played = play_games(batch, different, which_agent[members[part]], keys[part], called)
-        scores[part] = np.take_along_axis(played.scores, sits[part], axis=1)
-        rates[part] = np.take_along_axis(played.shares(), sits[part], axis=1)
+        scores[part] = np.take_along_axis(played.scores, seats[part], axis=1)
+        rates[part] = np.take_along_axis(played.wins(), seats[part], axis=1)
         forfeits += int((played.forfeits >= 0).sum())
         reason = reason or next(iter(played.reasons.values()), "")
 

@@ -41,9 +41,9 @@ class Settings:
         if self.games < 1:
             raise ValueError(f"games must be at least 1, got {shown(self.games)}")
         check_seed(self.seed)
-        agents, seats = len(self.agents), self.num_players
-        lineups = math.comb(agents, seats) if agents >= seats else math.comb(agents + seats - 1, seats) - agents
-        if lineups * self.deals * seats > MOST_GAMES:
+        agents, players = len(self.agents), self.num_players
+        lineups = math.comb(agents, players) if agents >= players else math.comb(agents + players - 1, players) - agents
+        if lineups * self.deals * players > MOST_GAMES:
             raise ValueError(
                 f"{lineups:,} line-ups of {shown(self.games)} games are too many: a tournament has at most "
                 f"{MOST_GAMES:,} games"
@@ -84,7 +84,7 @@ class Settings:
 
 
 def ways_to_sit(players: int) -> int:
-    """Games that are fair to all members of a line-up: each order around the table in each rotation."""
+    """Games that are fair to all members of a line-up: each seating order in each rotation."""
     return len(seat_orders(players)) * players
 
 
@@ -92,8 +92,8 @@ def ways_to_sit(players: int) -> int:
 class Results:
     """All games that were played: for each line-up, deals x rotations x seats.
 
-    Where the agents sit is written in `artus_env.engine.match.seatings`; arrays are in the order of the line-up, not of
-    the seats.
+    Where the agents sit is written in `artus_env.engine.match.fair_seats`; arrays are in the order of the line-up, not
+    of the seats.
     """
 
     settings: Settings

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import choix
 import numpy as np
 
-from artus_env.engine.match import seat_orders, win_shares
+from artus_env.engine.match import seat_orders, wins_of
 from artus_training.arena.evaluate import wilson_interval
 from artus_training.arena.results import Results
 
@@ -36,7 +36,7 @@ class Standing:
     agent: str
     games: int
     wins: float
-    """Mean part of the win; joint winners share it."""
+    """Mean part of the win, of which joint winners have equal parts."""
     wins_low: float | None
     wins_high: float | None
     score: float
@@ -74,7 +74,7 @@ def standings(results: Results) -> Standings:
     """Work the table out. It doesn't depend on the order in which games were played.
 
     Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups,
-    every order around the table as often as it was played. Deals by which some orders are ahead of others don't count.
+    every seating order as often as it was played. Deals by which some orders are ahead of others don't count.
     Fewer than `FEWEST_DEALS` have no intervals.
 
     Raises:
@@ -141,10 +141,10 @@ def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.nd
     games, seats, met = np.zeros(count), np.zeros(count), np.zeros((count, count))
     for lineup, who in enumerate(results.settings.lineups()):
         outcomes = results.standing_outcomes(lineup)[:deals]
-        shares = win_shares(outcomes)
+        won = wins_of(outcomes)
         games[list(set(who))] += deals * outcomes.shape[1]
         for place, agent in enumerate(who):
-            wins[agent] += shares[:, :, place].sum(axis=1)
+            wins[agent] += won[:, :, place].sum(axis=1)
             points[agent] += results.scores[lineup][:deals, :, place].sum(axis=1)
             seats[agent] += outcomes.shape[1]
             for other_place, other in enumerate(who):

@@ -1,4 +1,4 @@
-"""Tournaments: every line-up of agents, in many orders around the table, thousands of games at once.
+"""Tournaments: every line-up of agents, in many seating orders, thousands of games at once.
 
 All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order.
 Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many
@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
 from artus_env.engine.files import alone_in
-from artus_env.engine.match import Played, play_games, seat_orders, seatings, standing_outcomes, win_shares
+from artus_env.engine.match import Played, fair_seats, play_games, seat_orders, standing_outcomes, wins_of
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import check_player
 from artus_training.arena.names import short_names
@@ -87,9 +87,9 @@ def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
 
 def block_text(settings: Settings, block: Block) -> str:
     """How the newest block went, for the progress line."""
-    shares = win_shares(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
+    wins = wins_of(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
     who = [settings.agents[agent] for agent in settings.lineups()[block.lineup]]
-    return ", ".join(f"{name} {share:.0%}" for name, share in zip(short_names(who, 13), shares, strict=True))
+    return ", ".join(f"{name} {part:.0%}" for name, part in zip(short_names(who, 13), wins, strict=True))
 
 
 def block_deals(seconds_per_game: float, players: int) -> int:
@@ -112,36 +112,36 @@ def play_block(
     keys = seed_stream(settings.seed, count * players, _KEYS + lineup, first * players)
     batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False, game=settings.definition)
     batch.reset(np.repeat(deal_seeds, players))
-    sits = seatings(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
-    seats = np.array(who)[np.argsort(sits, axis=1)]  # the agent on each seat
-    played = play_games(batch, agents, seats, keys, settings.agents)
+    seats = fair_seats(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
+    holders = np.array(who)[np.argsort(seats, axis=1)]  # the agent on each seat
+    played = play_games(batch, agents, holders, keys, settings.agents)
     notes = []
     for game, reason in sorted(played.reasons.items()):
         seat = int(played.forfeits[game])
-        name = settings.agents[seats[game, seat]]
+        name = settings.agents[holders[game, seat]]
         notes.append(
             f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}"
         )
     scores, outcomes = (
-        np.take_along_axis(by_seat, sits, axis=1).astype(np.int32).reshape(count, players, players)
+        np.take_along_axis(by_seat, seats, axis=1).astype(np.int32).reshape(count, players, players)
         for by_seat in (played.scores, played.outcomes)
     )
-    given_up = places_of(played.forfeits, sits).reshape(count, players)
+    given_up = places_of(played.forfeits, seats).reshape(count, players)
     block = Block(lineup, first, scores, outcomes, given_up, notes)
-    return block, write_records(settings, played, batch.seeds, seats) if keep else []
+    return block, write_records(settings, played, batch.seeds, holders) if keep else []
 
 
-def places_of(seat: np.ndarray, sits: np.ndarray) -> np.ndarray:
-    """Who sits there: the place in the line-up of a seat for each of n games, -1: none.
+def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """The place in the line-up of a seat for each of n games, -1: none.
 
     Args:
         seat: shape (n,); -1: none.
-        sits: The seat of each place: shape (n, P).
+        seats: The seat of each place: shape (n, P).
     """
-    return np.where(seat < 0, -1, np.argmax(sits == seat[:, None], axis=1))
+    return np.where(seat < 0, -1, np.argmax(seats == seat[:, None], axis=1))
 
 
-def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: np.ndarray) -> list[str]:
+def write_records(settings: Settings, played: Played, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
     """The record of each game."""
     records = []
     for game, seed in enumerate(seeds):
@@ -150,5 +150,5 @@ def write_records(settings: Settings, played: Played, seeds: np.ndarray, seats: 
             if actions[game] == FORFEIT:
                 break
             replayed.play(int(actions[game]))
-        records.append(replayed.record([settings.agents[agent] for agent in seats[game]]))
+        records.append(replayed.record([settings.agents[agent] for agent in holders[game]]))
     return records

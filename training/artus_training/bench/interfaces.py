@@ -165,7 +165,7 @@ def vector_rate(num_envs: int, variant: Variant, seconds: float) -> float:
 
 
 def picture_rate(frames: bool, variant: Variant, seconds: float) -> float:
-    """Pictures a second of one table in the middle of a game: as SVG, or as frames of pixels."""
+    """Pictures a second of one position in the middle of a game: as SVG, or as frames of pixels."""
     whole = Game(seed=0, **variant._asdict())
     rng = np.random.default_rng(0)
     while not whole.over:
@@ -215,12 +215,12 @@ def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 40
             yield f"AEC {name}, ratio", ours / rate
     yield f"Gymnasium env, {fullest}", gymnasium_rate(fullest, seconds)
     yield f"Gymnasium VectorEnv, 1024 envs, {fullest}", vector_rate(1024, fullest, seconds)
-    yield "pictures of the table as SVG", picture_rate(False, fullest, seconds)
+    yield "pictures of a position as SVG", picture_rate(False, fullest, seconds)
     try:
         require("rgb_array")
     except DependencyNotInstalled:
         return
-    yield "pictures of the table as pixels (rgb_array)", picture_rate(True, fullest, seconds)
+    yield "pictures of a position as pixels (rgb_array)", picture_rate(True, fullest, seconds)
 
 
 @options

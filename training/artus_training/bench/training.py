@@ -45,7 +45,7 @@ class Settings:
     rules: str = ""
     """Rule set; the game's last one unless another is given."""
     num_players: int = 0
-    """Players at the table; 0: as many as can play."""
+    """Players in a game; 0: as many as can play."""
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, for both trainers."""
     batch_size: int = 4096

@@ -72,8 +72,8 @@ def card(
 
 
 def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str, Any]:
-    """A point of the learning curve: how often the agent won against each judge (`wins`) and by how many points
-    (`margin`), by names RULES-PLAYERS/JUDGE, after so many steps and seconds."""
+    """A point of the learning curve: how often the agent won against each opponent (`wins`) and by how many points
+    (`margin`), by names RULES-PLAYERS/OPPONENT, after so many steps and seconds."""
     names = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
     return {
         "steps": steps,

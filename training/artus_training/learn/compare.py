@@ -2,8 +2,9 @@
 
     artus compare --num-players 3 --minutes 10
 
-Trains one agent with each, one after the other on the same machine, measures both against the same judges on the way,
-lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes on.
+Trains one agent with each, one after the other on the same machine, measures both against the same opponents on the
+way, lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes
+on.
 Without it a new comparison begins, and an earlier one of the same name is moved aside, to a name with a number.
 """
 
@@ -43,7 +44,7 @@ class Settings:
     rules: str = ""
     """Rule set; the game's first one unless another is given."""
     num_players: int = 2
-    """Players at the table."""
+    """Players in a game."""
     minutes: float = 10.0
     """For each of the two, evaluations not counted."""
     games: int = 2000

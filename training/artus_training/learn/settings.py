@@ -18,8 +18,10 @@ from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, shown
 from artus_env.engine.rewards import mode_index
 
-AGENTS = ("opponents", "judges", "final_judges")
+AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
+RENAMED = {"judges": "evaluation_opponents", "final_judges": "final_opponents"}
+"""Settings that had another name: files with the old one are read, and options too."""
 UNTOLD = ("",)
 """What stands there where the command line says nothing."""
 WHERE = ("runs", "resume", "preset")
@@ -39,7 +41,7 @@ class PpoSettings:
     rules: str = ""
     """Rule set; the game's first one unless another is given."""
     num_players: int = 2
-    """Players at the table."""
+    """Players in a game."""
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
@@ -50,7 +52,7 @@ class PpoSettings:
     """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
     ones at once and learns faster than `win`."""
     opponents: tuple[str, ...] = ()
-    """Agents and their share of the games, NAME=SHARE."""
+    """Agents and the fraction of the games that each is in, NAME=FRACTION."""
     pool_size: int = 4
     """Earlier selves kept as opponents."""
     snapshot_every: int = 20
@@ -98,16 +100,16 @@ class PpoSettings:
         """The name of a reward mode that no game has for itself."""
         return POINTS if reward == self.definition.score else reward
 
-    def shares(self) -> dict[str, float]:
-        """`opponents` as a table.
+    def fractions(self) -> dict[str, float]:
+        """`opponents` as a dictionary.
 
         Raises:
-            ValueError: If one isn't NAME=SHARE.
+            ValueError: If one isn't NAME=FRACTION.
         """
         try:
-            return {name: float(share) for name, _, share in (text.rpartition("=") for text in self.opponents)}
+            return {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
         except ValueError:
-            raise ValueError(f"opponents are NAME=SHARE, got {shown(' '.join(self.opponents))}") from None
+            raise ValueError(f"opponents are NAME=FRACTION, got {shown(' '.join(self.opponents))}") from None
 
     def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
         """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
@@ -187,7 +189,10 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
     """
     kinds = get_type_hints(type(default))
     values: dict[str, Any] = {}
-    for name, value in given.items():
+    for said, value in given.items():
+        name = RENAMED.get(said, said)
+        if name in values:
+            raise ValueError(f"{source}: {said} is the old name of {name}; it can't have both")
         if name not in kinds:
             raise ValueError(f"{source}: there is no setting {shown(name)}; there are {', '.join(kinds)}")
         if isinstance(value, list) and len(value) > MOST_ITEMS:

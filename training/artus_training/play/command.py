@@ -21,9 +21,9 @@ from artus_training.arena.lineup import find_player, line_up
 from artus_training.options import options, read_options
 from artus_training.play import of_game
 from artus_training.play.connections import Server
+from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat, fits
 from artus_training.play.server import Lobby, loopback
 from artus_training.play.store import Store, default_folder, new_secret
-from artus_training.play.table import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, Seat, Table, fits
 from artus_training.play.words import readable
 from artus_training.usage import UsageError
 
@@ -106,8 +106,8 @@ def run(plan: Plan, lobby: Lobby) -> None:
     with listener:
         if not plan.resume:
             dealt = seats(plan.names, plan.against)
-            lobby.add(Table.deal(lobby.store, plan.rules, dealt, plan.seed, plan.game))
-        for name in {table.game.definition.name for table in lobby.tables.values()}:
+            lobby.add(HostedGame.deal(lobby.store, plan.rules, dealt, plan.seed, plan.game))
+        for name in {hosted.game.definition.name for hosted in lobby.games.values()}:
             of_game.warm_up(name)
         base = f"http://{address(plan.host)}:{listener.getsockname()[1]}"
         print(announcement(lobby, base, plan), flush=True)
@@ -188,15 +188,15 @@ def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
 def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
     """What is served, and all links."""
     lines = []
-    for table in lobby.tables.values():
-        if table.game.over:
+    for hosted in lobby.games.values():
+        if hosted.game.over:
             continue
-        state = "new" if not table.number else f"after {counted(table.number, 'move')}"
-        variant = filter(None, [table.game.definition.title, of_game.rules_of(table.game)])
-        lines.append(f"{', '.join([*variant, *table.names])} ({state})")
-        width = max(len(table.names[player]) for player in table.people)
+        state = "new" if not hosted.number else f"after {counted(hosted.number, 'move')}"
+        variant = filter(None, [hosted.game.definition.title, of_game.rules_of(hosted.game)])
+        lines.append(f"{', '.join([*variant, *hosted.names])} ({state})")
+        width = max(len(hosted.names[player]) for player in hosted.people)
         lines += [
-            f"  {table.names[player]:<{width}}  {base}/seat/{table.seats[player].secret}" for player in table.people
+            f"  {hosted.names[player]:<{width}}  {base}/seat/{hosted.seats[player].secret}" for player in hosted.people
         ]
     if not lines:
         lines.append(f"There is no running game in {plan.games}.")
@@ -212,10 +212,10 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
 
 def first_page(lobby: Lobby, plan: Plan) -> str:
     """The page to open: the only person's seat, or the list of all games."""
-    table = next(reversed(lobby.tables.values()), None)
-    if plan.resume or table is None or len(table.people) > 1:
+    hosted = next(reversed(lobby.games.values()), None)
+    if plan.resume or hosted is None or len(hosted.people) > 1:
         return f"/host/{lobby.host_secret}"
-    return f"/seat/{table.seats[table.people[0]].secret}"
+    return f"/seat/{hosted.seats[hosted.people[0]].secret}"
 
 
 def family(host: str) -> Any:

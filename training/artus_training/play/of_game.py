@@ -57,7 +57,7 @@ class Sight(Protocol):
         """What the script needs to show a move that was played."""
 
     def sources(self, rules: str) -> Sequence[str]:
-        """What points come from, as heads of columns of the final table; none: the table has only the sum."""
+        """What points come from, as heads of columns of the final scores; none: there is only the sum."""
 
     def source(self, move: str, components: Any) -> str | None:
         """The one of `sources` that the points of a move belong to."""
@@ -101,12 +101,13 @@ def warm_up(name: str) -> None:
 # --- what is seen ----------------------------------------------------------------------------------------------------
 
 
-def seen_move(game: Game, action: int, viewer: int) -> str | None:
+def seen_move(game: Game, action: int, viewer: int, now: Game | None = None) -> str | None:
     """What a viewer sees of an action that the player to move takes, as text; None if only that something was chosen.
 
-    Whatever is told of a move to anybody, in the log, in the stream or in a picture, comes from here.
+    With `now`, the same game later on, also if it has been opened since. Whatever is told of a move to anybody, in the
+    log, in the stream or in a picture, comes from here.
     """
-    return game.move(action) if game.is_seen(action, viewer) else None
+    return game.move(action) if game.is_seen(action, viewer, now) else None
 
 
 def rules_of(game: Game) -> str:

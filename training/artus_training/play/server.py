@@ -12,7 +12,7 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /games/GAME/FILE            a game's own script, and what it asks for
-    GET  /record/SHARE.jsonl         the record of a finished game
+    GET  /record/SECRET.jsonl        the record of a finished game
     GET  /host/SECRET                page with all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
 """
@@ -35,8 +35,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from artus_training.play import of_game, sight
+from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.store import Store, left_alone, new_secret, reason
-from artus_training.play.table import RefusedError, Seat, Table
 from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
 
 PAGE = Path(__file__).parent / "page"
@@ -45,7 +45,7 @@ BODY_SECONDS = 10.0
 MOST_STREAMS = 8
 """Streams of one seat, which may be open in several windows."""
 MOST_STEPS = 60
-"""Moves that a page is shown one after the other if it was away; beyond that it just sees the table as it is."""
+"""Moves that a page is shown one after the other if it was away; beyond that it just sees the position as it is."""
 HEARTBEAT = 15.0
 """Seconds after which a silent stream says that it is alive."""
 HEADERS = {
@@ -58,7 +58,7 @@ HEADERS = {
 
 
 class Lobby:
-    """All tables of a folder, found by their secrets.
+    """All games of a folder, found by their secrets.
 
     Args:
         store: The folder.
@@ -68,56 +68,56 @@ class Lobby:
     def __init__(self, store: Store, allowed: Collection[str] = ()) -> None:
         self.store = store
         self.host_secret = store.host_secret()
-        self.tables: dict[str, Table] = {}
-        self._seats: dict[str, tuple[Table, int]] = {}
-        self._shares: dict[str, Table] = {}
+        self.games: dict[str, HostedGame] = {}
+        self._seats: dict[str, tuple[HostedGame, int]] = {}
+        self._records: dict[str, HostedGame] = {}
         self.thinking = Thinking(allowed)
         self.stopping = False
         self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, the oldest first
         self.pages: dict[str, StaticFiles] = {}  # the games' own scripts
         for path, content in store.read_all():
             try:
-                self.add(Table.load(store, path.stem, content))
+                self.add(HostedGame.load(store, path.stem, content))
             except Exception as error:  # whatever is wrong in one file, the other games are served
                 left_alone(path, error)
-        for table in self.tables.values():
-            if self.following(table) is None:
-                table.next = ""  # it is gone, or was never one of these people's
+        for hosted in self.games.values():
+            if self.following(hosted) is None:
+                hosted.next = ""  # it is gone, or was never one of these people's
 
-    def add(self, table: Table) -> None:
-        """Let a table be found. `start` lets its agents move, once the server runs.
+    def add(self, hosted: HostedGame) -> None:
+        """Let a game be found. `start` lets its agents move, once the server runs.
 
         Raises:
-            ValueError: If one of its secrets is another table's, or one is there twice.
+            ValueError: If one of its secrets is another game's, or one is there twice.
         """
-        secrets = [seat.secret for seat in table.seats if seat.secret is not None]
+        secrets = [seat.secret for seat in hosted.seats if seat.secret is not None]
         if (
             len(set(secrets)) < len(secrets)
             or not self._seats.keys().isdisjoint(secrets)
-            or table.share in self._shares
+            or hosted.record_secret in self._records
         ):
             raise ValueError("a secret of its links is another link's")
-        definition = table.game.definition
+        definition = hosted.game.definition
         page = definition.page
         if page is not None and definition.name not in self.pages:
             self.pages[definition.name] = StaticFiles(directory=page)
-        self.tables[table.name] = table
-        self._shares[table.share] = table
-        for player, seat in enumerate(table.seats):
+        self.games[hosted.name] = hosted
+        self._records[hosted.record_secret] = hosted
+        for player, seat in enumerate(hosted.seats):
             if seat.secret is not None:
-                self._seats[seat.secret] = table, player
+                self._seats[seat.secret] = hosted, player
 
     def stop(self) -> None:
         """End all streams."""
         self.stopping = True
-        for table in self.tables.values():
-            table.notify()
+        for hosted in self.games.values():
+            hosted.notify()
 
     def secret_of(self, path: str) -> str | None:
         """The seat's secret in a path, if there is one."""
         return next((part for part in path.split("/")[:4] if part in self._seats or part == self.host_secret), None)
 
-    def seat(self, secret: str) -> tuple[Table, int]:
+    def seat(self, secret: str) -> tuple[HostedGame, int]:
         """Whose secret it is.
 
         Raises:
@@ -127,48 +127,48 @@ class Lobby:
             raise RefusedError(404, "there is no such seat: the link is wrong, or its game is kept in another folder")
         return self._seats[secret]
 
-    def shared(self, share: str) -> Table:
-        """The table whose record may be read with this.
+    def of_record(self, secret: str) -> HostedGame:
+        """The game whose record may be read with this.
 
         Raises:
             RefusedError: If there is none.
         """
-        if share not in self._shares:
+        if secret not in self._records:
             raise RefusedError(404, "there is no such game")
-        return self._shares[share]
+        return self._records[secret]
 
-    def following(self, table: Table) -> Table | None:
+    def following(self, hosted: HostedGame) -> HostedGame | None:
         """The game that was set up to follow this one: another one of its kind, with the same seats."""
-        new = self.tables.get(table.next)
-        if new is None or new is table or new.game.definition is not table.game.definition:
+        new = self.games.get(hosted.next)
+        if new is None or new is hosted or new.game.definition is not hosted.game.definition:
             return None
-        same = [(seat.name, seat.agent) for seat in new.seats] == [(seat.name, seat.agent) for seat in table.seats]
+        same = [(seat.name, seat.agent) for seat in new.seats] == [(seat.name, seat.agent) for seat in hosted.seats]
         return new if same else None
 
-    def again(self, table: Table) -> Table:
+    def again(self, hosted: HostedGame) -> HostedGame:
         """Another game with the same players; they get new links.
 
         Raises:
             RefusedError: If the game isn't over, or the new one can't be kept.
         """
-        if not table.game.over:
+        if not hosted.game.over:
             raise RefusedError(409, "the game isn't over yet")
-        following = self.following(table)
+        following = self.following(hosted)
         if following is not None:
             return following
-        seats = [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in table.seats]
+        seats = [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in hosted.seats]
         try:
-            new = Table.deal(self.store, table.game.rules, seats, game_name=table.game.definition.name)
-            table.next = new.name
-            table.save()
+            new = HostedGame.deal(self.store, hosted.game.rules, seats, game_name=hosted.game.definition.name)
+            hosted.next = new.name
+            hosted.save()
         except OSError as error:
-            if table.next:  # a game that nobody would find
-                self.store.remove(table.next)
-            table.next = ""
+            if hosted.next:  # a game that nobody would find
+                self.store.remove(hosted.next)
+            hosted.next = ""
             raise RefusedError(503, f"the game can't be kept on disk: {reason(error)}") from None
         self.add(new)
         self.thinking.start(new)
-        table.notify()
+        hosted.notify()
         return new
 
 
@@ -177,13 +177,13 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        for table in lobby.tables.values():
-            lobby.thinking.start(table)
+        for hosted in lobby.games.values():
+            lobby.thinking.start(hosted)
         yield
         await lobby.thinking.close()
 
     def seated(
-        answer: Callable[[Request, Table, int], Awaitable[Response]],
+        answer: Callable[[Request, HostedGame, int], Awaitable[Response]],
     ) -> Callable[[Request], Awaitable[Response]]:
         """An endpoint for holders of a seat's secret."""
 
@@ -192,44 +192,46 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
 
         return endpoint
 
-    async def page(request: Request, table: Table, player: int) -> Response:
+    async def page(request: Request, hosted: HostedGame, player: int) -> Response:
         return FileResponse(PAGE / "seat.html")
 
-    async def state(request: Request, table: Table, player: int) -> Response:
-        return JSONResponse({**sight.setup(table, player), "state": sight.seen(table, player)})
+    async def state(request: Request, hosted: HostedGame, player: int) -> Response:
+        return JSONResponse({**sight.setup(hosted, player), "state": sight.seen(hosted, player)})
 
-    async def events(request: Request, table: Table, player: int) -> Response:
+    async def events(request: Request, hosted: HostedGame, player: int) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
         after = int(given) if given.isdecimal() and len(given) < 10 else -1
-        return StreamingResponse(stream(lobby, table, player, after), media_type="text/event-stream")
+        return StreamingResponse(stream(lobby, hosted, player, after), media_type="text/event-stream")
 
-    async def preview(request: Request, table: Table, player: int) -> Response:
+    async def preview(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number", "move")
-        table.check_turn(player, asked["number"])
-        return JSONResponse(sight.preview(table.game, table.check_move(asked["move"]), table.names))
+        hosted.check_turn(player, asked["number"])
+        return JSONResponse(sight.preview(hosted.game, hosted.check_move(asked["move"]), hosted.names))
 
-    async def move(request: Request, table: Table, player: int) -> Response:
+    async def move(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number", "move")
-        table.play(player, asked["number"], asked["move"])
-        return JSONResponse({"number": table.number})
+        hosted.play(player, asked["number"], asked["move"])
+        return JSONResponse({"number": hosted.number})
 
-    async def hint(request: Request, table: Table, player: int) -> Response:
+    async def hint(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number")
-        table.check_turn(player, asked["number"])
-        game = table.game
-        best, searched = await lobby.thinking.hint(table)
-        tried = [{**sight.described(game, game.action(move), table.names), "share": share} for move, share in best]
+        hosted.check_turn(player, asked["number"])
+        game = hosted.game
+        best, searched = await lobby.thinking.hint(hosted)
+        tried = [
+            {**sight.described(game, game.action(move), hosted.names), "fraction": fraction} for move, fraction in best
+        ]
         return JSONResponse(
             {"number": asked["number"], "searched": searched, "tries": HINT_SIMULATIONS, "moves": tried}
         )
 
-    async def again(request: Request, table: Table, player: int) -> Response:
+    async def again(request: Request, hosted: HostedGame, player: int) -> Response:
         await body(request)
-        new = lobby.again(table)
+        new = lobby.again(hosted)
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
-    async def following(request: Request, table: Table, player: int) -> Response:
-        new = lobby.following(table)
+    async def following(request: Request, hosted: HostedGame, player: int) -> Response:
+        new = lobby.following(hosted)
         if new is None:
             raise RefusedError(404, "no other game was set up")
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
@@ -241,9 +243,9 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         return await files.get_response(request.path_params["file"], request.scope)
 
     async def record(request: Request) -> Response:
-        table = lobby.shared(request.path_params["share"])
-        headers = {"Content-Disposition": f'attachment; filename="{table.game.definition.name}-{table.name}.jsonl"'}
-        return Response(table.record() + "\n", media_type="application/jsonl", headers=headers)
+        hosted = lobby.of_record(request.path_params["secret"])
+        headers = {"Content-Disposition": f'attachment; filename="{hosted.game.definition.name}-{hosted.name}.jsonl"'}
+        return Response(hosted.record() + "\n", media_type="application/jsonl", headers=headers)
 
     def check_host(request: Request) -> None:
         if request.path_params["secret"] != lobby.host_secret:
@@ -255,7 +257,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
 
     async def host(request: Request) -> Response:
         check_host(request)
-        return JSONResponse({"games": [listed(table) for table in reversed(lobby.tables.values())]})
+        return JSONResponse({"games": [listed(hosted) for hosted in reversed(lobby.games.values())]})
 
     async def front(request: Request) -> Response:
         return FileResponse(PAGE / "front.html")
@@ -285,7 +287,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/again", seated(again), methods=post),
         Route("/api/{secret}/next", seated(following), methods=get),
         Route("/games/{game}/{file:path}", game_file, methods=get),
-        Route("/record/{share}.jsonl", record, methods=get),
+        Route("/record/{secret}.jsonl", record, methods=get),
         Mount("/static", StaticFiles(directory=PAGE)),
     ]
     handlers = {RefusedError: refused, HTTPException: http_error, ClientDisconnect: gone}
@@ -297,28 +299,28 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     return app
 
 
-async def stream(lobby: Lobby, table: Table, player: int, after: int) -> AsyncIterator[str]:
+async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> AsyncIterator[str]:
     """What a seat sees after each move beyond number `after`, as server-sent events, until the server stops.
 
     A seat has at most `MOST_STREAMS` at a time: the oldest, which nobody may be reading any more, end.
     """
-    mark, listening = object(), lobby.listening.setdefault((table.name, player), [])
+    mark, listening = object(), lobby.listening.setdefault((hosted.name, player), [])
     listening.append(mark)
     if len(listening) > MOST_STREAMS:
-        table.notify()
+        hosted.notify()
     try:
         yield "retry: 1000\n\n"
-        told: Any = (after, "", "") if after == table.number else None
+        told: Any = (after, "", "") if after == hosted.number else None
         while not lobby.stopping and mark in listening[-MOST_STREAMS:]:
-            changed, now = table.changed, table.number
+            changed, now = hosted.changed, hosted.number
             fits = 0 <= after <= now <= after + MOST_STEPS
             for number in range(after + 1, now) if fits else ():
-                yield event(number, sight.seen(table, player, number))
+                yield event(number, sight.seen(hosted, player, number))
                 await asyncio.sleep(0)  # the others' turn: steps that were missed come all at once
             after = now
-            if told != (now, table.trouble, table.next):
-                told = (now, table.trouble, table.next)
-                yield event(now, sight.seen(table, player, now))
+            if told != (now, hosted.trouble, hosted.next):
+                told = (now, hosted.trouble, hosted.next)
+                yield event(now, sight.seen(hosted, player, now))
                 continue
             try:
                 async with asyncio.timeout(HEARTBEAT):
@@ -410,22 +412,22 @@ def event(number: int, data: dict[str, Any]) -> str:
     return f"id: {number}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
 
 
-def listed(table: Table) -> dict[str, Any]:
+def listed(hosted: HostedGame) -> dict[str, Any]:
     """A game in the host's list."""
-    game = table.game
+    game = hosted.game
     return {
-        "name": table.name,
+        "name": hosted.name,
         "title": game.definition.title,
         "score": game.definition.score,
         "rules": of_game.rules_of(game),
         "over": game.over,
-        "moves": table.number,
+        "moves": hosted.number,
         "scores": game.scores,
         "turn": game.player,
-        "trouble": table.trouble,
+        "trouble": hosted.trouble,
         "seats": [
             {"name": seat.name, "agent": seat.agent, "link": f"/seat/{seat.secret}" if seat.secret else None}
-            for seat in table.seats
+            for seat in hosted.seats
         ],
     }
 

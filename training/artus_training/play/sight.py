@@ -1,4 +1,4 @@
-"""What a seat may see of a table, as data for its page. Nothing else of a game ever leaves the server before it is
+"""What a seat may see of a game, as data for its page. Nothing else of a game ever leaves the server before it is
 over.
 
 Positions come from `to_dict(player)`, moves of others from `of_game.seen_move`. What only the player to move may ask,
@@ -14,12 +14,12 @@ from typing import Any
 from artus_env import Game
 from artus_env.engine.pictures import text_picture
 from artus_training.play import of_game, plain, words
-from artus_training.play.table import Table
+from artus_training.play.hosted import HostedGame
 
 
-def setup(table: Table, player: int) -> dict[str, Any]:
+def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
     """What doesn't change during a game, and the log: who plays, how things look."""
-    game, definition = table.game, table.game.definition
+    game, definition = hosted.game, hosted.game.definition
     own = definition.sight
     looks = own.setup(game.rules, game.num_players, game.components) if own else {}
     badges = looks.pop("badges", None) or [plain.badge(number) for number in range(game.num_players)]
@@ -34,9 +34,10 @@ def setup(table: Table, player: int) -> dict[str, Any]:
         "style": _style(definition),
         "worded": definition.words is not None,
         "players": [
-            {"name": seat.name, "agent": seat.agent, "badge": badges[number]} for number, seat in enumerate(table.seats)
+            {"name": seat.name, "agent": seat.agent, "badge": badges[number]}
+            for number, seat in enumerate(hosted.seats)
         ],
-        "log": [log_entry(table, number, player) for number in range(1, len(table.steps))],
+        "log": [log_entry(hosted, number, player, hosted.number) for number in range(1, len(hosted.steps))],
     }
 
 
@@ -49,24 +50,35 @@ def _style(definition: Any) -> str | None:
     return _address(definition.name, "page.css") if page and (page / "page.css").is_file() else None
 
 
-def log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
-    """What a player may read in the log of the move that led to step `number`."""
-    log = table.logs[player]
+def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
+    """What a player may read in the log, when `now` moves have been played, of the move that led to step `number`."""
+    log = hosted.logs[player]
     for nth in range(len(log) + 1, number + 1):
-        log.append(_log_entry(table, nth, player))
-    return log[number - 1]
+        log.append(_log_entry(hosted, nth, player, nth))
+    entry = log[number - 1]
+    return _log_entry(hosted, number, player, now) if entry["move"] is None and now > number else entry
 
 
-def _log_entry(table: Table, number: int, player: int) -> dict[str, Any]:
-    before, step = table.steps[number - 1].game, table.steps[number]
-    seen, points = of_game.seen_move(before, step.action, player), gains(before, step.game)[step.player]
+def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
+    before, step, present = hosted.steps[number - 1].game, hosted.steps[number], hosted.steps[now].game
+    seen, points = of_game.seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
     own = before.definition.words
     if own is None or seen is None:
         text = words.played(seen, points)
     else:
         known = before.to_dict(player), seen, step.game.to_dict(player)
-        text = own.played(*known, player, table.names, before.components)
+        text = own.played(*known, player, hosted.names, before.components)
     return {"player": step.player, "move": seen, "text": text, "points": points}
+
+
+def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:
+    """Earlier lines of the log that say more since step `number`, which has opened what was chosen in secret."""
+    lines = []
+    for nth in range(1, number):
+        entry = log_entry(hosted, nth, player, number)
+        if entry["move"] is not None and log_entry(hosted, nth, player, number - 1)["move"] is None:
+            lines.append({"number": nth, "entry": entry})
+    return lines
 
 
 def gains(before: Game, after: Game) -> list[int]:
@@ -74,35 +86,36 @@ def gains(before: Game, after: Game) -> list[int]:
     return [new - old for old, new in zip(before.scores, after.scores, strict=True)]
 
 
-def seen(table: Table, player: int, number: int | None = None) -> dict[str, Any]:
-    """The table after `number` moves (None: now) as a player sees it.
+def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str, Any]:
+    """The position after `number` moves (None: now) as a player sees it.
 
     What they may do is there only if that is the present position and they are to move.
     """
-    number = table.number if number is None else number
-    game = table.steps[number].game
+    number = hosted.number if number is None else number
+    game = hosted.steps[number].game
     own = game.definition.sight
-    before = table.steps[number - 1].game if number else None
+    before = hosted.steps[number - 1].game if number else None
     move, last = None, None
     if before is not None:
-        entry = log_entry(table, number, player)
+        entry = log_entry(hosted, number, player, number)
         move, detail = entry["move"], {}
         if own and move is not None:
             detail = own.last(before.to_dict(player), move, game.to_dict(player), game.components)
-        last = {**detail, **entry, "gains": gains(before, game), "entry": entry}
-    now = number == table.number
+        more = {"gains": gains(before, game), "entry": entry, "opened": opened(hosted, player, number)}
+        last = {**detail, **entry, **more}
+    now = number == hosted.number
     return {
         "number": number,
-        "now": table.number,
+        "now": hosted.number,
         "turn": None if game.over else game.player,
         "scores": game.scores,
         "position": game.to_dict(player) if own else None,
-        "picture": picture(game, player, table.names, before, move),
+        "picture": picture(game, player, hosted.names, before, move),
         "last": last,
-        "moves": moves(game, table.names) if now and not game.over and game.player == player else [],
-        "trouble": table.trouble if now else "",
-        "over": summary(table) if game.over else None,
-        "next": bool(table.next) if now else False,
+        "moves": moves(game, hosted.names) if now and not game.over and game.player == player else [],
+        "trouble": hosted.trouble if now else "",
+        "over": summary(hosted) if game.over else None,
+        "next": bool(hosted.next) if now else False,
     }
 
 
@@ -149,7 +162,7 @@ def described(game: Game, action: int, names: Sequence[str], before: dict[str, A
 
 
 def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
-    """A legal action, and what the table would look like to its player after it; null if they can't know."""
+    """A legal action, and what the position would look like to its player after it; null if they can't know."""
     then = foreseen(game, action)
     drawing = picture(then, game.player, names, game, game.move(action)) if then else None
     return {**described(game, action, names), "picture": drawing}
@@ -165,14 +178,14 @@ def foreseen(game: Game, action: int) -> Game | None:
     return copy
 
 
-def summary(table: Table) -> dict[str, Any]:
+def summary(hosted: HostedGame) -> dict[str, Any]:
     """How a finished game has gone, the best first: places, points, and what they come from where the game says so."""
-    game = table.game
+    game = hosted.game
     own = game.definition.sight
     sources = list(own.sources(game.rules)) if own else []
-    by_source: list[Counter[str | None]] = [Counter() for _ in table.seats]
+    by_source: list[Counter[str | None]] = [Counter() for _ in hosted.seats]
     if own and sources:
-        for before, step in zip(table.steps, table.steps[1:], strict=False):
+        for before, step in zip(hosted.steps, hosted.steps[1:], strict=False):
             points = gains(before.game, step.game)[step.player]
             by_source[step.player][own.source(step.move, game.components)] += points
     standing = game.outcomes
@@ -186,4 +199,4 @@ def summary(table: Table) -> dict[str, Any]:
         }
         for player in order
     ]
-    return {"rows": rows, "sources": sources, "winners": game.winners, "share": table.share}
+    return {"rows": rows, "sources": sources, "winners": game.winners, "record": hosted.record_secret}

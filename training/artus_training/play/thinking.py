@@ -21,8 +21,8 @@ from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import find_player
 from artus_training.play import of_game
+from artus_training.play.hosted import HostedGame
 from artus_training.play.store import reason, warn
-from artus_training.play.table import Table
 from artus_training.play.words import readable
 
 T = TypeVar("T")
@@ -46,14 +46,14 @@ class Mind:
     Python doesn't wait for that thread when it ends, so that nobody has to wait for an agent that thinks.
 
     Args:
-        table: The game.
-        allowed: Names of the agents that may start a program. The table's own names may come from a file, and a file
+        hosted: The game.
+        allowed: Names of the agents that may start a program. The game's own names may come from a file, and a file
             must not start anything.
     """
 
-    def __init__(self, table: Table, allowed: Collection[str] = ()) -> None:
-        self._batch = of_game.batch_of(table.game)
-        self._names = [seat.agent for seat in table.seats]
+    def __init__(self, hosted: HostedGame, allowed: Collection[str] = ()) -> None:
+        self._batch = of_game.batch_of(hosted.game)
+        self._names = [seat.agent for seat in hosted.seats]
         self._allowed = allowed
         self._agents: dict[int, Agent] = {}
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -171,7 +171,7 @@ class Mind:
 
 
 class Thinking:
-    """Lets the agents of any number of tables move, and answers for hints.
+    """Lets the agents of any number of games move, and answers for hints.
 
     Args:
         allowed: Names of the agents that may start a program.
@@ -180,13 +180,13 @@ class Thinking:
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = frozenset(allowed)
         self._minds: dict[str, Mind] = {}
-        self._hints: dict[str, tuple[int, asyncio.Task[Any]]] = {}  # the last one of each table
+        self._hints: dict[str, tuple[int, asyncio.Task[Any]]] = {}  # the last one of each game
         self._tasks: set[asyncio.Task[Any]] = set()
 
-    def start(self, table: Table) -> None:
-        """Let the table's agents move from now on, whenever it is their turn."""
-        if not table.game.over:
-            self._task(self._play(table))
+    def start(self, hosted: HostedGame) -> None:
+        """Let the game's agents move from now on, whenever it is their turn."""
+        if not hosted.game.over:
+            self._task(self._play(hosted))
 
     def _task(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.get_running_loop().create_task(work)
@@ -194,42 +194,42 @@ class Thinking:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _play(self, table: Table) -> None:
+    async def _play(self, hosted: HostedGame) -> None:
         try:
-            if len(table.people) < len(table.seats):
-                await self._persist(table, "The game can't go on", lambda: self._ask(table, "check"))
-            while not table.game.over:
-                changed, player = table.changed, table.game.player
-                if table.seats[player].agent is None:
+            if len(hosted.people) < len(hosted.seats):
+                await self._persist(hosted, "The game can't go on", lambda: self._ask(hosted, "check"))
+            while not hosted.game.over:
+                changed, player = hosted.changed, hosted.game.player
+                if hosted.seats[player].agent is None:
                     await changed.wait()
                 else:
-                    await self._move(table, player)
+                    await self._move(hosted, player)
         except NotAllowedError as error:
-            complain(table, str(error))
+            complain(hosted, str(error))
         else:
-            self._end(table)
+            self._end(hosted)
 
-    async def _move(self, table: Table, player: int) -> None:
+    async def _move(self, hosted: HostedGame, player: int) -> None:
         """Let an agent move, and keep the move on disk."""
 
         async def choose() -> str:
             try:
-                chosen: str = await self._ask(table, "choose", player, table.game, table.key)
+                chosen: str = await self._ask(hosted, "choose", player, hosted.game, hosted.key)
             except NotAllowedError:
                 raise
             except Exception:
-                await self._ask(table, "forget", player)  # a new one may fare better
+                await self._ask(hosted, "forget", player)  # a new one may fare better
                 raise
             return chosen
 
         async def keep() -> None:
-            table.play(player, table.number, move)
+            hosted.play(player, hosted.number, move)
 
-        failure = f"{table.names[player]} can't move"
-        move = await self._persist(table, failure, choose)
-        await self._persist(table, failure, keep)
+        failure = f"{hosted.names[player]} can't move"
+        move = await self._persist(hosted, failure, choose)
+        await self._persist(hosted, failure, keep)
 
-    async def _persist(self, table: Table, failure: str, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _persist(self, hosted: HostedGame, failure: str, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try something until it works: a full disk is emptied again, and whatever an agent does, the server goes
         on."""
         pause = FIRST_PAUSE
@@ -239,33 +239,33 @@ class Thinking:
             except NotAllowedError:
                 raise
             except Exception as error:
-                complain(table, f"{failure}: {reason(error)}; trying again")
+                complain(hosted, f"{failure}: {reason(error)}; trying again")
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
-                complain(table, "")
+                complain(hosted, "")
                 return result
 
-    async def hint(self, table: Table) -> tuple[list[tuple[str, float]], bool]:
+    async def hint(self, hosted: HostedGame) -> tuple[list[tuple[str, float]], bool]:
         """See `Mind.hint`; one search for everybody who asks about the same position."""
-        number, search = self._hints.get(table.name, (-1, None))
-        if search is None or number != table.number or (search.done() and (search.cancelled() or search.exception())):
-            search = self._task(self._ask(table, "hint", table.game, table.key))
-            self._hints[table.name] = table.number, search
+        number, search = self._hints.get(hosted.name, (-1, None))
+        if search is None or number != hosted.number or (search.done() and (search.cancelled() or search.exception())):
+            search = self._task(self._ask(hosted, "hint", hosted.game, hosted.key))
+            self._hints[hosted.name] = hosted.number, search
         found: tuple[list[tuple[str, float]], bool] = await asyncio.shield(search)
         return found
 
-    async def _ask(self, table: Table, what: str, *arguments: Any) -> Any:
-        if table.name not in self._minds:
-            self._minds[table.name] = Mind(table, self._allowed)
-        mind = self._minds[table.name]
+    async def _ask(self, hosted: HostedGame, what: str, *arguments: Any) -> Any:
+        if hosted.name not in self._minds:
+            self._minds[hosted.name] = Mind(hosted, self._allowed)
+        mind = self._minds[hosted.name]
         return await mind.ask(getattr(mind, what), *arguments)
 
-    def _end(self, table: Table) -> None:
+    def _end(self, hosted: HostedGame) -> None:
         """The game is over: nobody has to think about it any more."""
-        self._hints.pop(table.name, None)
-        if table.name in self._minds:
-            self._minds.pop(table.name).end()
+        self._hints.pop(hosted.name, None)
+        if hosted.name in self._minds:
+            self._minds.pop(hosted.name).end()
 
     async def close(self) -> None:
         """Stop: moves that are being thought about are never played."""
@@ -279,11 +279,11 @@ class Thinking:
             mind.join(max(0, end - time.monotonic()))
 
 
-def complain(table: Table, trouble: str) -> None:
-    """Say at the table and on stderr why it doesn't go on; empty: it does."""
+def complain(hosted: HostedGame, trouble: str) -> None:
+    """Say on the pages and on stderr why it doesn't go on; empty: it does."""
     trouble = readable(trouble, 2000)
-    if trouble != table.trouble:
-        table.trouble = trouble
-        table.notify()
+    if trouble != hosted.trouble:
+        hosted.trouble = trouble
+        hosted.notify()
         if trouble:
-            warn(f"{table.name}: {trouble}")
+            warn(f"{hosted.name}: {trouble}")

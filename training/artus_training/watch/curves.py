@@ -55,18 +55,18 @@ class Variant(NamedTuple):
 
 
 class Line(NamedTuple):
-    """How often an agent won against a judge in one variant, while it was trained."""
+    """How often an agent won against an opponent in one variant, while it was trained."""
 
     label: str  # of the agent
-    judge: str
+    opponent: str
     spent: list[float]  # million decisions, or minutes
-    wins: list[float]  # share of the games
+    wins: list[float]  # fraction of the games
 
 
 def draw(
     cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes"
 ) -> None:
-    """One panel for each variant, one line for each agent and judge, which looks the same in all of them.
+    """One panel for each variant, one line for each agent and opponent, which looks the same in all of them.
 
     Args:
         cards: A label for each card; agents of one variant share a panel, and their labels tell them apart.
@@ -82,11 +82,11 @@ def draw(
         game = find_game(card.get("game", DEFAULT_GAME)).name
         points = [point for point in card.get("curve", []) if point["wins"]]
         for key in points[-1]["wins"] if points else ():
-            where, _, judge = key.partition("/")
+            where, _, opponent = key.partition("/")
             rules, _, players = where.rpartition("-")
-            judged = [point for point in points if key in point["wins"]]  # a judge may have come later
-            spent = [point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6 for point in judged]
-            line = Line(label, judge, spent, [point["wins"][key] for point in judged])
+            met = [point for point in points if key in point["wins"]]  # an opponent may have come later
+            spent = [point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6 for point in met]
+            line = Line(label, opponent, spent, [point["wins"][key] for point in met])
             panels.setdefault(Variant(game, rules, int(players)), []).append(line)
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
@@ -100,8 +100,8 @@ def draw(
         axis.remove()
     for axis, variant in zip(axes.flat, sorted(panels, key=lambda variant: variant.place), strict=False):
         for line in panels[variant]:
-            name = f"{line.label} against {line.judge}" if several else f"against {line.judge}"
-            look = looks[line.label, line.judge]
+            name = f"{line.label} against {line.opponent}" if several else f"against {line.opponent}"
+            look = looks[line.label, line.opponent]
             axis.plot(line.spent, line.wins, **look, markersize=3.5, linewidth=1.4, label=name)
         axis.axhline(1 / variant.num_players, color="0.6", linewidth=0.8, linestyle=":")
         axis.set(title=variant_name(*variant), ylim=(0, 1.02), xlim=(0, None))
@@ -118,20 +118,20 @@ def draw(
 
 
 def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
-    """Colour and marker by agent and judge: the same in every panel, and in no panel the same for two lines.
+    """Colour and marker by agent and opponent: the same in every panel, and in no panel the same for two lines.
 
     Agents that never meet in a panel share their colours, so that there are enough of them.
     """
-    judges = list(dict.fromkeys(line.judge for lines in panels for line in lines))
+    opponents = list(dict.fromkeys(line.opponent for lines in panels for line in lines))
     number: dict[str, int] = {}
     for label in dict.fromkeys(line.label for lines in panels for line in lines):
         beside = {line.label for lines in panels if any(line.label == label for line in lines) for line in lines}
         number[label] = next(free for free in count() if free not in {number.get(other) for other in beside})
     looks = {}
     for label in number:
-        for place, judge in enumerate(judges):
-            turn, colour = divmod(number[label] * len(judges) + place, len(COLOURS))
-            looks[label, judge] = {"color": COLOURS[colour], "marker": MARKERS[(colour + turn) % len(MARKERS)]}
+        for place, opponent in enumerate(opponents):
+            again, colour = divmod(number[label] * len(opponents) + place, len(COLOURS))
+            looks[label, opponent] = {"color": COLOURS[colour], "marker": MARKERS[(colour + again) % len(MARKERS)]}
     return looks
 
 

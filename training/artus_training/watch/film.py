@@ -154,12 +154,12 @@ def packed(svgs: list[str]) -> dict[str, Any]:
 
 
 def _moves(line: str | bytes, viewer: int | None) -> list[str]:
-    """Each move in words for the list beside the pictures, as far as the viewer saw it."""
+    """Each move in words for the list beside the pictures, as far as the viewer knows it at the end of the film."""
     whole, texts = Game.replay(line), records.read(line).moves
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, texts, strict=True):
         player = game.player
-        seen = viewer is None or game.is_seen(action, viewer)
+        seen = viewer is None or game.is_seen(action, viewer, whole)
         points = game.play(action)
         won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
         moves.append(f"{letter_of(player)} {f'{text}{won}' if seen else 'chooses something in secret'}")

@@ -42,7 +42,7 @@ export function mark(svg, seats, chosen) {
   }
 }
 
-/** Points rise from the seat that a figure left or that was scored, else from the middle of the table. */
+/** Points rise from the seat that a figure left or that was scored, else from the middle of the round table. */
 export function pointsAt(svg, last) {
   const sizes = measures(svg), seat = last.origin ?? last.target;
   if (seat === null) return [0.5, 0.5];
@@ -75,17 +75,17 @@ export async function animate(svg, last, duration) {
     start(figure(last.refuge), arc(sizes, last.target, away, last.refuge), { duration: duration * 0.4, delay: move });
   }
   if (last.king_before !== last.king_after) {
-    let turn = ((last.king_before - last.king_after) * 360) / SEATS;
-    turn -= 360 * Math.round(turn / 360);
+    let angle = ((last.king_before - last.king_after) * 360) / SEATS;
+    angle -= 360 * Math.round(angle / 360);
     const wheel = svg.querySelector("[data-wheel]");
     wheel.style.transformOrigin = `${middle}px ${middle}px`;
-    const frames = [{ transform: `rotate(${turn}deg)` }, { transform: "none" }];
+    const frames = [{ transform: `rotate(${angle}deg)` }, { transform: "none" }];
     start(wheel, frames, { duration: duration * 0.5, delay: move });
   }
   await Promise.allSettled(running);
 }
 
-/** Frames that lead a figure that now is on `target` there, along the table's edge. */
+/** Frames that lead a figure that now is on `target` there, along the round table's edge. */
 function arc(sizes, origin, steps, target) {
   const [endX, endY] = point(sizes, target);
   const number = Math.max(2, Math.abs(steps) * 2);

@@ -102,7 +102,7 @@ def load(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
 def buffers_of(trainer: Trainer) -> dict[str, np.ndarray]:
     """All arrays that live on from one round to the next, by name."""
     buffers = trainer.rollout.kept()
-    buffers |= {"draws": trainer.draws, "opponent_keys": trainer.opponent_keys, "seats": trainer.seats}
+    buffers |= {"draws": trainer.draws, "opponent_keys": trainer.opponent_keys, "seats": trainer.holders}
     for index, (batch, _) in enumerate(trainer.variants):
         buffers |= {f"states.{index}": batch.states, f"seeds.{index}": batch.seeds}
     return buffers
@@ -120,5 +120,5 @@ def check_buffers(trainer: Trainer) -> None:
     for name, buffer in kept.items():
         if buffer.dtype.kind == "f" and (np.abs(buffer) > LARGEST).any():
             raise ValueError(f"{name} has numbers that no training has")
-    if ((trainer.seats < LEARNER) | (trainer.seats > len(trainer.fixed_agents))).any():
+    if ((trainer.holders < LEARNER) | (trainer.holders > len(trainer.fixed_agents))).any():
         raise ValueError("it has opponents that there are not")

@@ -37,7 +37,7 @@ def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
     checkpoint."""
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
-    nobody = unsaid(Settings(opponents=UNTOLD, judges=UNTOLD, final_judges=UNTOLD))
+    nobody = unsaid(Settings(opponents=UNTOLD, evaluation_opponents=UNTOLD, final_opponents=UNTOLD))
     told = read_options(Settings, PROGRAM, asked, default=nobody)
     default = preset(told.rules, told.num_players, told.preset, told, game=told.game)
     given = read_options(Settings, PROGRAM, asked, default=default)  # the preset may say which variant

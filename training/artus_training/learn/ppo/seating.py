@@ -1,4 +1,4 @@
-"""Who sits where in the games of a training: the learner, agents, earlier selves."""
+"""Who holds which seat in the games of a training: the learner, agents, earlier selves."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ LEARNER = -1
 
 
 def seat_opponents(
-    seats: np.ndarray, num_players: int, shares: Sequence[float], which: np.ndarray, first_time: bool = False
+    holders: np.ndarray, num_players: int, fractions: Sequence[float], which: np.ndarray, first_time: bool = False
 ) -> None:
     """Put opponents into games that have just been dealt: from one to all seats but one. Each time they move on by one.
 
     Args:
-        seats: `LEARNER`, or the number of the opponent: shape (games, `num_players` or more); overwritten. Games
-            against the first opponent come first, then those against the next, at last those in which all seats learn.
+        holders: Of each seat, `LEARNER` or the number of the opponent: shape (games, `num_players` or more);
+            overwritten. Games against the first opponent come first, then those against the next, at last those in
+            which all seats learn.
         num_players: Of these games.
-        shares: Each opponent's share of the games.
+        fractions: Of the games, for each opponent.
         which: Numbers of the games that have just been dealt.
         first_time: Whether nobody has sat there before.
     """
     low = 0.0
-    for opponent, share in enumerate(shares):
-        first, last = round(low * len(seats)), round((low + share) * len(seats))
-        low += share
+    for opponent, fraction in enumerate(fractions):
+        first, last = round(low * len(holders)), round((low + fraction) * len(holders))
+        low += fraction
         for game in which[(which >= first) & (which < last)]:
-            theirs = seats[game, :num_players] != LEARNER
+            theirs = holders[game, :num_players] != LEARNER
             start = game if first_time else int(np.argmax(theirs & ~np.roll(theirs, 1))) + 1
-            seats[game, :num_players] = LEARNER
+            holders[game, :num_players] = LEARNER
             held = start + np.arange(1 + game // num_players % (num_players - 1))
-            seats[game, held % num_players] = opponent
+            holders[game, held % num_players] = opponent

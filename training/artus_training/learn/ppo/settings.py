@@ -5,9 +5,10 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
+from tyro.conf import arg
 
 from artus_agents.network import fast_bfloat16
 from artus_env import DEFAULT_GAME
@@ -41,7 +42,7 @@ class Settings(PpoSettings):
     """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
 
     also: tuple[str, ...] = ()
-    """More variants for the same network, RULES-PLAYERS each; the games are shared among all of them."""
+    """More variants for the same network, RULES-PLAYERS each; they have equal parts of the games."""
     steps: int = 16_000_000
     """Decisions in all."""
     minutes: float = 0.0
@@ -57,7 +58,7 @@ class Settings(PpoSettings):
     final_part: float = 0.5
     """When `final_reward` begins: 0..1."""
     opponents: tuple[str, ...] = ("past=0.1",)
-    """Agents and their share of the games, in which they hold one or more seats; `past` is the pool of earlier selves.
+    """Agents and the fraction of the games in which each holds one or more seats; `past` is the pool of earlier selves.
     All other seats learn."""
 
     outlook: bool = True
@@ -84,11 +85,11 @@ class Settings(PpoSettings):
 
     evaluate_every: int = 40
     """Updates from one evaluation to the next; 0: none."""
-    judges: tuple[str, ...] = ("greedy", "lookahead")
+    evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
     """Whom to play in evaluations."""
     games: int = 400
-    """Games against each judge during training."""
-    final_judges: tuple[str, ...] = ("random", "greedy", "lookahead")
+    """Games against each of them during training."""
+    final_opponents: Annotated[tuple[str, ...], arg(aliases=("--final-judges",))] = ("random", "greedy", "lookahead")
     """Whom to play at the end."""
     final_games: int = 1000
     """Games against each of them; 0: none."""
@@ -137,18 +138,18 @@ class Settings(PpoSettings):
             return torch.cuda.is_bf16_supported() if self.device == "cuda" else fast_bfloat16()
         return self.precision == "bfloat16"
 
-    def shares(self) -> dict[str, float]:
-        """`opponents` as a table.
+    def fractions(self) -> dict[str, float]:
+        """`opponents` as a dictionary.
 
         Raises:
-            ValueError: If one isn't NAME=SHARE, or the shares are more than all games.
+            ValueError: If one isn't NAME=FRACTION, or the fractions are more than all games.
         """
-        shares = super().shares()
-        if any(not 0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1:
+        fractions = super().fractions()
+        if any(not 0 <= fraction <= 1 for fraction in fractions.values()) or sum(fractions.values()) > 1:
             raise ValueError(
-                f"the shares of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}"
+                f"the fractions of opponents must be 0..1, in all at most 1, got {shown(' '.join(self.opponents))}"
             )
-        return shares
+        return fractions
 
     def check(self) -> None:
         """Raise a ValueError naming the first setting that can't be."""
@@ -182,7 +183,11 @@ class Settings(PpoSettings):
         if self.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device cuda: torch finds no such device here")
         for rules, num_players in self.variants:
-            for agent in (*(name for name in self.shares() if name != PAST), *self.judges, *self.final_judges):
+            for agent in (
+                *(name for name in self.fractions() if name != PAST),
+                *self.evaluation_opponents,
+                *self.final_opponents,
+            ):
                 line_up([agent, agent], rules, num_players, game=self.game)
 
     def bytes_a_decision(self) -> int:

@@ -61,8 +61,8 @@ def train(settings: Settings) -> bool:
         print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {rate:,.0f} a second")
         if settings.final_games:
             strength = []
-            for judge in settings.final_judges:
-                for result in trainer.evaluate([judge], settings.final_games):
+            for opponent in settings.final_opponents:
+                for result in trainer.evaluate([opponent], settings.final_games):
                     print(result)
                     strength.append(result)
             trainer.save_agent(strength)
@@ -91,7 +91,9 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
                 log.add_scalar(f"train/{name}", value, trainer.steps)
             due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
             if due or trainer.part >= 1:
-                results = trainer.evaluate(settings.judges, settings.games) if settings.evaluate_every else []
+                results = (
+                    trainer.evaluate(settings.evaluation_opponents, settings.games) if settings.evaluate_every else []
+                )
                 trainer.curve.append(point(trainer.steps, trainer.seconds, results))
                 for name, value in trainer.curve[-1]["wins"].items():
                     log.add_scalar(f"wins/{name}", value, trainer.steps)

@@ -50,7 +50,7 @@ class VariantGames(NamedTuple):
 
 
 def deal_variants(settings: Settings) -> list[VariantGames]:
-    """Deal the games of a training, shared evenly among its variants."""
+    """Deal the games of a training, equal parts for its variants."""
     s, count = settings, len(settings.variants)
     bounds = [s.num_games * i // count for i in range(count + 1)]
     seeds = seed_stream(s.seed, count, _DEALS)
@@ -116,15 +116,15 @@ class Trainer:
         self.opponent_keys = seed_stream(s.seed, s.num_games, _OPPONENTS)
 
         # Opponents are numbered: first those in `self.fixed_agents`, and one more than those is an earlier self.
-        fixed = {name: share for name, share in s.shares().items() if share and name != PAST}
-        self.past_share = s.shares().get(PAST, 0.0)
-        self.opponent_shares = [*fixed.values(), self.past_share]
+        fixed = {name: fraction for name, fraction in s.fractions().items() if fraction and name != PAST}
+        self.past_fraction = s.fractions().get(PAST, 0.0)
+        self.opponent_fractions = [*fixed.values(), self.past_fraction]
         self.fixed_agents: list[Agent] = [
             Opponent(name, line_up([name, name], *s.variants[0], game=s.game)[0]) for name in fixed
         ]
         self.pool: list[dict[str, torch.Tensor]] = []
-        self.seats = np.full((s.num_games, shape.players), LEARNER)
-        if self.past_share:
+        self.holders = np.full((s.num_games, shape.players), LEARNER)
+        if self.past_fraction:
             self.past = Network(shape)
             if self.bfloat16:
                 self.past.bfloat16()  # so that no call has to convert weights
@@ -139,7 +139,7 @@ class Trainer:
         self.seconds = 0.0
         """Of training, evaluations not counted."""
         self.curve: list[dict[str, Any]] = []
-        """What evaluations came to: steps, seconds, wins by variant and judge."""
+        """What evaluations came to: steps, seconds, wins by variant and opponent."""
         self.changes: list[dict[str, Any]] = []
         """Settings that were changed on the way (see `cards.card`)."""
 
@@ -166,7 +166,7 @@ class Trainer:
         if s.final_reward and self.part >= s.final_part:
             for of in self.variants:
                 of.batch.reward_mode = s.final_reward
-        if self.past_share:  # one earlier self a round: one call of a network serves all its games
+        if self.past_fraction:  # one earlier self a round: one call of a network serves all its games
             self.past.load_state_dict(self.pool[self.updates % len(self.pool)])
         with self._autocast():  # converts the weights once for all steps
             for t in range(s.num_steps):
@@ -192,11 +192,11 @@ class Trainer:
         rollout.action[row], rollout.log_prob[row] = draw_actions(
             output, rollout.legal[row], rollout.outlook[row], bits, True, self.threads
         )
-        sitting = np.take_along_axis(self.seats, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
-        rollout.learns[t] = sitting == LEARNER
+        movers = np.take_along_axis(self.holders, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
+        rollout.learns[t] = movers == LEARNER
         if not self.settings.forced:
             rollout.learns[t] &= several_actions(rollout.legal[row])
-        past = np.flatnonzero(sitting == len(self.fixed_agents))
+        past = np.flatnonzero(movers == len(self.fixed_agents))
         if len(past):  # they see what has been written down for the learner
             output = infer(self.past, rollout.observation[row, past], self.bfloat16)
             rollout.action[row, past], _ = draw_actions(
@@ -204,10 +204,10 @@ class Trainer:
             )
         for variant in self.variants:
             batch, columns = variant
-            others = np.flatnonzero((sitting[columns] != LEARNER) & (sitting[columns] < len(self.fixed_agents)))
+            others = np.flatnonzero((movers[columns] != LEARNER) & (movers[columns] < len(self.fixed_agents)))
             if len(others):
-                seats, keys = self.seats[columns], self.opponent_keys[columns]
-                rollout.action[row, columns][others] = choose_actions(batch, self.fixed_agents, seats, keys, others)
+                holders, keys = self.holders[columns], self.opponent_keys[columns]
+                rollout.action[row, columns][others] = choose_actions(batch, self.fixed_agents, holders, keys, others)
             reward, done = batch.step(rollout.action[row, columns])
             rollout.reward[t, columns, : batch.num_players] = reward
             rollout.done[t, columns] = done
@@ -217,14 +217,14 @@ class Trainer:
 
     def seat_all_opponents(self) -> None:
         """Put opponents into all games, as if nobody had sat there before."""
-        self.seats[:] = LEARNER
+        self.holders[:] = LEARNER
         for variant in self.variants:
             self.seat_opponents(variant, np.arange(len(variant.batch)), first_time=True)
 
     def seat_opponents(self, variant: VariantGames, which: np.ndarray, first_time: bool = False) -> None:
         """`seating.seat_opponents` for games of one variant."""
-        seats = self.seats[variant.columns]
-        seat_opponents(seats, variant.batch.num_players, self.opponent_shares, which, first_time)
+        holders = self.holders[variant.columns]
+        seat_opponents(holders, variant.batch.num_players, self.opponent_fractions, which, first_time)
 
     def _remember(self) -> None:
         """Put the network as it is into the pool, in the place of the oldest."""
@@ -239,7 +239,7 @@ class Trainer:
         figures = self._go_over(rows) if len(rows) else {}  # short rollouts may bring only decisions to carry over
         self.rollout.carry_over()
         self.updates += 1
-        if self.past_share and self.updates % self.settings.snapshot_every == 0:
+        if self.past_fraction and self.updates % self.settings.snapshot_every == 0:
             self._remember()
         return figures | {"given_up": self.given_up}
 
@@ -324,11 +324,11 @@ class Trainer:
 
     # --- what came of it ---
 
-    def evaluate(self, judges: Sequence[str], games: int) -> list[Evaluation]:
-        """Play the agent against each judge, in every variant."""
+    def evaluate(self, opponents: Sequence[str], games: int) -> list[Evaluation]:
+        """Play the agent against each opponent, in every variant."""
         return [
             evaluate(
-                [self.agent(), judge],
+                [self.agent(), opponent],
                 rules=rules,
                 num_players=num_players,
                 games=games,
@@ -336,7 +336,7 @@ class Trainer:
                 game=self.settings.game,
             )
             for rules, num_players in self.settings.variants
-            for judge in judges
+            for opponent in opponents
         ]
 
     def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:

@@ -26,7 +26,9 @@ def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
     settings = read_options(Settings, PROGRAM, arguments, description=__doc__, default=unsaid(Settings()))
     if settings.resume:
-        told = read_options(Settings, PROGRAM, arguments, default=unsaid(Settings(opponents=UNTOLD, judges=UNTOLD)))
+        told = read_options(
+            Settings, PROGRAM, arguments, default=unsaid(Settings(opponents=UNTOLD, evaluation_opponents=UNTOLD))
+        )
         about, _ = read_archive(settings.checkpoint, Progress)
         saved = settings_from_dict(about.settings, settings.checkpoint, Settings())
         default = dataclasses.replace(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import arg
 
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
@@ -28,7 +31,7 @@ class Settings(PpoSettings):
     """Of weights, deals, opponents and exploration."""
 
     opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
-    """Agents and their share of the games; `self` is the pool of earlier versions."""
+    """Agents and the fraction of the games that each is in; `self` is the pool of earlier versions."""
 
     num_envs: int = 512
     """Games at a time."""
@@ -44,12 +47,12 @@ class Settings(PpoSettings):
     """Time between checkpoints."""
     evaluate_every: float = 0.0
     """Minutes of training from one evaluation to the next; 0: none."""
-    judges: tuple[str, ...] = ("greedy", "lookahead")
+    evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
     """Whom to play in evaluations, and at the end."""
     evaluation_games: int = 400
-    """Games against each judge in an evaluation."""
+    """Games against each of them in an evaluation."""
     games: int = 1000
-    """Games against each judge at the end; 0: none."""
+    """Games against each of them at the end; 0: none."""
 
     @property
     def folder(self) -> Path:
@@ -77,6 +80,6 @@ class Settings(PpoSettings):
         shape = self.shape(outlook=False)
         in_buffer = 4 * (shape.observation_size + shape.num_actions) + 80  # bytes of a decision, in SB3's own
         check_memory("num_envs", self.num_envs, self.num_steps, in_buffer)
-        for agent in (*self.shares(), *self.judges):
+        for agent in (*self.fractions(), *self.evaluation_opponents):
             if agent != SELF:
                 line_up([agent, agent], self.rules, self.num_players, game=self.game)

@@ -73,14 +73,14 @@ class Run:
         )  # fmt: skip
 
     def evaluate(self, games: int) -> list[Evaluation]:
-        """Play the agent against each judge."""
+        """Play the agent against each opponent."""
         s = self.settings
         agent = NeuralAgent(self.network())
         return [
             evaluate(
-                [agent, judge], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1, game=s.game
+                [agent, opponent], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1, game=s.game
             )
-            for judge in s.judges
+            for opponent in s.evaluation_opponents
         ]
 
     def network(self) -> Network:
@@ -139,7 +139,7 @@ def make_model(settings: Settings) -> MaskablePPO:
         rules=settings.rules,
         num_players=settings.num_players,
         reward=settings.reward,
-        opponents=settings.shares(),
+        opponents=settings.fractions(),
         pool_size=settings.pool_size,
         seed=settings.seed,
         game=settings.game,

@@ -16,7 +16,7 @@ from artus_agents.simple import RandomAgent
 from artus_env import Batch
 from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.definition import Definition
-from artus_env.engine.match import win_shares
+from artus_env.engine.match import wins_of
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
@@ -53,7 +53,7 @@ class SelfPlayVecEnv(VecEnv):
         results: How the learner did in its last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
 
     Raises:
-        ValueError: If a share is negative, all are zero, or an opponent or variant is unknown.
+        ValueError: If a fraction is negative, all are zero, or an opponent or variant is unknown.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SelfPlayVecEnv(VecEnv):
     ) -> None:
         opponents = {"random": 1.0} if opponents is None else opponents
         if not opponents or min(opponents.values()) < 0 or sum(opponents.values()) <= 0:
-            raise ValueError(f"opponents need shares of at least 0, and one above, got {dict(opponents)}")
+            raise ValueError(f"opponents need fractions of at least 0, and one above, got {dict(opponents)}")
         if pool_size < 1:
             raise ValueError(f"pool_size must be at least 1, got {pool_size}")
         # One thread: torch needs the cores more, and the games are a small part of the work.
@@ -87,9 +87,9 @@ class SelfPlayVecEnv(VecEnv):
             game=game,
         )
         # `self` last: its agents come behind all others
-        self.kinds = sorted((kind for kind, share in opponents.items() if share), key=SELF.__eq__)
-        self._shares = np.cumsum([opponents[kind] for kind in self.kinds]) / sum(opponents.values())
-        self._shares[-1] = 1  # whatever the rounding
+        self.kinds = sorted((kind for kind, fraction in opponents.items() if fraction), key=SELF.__eq__)
+        self._fractions = np.cumsum([opponents[kind] for kind in self.kinds]) / sum(opponents.values())
+        self._fractions[-1] = 1  # whatever the rounding
         self.fixed: list[Agent] = [Opponent(kind, find_player(kind)) for kind in self.kinds if kind != SELF]
         self.pool: list[NeuralAgent] = []
         self.pool_size = pool_size
@@ -98,7 +98,7 @@ class SelfPlayVecEnv(VecEnv):
         self.stagger = stagger
         self.seat = np.zeros(num_envs, np.int8)
         self._kind = np.zeros(num_envs, np.int64)  # of the opponents in each game, index into `kinds`
-        self._sitting = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
+        self._holders = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
         self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
         self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has, in this game
         self._return = np.zeros(num_envs, np.float64)
@@ -142,18 +142,18 @@ class SelfPlayVecEnv(VecEnv):
 
     def _seat_players(self, games: np.ndarray) -> None:
         """Give each of the games its opponents, around the learner's seat."""
-        kinds = np.searchsorted(self._shares, self._random.random(len(games)), side="right")
-        sitting = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
+        kinds = np.searchsorted(self._fractions, self._random.random(len(games)), side="right")
+        holders = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
         snapshots = kinds == len(self.fixed)
         if snapshots.any():
             if not self.pool:
                 raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `self`")
-            sitting[snapshots] += self._random.integers(
-                0, len(self.pool), size=sitting[snapshots].shape
+            holders[snapshots] += self._random.integers(
+                0, len(self.pool), size=holders[snapshots].shape
             )  # each seat its own
-        sitting[np.arange(len(games)), self.seat[games]] = LEARNER
+        holders[np.arange(len(games)), self.seat[games]] = LEARNER
         self._kind[games] = kinds
-        self._sitting[games] = sitting
+        self._holders[games] = holders
 
     # --- the games ---
 
@@ -219,7 +219,7 @@ class SelfPlayVecEnv(VecEnv):
     def _let_opponents_play(self) -> None:
         while len(waiting := np.flatnonzero(self.batch.player != self.seat)):
             agents = [*self.fixed, *self.pool]
-            self._play(choose_actions(self.batch, agents, self._sitting, self._keys, waiting), waiting)
+            self._play(choose_actions(self.batch, agents, self._holders, self._keys, waiting), waiting)
 
     def _play(self, actions: np.ndarray, games: np.ndarray) -> None:
         """Play one action in each of the games; those that end are settled and dealt anew. One that ends before the
@@ -239,11 +239,11 @@ class SelfPlayVecEnv(VecEnv):
         """Pay the learner what it is owed for the games that have ended, no matter who made the last move."""
         self._dones[over] = True
         self._rewards[over] = self._owed[over]
-        won = win_shares(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
+        won = wins_of(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
         seen_at_end = self.batch.observe(self.seat[over], over)
-        for game, share, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
+        for game, win, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
             kind = self.kinds[self._kind[game]]
-            self.results[kind].append(share)
+            self.results[kind].append(win)
             self._infos[game] = {
                 "terminal_observation": seen,
                 "TimeLimit.truncated": False,

@@ -66,7 +66,7 @@ function chip({ move, points }) {
 
 /** Who has won, and with what. */
 export function end(setup, over, onAgain) {
-  const link = `/record/${over.share}.jsonl`;
+  const link = `/record/${over.record}.jsonl`;
   const share = make("button", { id: "share" }, "Copy its link");
   share.addEventListener("click", async () => {
     const url = new URL(link, location).href;
@@ -118,7 +118,7 @@ function verdict(setup, winners) {
 
 /** What ismcts would play. */
 export function advice(hint, { brief, full }, onChoose) {
-  const percent = (share) => `${Math.round(100 * share)} %`;
+  const percent = (fraction) => `${Math.round(100 * fraction)} %`;
   const searched = `ismcts would play the first, after ${hint.tries} tries:`;
   const head = hint.searched ? searched : "ismcts doesn’t search here; it would play";
   const proposal = (move) =>
@@ -128,9 +128,9 @@ export function advice(hint, { brief, full }, onChoose) {
       make(
         "button",
         { onclick: () => onChoose(move), "data-move": move.move, title: full(move) },
-        hint.searched ? make("b", {}, percent(move.share)) : null,
+        hint.searched ? make("b", {}, percent(move.fraction)) : null,
         make("span", {}, brief(move)),
-        make("i", { style: `width:${hint.searched ? 100 * move.share : 0}%`, "aria-hidden": "true" }),
+        make("i", { style: `width:${hint.searched ? 100 * move.fraction : 0}%`, "aria-hidden": "true" }),
       ),
     );
   const moves = hint.searched ? hint.moves : hint.moves.slice(0, 1);

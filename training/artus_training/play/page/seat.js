@@ -42,7 +42,13 @@ async function show(fresh) {
   }
   if (fresh.number > state.number + 1) return catchUp();
   const { last } = fresh;
-  put(fresh, () => $("log").prepend(parts.line(setup, last.entry)));
+  put(fresh, () => {
+    $("log").prepend(parts.line(setup, last.entry));
+    // The newest line comes first.
+    for (const { number, entry } of last.opened) {
+      $("log").children[fresh.number - number].replaceWith(parts.line(setup, entry));
+    }
+  });
   announce(`${setup.players[last.player].name} ${last.entry.text}`);
   const duration = document.hidden ? 0 : Number($("pace").value);
   if (duration) {
@@ -289,13 +295,13 @@ async function again() {
 }
 
 /**
- * Where the panel lies over the table's edge, on small screens, scroll until it doesn't, as long as all of the table is
+ * Where the panel lies over the board's edge, on small screens, scroll until it doesn't, as long as all of the board is
  * seen.
  */
 function reveal() {
-  const table = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
-  const covered = panel.left < table.right ? table.bottom - panel.top : 0;
-  if (covered > 0) scrollBy({ top: Math.min(covered, Math.max(0, table.top)), behavior: "instant" });
+  const board = $("board").getBoundingClientRect(), panel = $("turn").getBoundingClientRect();
+  const covered = panel.left < board.right ? board.bottom - panel.top : 0;
+  if (covered > 0) scrollBy({ top: Math.min(covered, Math.max(0, board.top)), behavior: "instant" });
 }
 
 function complain(error) {

@@ -7,8 +7,18 @@ import re
 from itertools import groupby
 
 from artus_env.engine.documents import markdown
+from artus_env.engine.wording import counted
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
-from artus_env.games.artus.components import MAX_KNIGHTS, NUM_SEATS, PILES, STANDARD, Card, Components
+from artus_env.games.artus.components import (
+    MAX_KNIGHTS,
+    NUM_SEATS,
+    PILES,
+    RULE_SETS,
+    STANDARD,
+    Card,
+    Components,
+    RuleSet,
+)
 from artus_env.games.artus.observation import observation_bounds, observation_layout
 
 SCORING = {
@@ -41,7 +51,7 @@ def spec(components: Components = STANDARD) -> str:
     low, high = observation_bounds(components)
     rows = [
         ("players", "2, 3 or 4, called `player_0` .. `player_3`, clockwise"),
-        ("rules", "`beginner` (one card a turn) and `advanced` (two cards a turn, scoring cards)"),
+        ("rules", " and ".join(f"`{name}` ({_described(rules)})" for name, rules in RULE_SETS.items())),
         ("information", "hidden hands and piles; everything else is open"),
         ("actions", f"`Discrete({len(action_table(components))})`, the same ids for every variant, always with a mask"),
         (
@@ -53,6 +63,25 @@ def spec(components: Components = STANDARD) -> str:
         ("episode", "ends when all hands are played; nothing truncates"),
     ]
     return markdown(["", ""], rows)
+
+
+def _described(rules: RuleSet) -> str:
+    """A set of rules in a few words."""
+    return f"{counted(rules.a_turn, 'card')} a turn{', scoring cards' if 'scoring' in rules.piles else ''}"
+
+
+def course(components: Components = STANDARD) -> str:
+    """Hands, turns and rounds."""
+    rows = [
+        [
+            f"`{name}`",
+            f"{rules.dealt} knight and {rules.dealt} king cards",
+            counted(rules.a_turn, "card"),
+            components.deck_size(rules) // rules.a_turn,
+        ]
+        for name, rules in RULE_SETS.items()
+    ]
+    return markdown(["", "hand at the deal", "a turn", "rounds"], rows)
 
 
 def cards(components: Components = STANDARD) -> str:
@@ -130,7 +159,8 @@ def observation(components: Components = STANDARD) -> str:
     return markdown(["index", "size", "block", "range", "scale", "meaning (of the first)"], rows)
 
 
-TABLES = {
+DOCUMENTS = {
+    "course": course,
     "cards": cards,
     "wheel": wheel,
     "actions": actions,

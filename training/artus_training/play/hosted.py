@@ -51,7 +51,7 @@ class Stored:
     version: int
     seats: list[Seat]
     key: int
-    share: str
+    share: str  # the secret of the link to the record
     next: str
     record: dict[str, Any]
 
@@ -66,27 +66,34 @@ class Step:
     move: str = ""
 
 
-class Table:
-    """One game and its seats. Only the event loop's thread may call its methods.
+class HostedGame:
+    """One game that the server keeps, and its seats. Only the event loop's thread may call its methods.
 
     Attributes:
         steps: The game before the first move, and after each one.
         key: All that its agents and its hints draw derives from it.
-        share: The secret of the link to the finished game's record.
+        record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
-        logs: The lines of the log that each seat has been told so far.
+        logs: The lines of the log that each seat was told when the moves were played.
         trouble: Why no agent can move, empty if all is well. Not kept on disk.
         changed: Set, and replaced, whenever something is new.
     """
 
     def __init__(
-        self, name: str, seats: Sequence[Seat], game: Game, store: Store, key: int, share: str, next_name: str = ""
+        self,
+        name: str,
+        seats: Sequence[Seat],
+        game: Game,
+        store: Store,
+        key: int,
+        record_secret: str,
+        next_name: str = "",
     ) -> None:
         self.name = name
         self.seats = tuple(seats)
         self.store = store
         self.key = key
-        self.share = share
+        self.record_secret = record_secret
         self.next = next_name
         self.trouble = ""
         self.changed = asyncio.Event()
@@ -98,7 +105,7 @@ class Table:
     @classmethod
     def deal(
         cls, store: Store, rules: str | None, seats: Sequence[Seat], seed: int | None = None, game_name: str = ""
-    ) -> Table:
+    ) -> HostedGame:
         """A new game, kept on disk from now on.
 
         Args:
@@ -113,12 +120,12 @@ class Table:
         """
         game = Game(rules, len(seats), seed, game=game_name)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-        table = cls(name, seats, game, store, fresh_seed(), new_secret())
-        table.save(table.game)
-        return table
+        hosted = cls(name, seats, game, store, fresh_seed(), new_secret())
+        hosted.save(hosted.game)
+        return hosted
 
     @classmethod
-    def load(cls, store: Store, name: str, content: bytes) -> Table:
+    def load(cls, store: Store, name: str, content: bytes) -> HostedGame:
         """A game from disk.
 
         Raises:
@@ -215,13 +222,18 @@ class Table:
             raise RefusedError(422, str(error)) from None
 
     def save(self, game: Game | None = None) -> None:
-        """Write the table to disk, with `game` instead of the present one.
+        """Write the game to disk, with `game` instead of the present one.
 
         Raises:
             OSError: If it can't be written.
         """
         record = json.loads((game or self.game).record(self.names))
-        data = {"seats": [asdict(seat) for seat in self.seats], "key": self.key, "share": self.share, "next": self.next}
+        data = {
+            "seats": [asdict(seat) for seat in self.seats],
+            "key": self.key,
+            "share": self.record_secret,
+            "next": self.next,
+        }
         self.store.write(self.name, {**data, "record": record})
 
     def notify(self) -> None:
