@@ -70,8 +70,8 @@ TABLES = np.dtype(
 
 
 class Action(NamedTuple):
-    """What an action id means: `first` is the first id of its kind, `number` counts on from there. The number of a bid is
-    its cards, as digits (see `state.DIGIT`)."""
+    """What an action id means: `first` is the first id of its kind, `number` counts on from there. The number of a bid
+    is its cards, as digits (see `state.DIGIT`)."""
 
     first: int
     number: int

@@ -49,8 +49,9 @@ RULES_VERSION = 1
 
 RECONSTRUCTED = (
     "the names of the places but forest, valley and lake",
-    "what each quest demands and brings",
+    "where each quest lies, what it demands and what it brings",
     "how many virtue cards there are of each kind",
+    "how far the fourth horse goes (3)",
 )
 
 
@@ -139,11 +140,11 @@ class Components:
             raise ValueError(f"copies: {MAX_PLAYERS} players start with {START_CARDS} cards each, got {self.copies}")
         for number, (cards, choices) in enumerate(zip(self.display, self.choices, strict=True)):
             players = MIN_PLAYERS + number
-            # The last player to choose must find something that isn't a second tournament.
-            if sum(cards) - cards[TOURNAMENT] < players * choices - min(players, cards[TOURNAMENT]):
-                raise ValueError(f"display: too few cards for {players} players who take {choices} each, got {cards}")
             if cards[TOURNAMENT] > 2:
                 raise ValueError(f"display: at most two can meet in a tournament, got {cards[TOURNAMENT]} of its cards")
+            # The last player to choose must find something that isn't a second tournament.
+            if sum(cards) - (cards[TOURNAMENT] == 2) < players * choices:
+                raise ValueError(f"display: too few cards for {players} players who take {choices} each, got {cards}")
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)  # lists are welcome, a frozen box must be hashable

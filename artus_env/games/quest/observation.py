@@ -53,14 +53,14 @@ def _of_player(turn: int) -> tuple[Feature, ...]:
         number("way home", 0, FARTHEST, 0.25, "steps from the knight to Camelot"),
         number("best ride", 0, NUM_PLACES, 0.25, "steps of the fastest horse not yet used"),
         number("starting cards", 0, START_CARDS, 0.5, "starting cards that nobody else has seen"),
+        number("goal reached", 0, MAX_PLAYERS, 0.5, "in which order the goal was reached, 0: not yet"),
         _counts(f"actions of {who}", ACTIONS, 4, 0.5, "action cards not yet used"),
         _counts(f"cards of {who}", CARDS, 5, 0.5, "cards taken openly" if turn else "virtue cards in hand"),
         _counts(f"possible starting cards of {who}", CARDS, 1, 1.0,
                 "whether a hidden starting card can be of this kind (0 for the viewer)"),
         flags(f"tent of {who}", MAX_PLAYERS, "place in the turn order (one-hot)"),
         flags(f"place of {who}", NUM_PLACES, f"where the knight is (one-hot): {', '.join(PLACES)}"),
-        flags(f"state of {who}", 5, "is to move, has reached the goal, still has to bid, started the game, has a "
-              "tournament card in Camelot"),
+        flags(f"state of {who}", 4, "is to move, still has to bid, started the game, has a tournament card in Camelot"),
         _counts(f"quests of {who}", QUESTS, 1, 1.0, "quests in hand"),
         _counts(f"paid quests of {who}", QUESTS, 1, 1.0, "those of them that the cards above pay for"),
     )  # fmt: skip
@@ -82,14 +82,17 @@ LAYOUT = (
     _counts("shields", QUESTS, MOST_POINTS, 0.15, "what each quest brings, of those open or in the viewer's hand"),
     _counts("missing", QUESTS, NUM_VIRTUES, 0.5, "of these: cards that the viewer lacks for it"),
     _counts("way", QUESTS, FARTHEST, 0.25, "of these: steps from the viewer's knight to its place"),
+    _counts("ring", PLACES, NUM_PLACES - 1, 0.15, "steps from Camelot, always the same way round"),
+    _counts("ride", PLACES, FARTHEST, 0.25, "steps from the viewer's knight, the shorter way round"),
 )
 """The blocks of an observation, in order. Flags are written as bits, many at a time, and numbers behind them."""
 
 _STARTS = starts_of(LAYOUT)
-PHASE, OPEN, ROUND, OWN_BID, PILES, HIDDEN, DISPLAY, SHIELDS, MISSING, WAY = (
+PHASE, OPEN, ROUND, OWN_BID, PILES, HIDDEN, DISPLAY, SHIELDS, MISSING, WAY, RING, RIDE = (
     _STARTS[name]
     for name in (
         "phase", "open quests", "round", "own bid", "piles", "hidden cards", "display", "shields", "missing", "way",
+        "ring", "ride",
     )
 )  # fmt: skip
 LENGTH = sum(block.size for block in LAYOUT)
@@ -160,6 +163,9 @@ def observe(t, g, viewer, out):
         out[SHIELDS + quest] = t["shields"][quest]
         out[MISSING + quest] = missing(t, quest, cards)
         out[WAY + quest] = steps_between(g, place, quest // QUESTS_AT_PLACE + 1)
+    for other in range(NUM_PLACES):
+        out[RING + other] = g["spots"][other]
+        out[RIDE + other] = steps_between(g, place, other)
 
 
 @jit
@@ -184,10 +190,9 @@ def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
         unpack_nibbles(possible & ~int(g["excluded"][player]), out, o + POSSIBLE)
     bits = 1 << tent | 1 << PLACE - FLAGS + place | quests << IN_HAND - FLAGS
     bits |= (player == int(g["player"])) << STATE - FLAGS
-    bits |= (int(g["reached"][player]) > 0) << STATE - FLAGS + 1
-    bits |= (int(g["bidding"]) >> player & 1) << STATE - FLAGS + 2
-    bits |= (player == int(g["start_player"])) << STATE - FLAGS + 3
-    bits |= (joust >> player & 1) << STATE - FLAGS + 4
+    bits |= (int(g["bidding"]) >> player & 1) << STATE - FLAGS + 1
+    bits |= (player == int(g["start_player"])) << STATE - FLAGS + 2
+    bits |= (joust >> player & 1) << STATE - FLAGS + 3
     while quests != 0:
         quest = lowest_bit(quests)
         quests &= quests - 1
@@ -203,3 +208,4 @@ def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
             best_ride = max(best_ride, int(t["steps"][horse]))
     out[o + 4] = best_ride
     out[o + 5] = starting
+    out[o + 6] = g["reached"][player]

@@ -192,7 +192,7 @@ def _read_cards(data: dict[str, Any], state: np.void) -> None:
     for player, cards in enumerate(list_of("actions", data["actions"], n)):
         state["actions"][player] = _cards(f"actions[{player}]", cards, ACTIONS)
     piles = data["piles"]
-    if not isinstance(piles, dict) or list(piles) != list(VIRTUES):
+    if not isinstance(piles, dict) or set(piles) != set(VIRTUES):
         raise ValueError(f"piles must be an object with {', '.join(VIRTUES)}, got {shown(piles)}")
     for virtue in VIRTUES:
         values = list_of(f"piles.{virtue}", piles[virtue])
@@ -327,7 +327,9 @@ def _check_quests(state: np.void) -> None:
     shown_quests, pile = int(state["open_quests"]).bit_count(), int(state["quest_pile_size"])
     full = shown_quests == OPEN_QUESTS or not pile
     if shown_quests > OPEN_QUESTS or (int(state["phase"]) == CHOOSE_PHASE and not full):
-        raise ValueError(f"open_quests are {OPEN_QUESTS} when a round begins, while there are some, got {shown_quests}")
+        raise ValueError(
+            f"open_quests must be {OPEN_QUESTS} when a round begins, or all if the pile is empty, got {shown_quests}"
+        )
 
 
 def _check_bids(state: np.void) -> None:

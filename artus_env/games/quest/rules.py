@@ -83,6 +83,16 @@ def cards_in(cards):
 
 
 @jit
+def nth_card(cards, nth):
+    """The kind of card number `nth` of the cards in a number, in the order of the box."""
+    kind = 0
+    while nth >= count(cards, kind):
+        nth -= count(cards, kind)
+        kind += 1
+    return kind
+
+
+@jit
 def hand(g, player):
     """All virtue cards in a player's hand, by kind, those that are bid among them."""
     return int(g["start_cards"][player]) + int(g["taken"][player])
@@ -99,11 +109,11 @@ def lay_back(g, player, kind):
 
 
 @jit
-def payment(g, player, virtue, need):
-    """The lowest card of a virtue that a player can lay back for a requirement of value `need`: its kind, -1: none."""
+def payment(cards, virtue, need):
+    """The lowest of some cards that can be laid back for a requirement of value `need`: its kind, -1: none."""
     for value in range(need, MAX_VALUE + 1):
         kind = MAX_VALUE * virtue + value - 1
-        if count(hand(g, player), kind) > 0:
+        if count(cards, kind) > 0:
             return kind
     return -1
 
@@ -184,16 +194,6 @@ def deal_start_cards(t, g, seed):
         kind = nth_card(int(g["piles"]), below(random_bits(seed, CARD_STREAM + nth), left - nth))
         g["piles"] -= one(kind)
         g["start_cards"][nth // START_CARDS] += one(kind)
-
-
-@jit
-def nth_card(cards, nth):
-    """The kind of card number `nth` of the cards in a number, in the order of the box."""
-    kind = 0
-    while nth >= count(cards, kind):
-        nth -= count(cards, kind)
-        kind += 1
-    return kind
 
 
 @jit
@@ -413,7 +413,7 @@ def pay_quest(t, g, player, quest):
     for virtue in range(NUM_VIRTUES):
         need = int(t["needs"][quest, virtue])
         if need > 0:
-            kind = payment(g, player, virtue, need)
+            kind = payment(hand(g, player), virtue, need)
             lay_back(g, player, kind)
             for lower in range(MAX_VALUE * virtue + need - 1, kind):
                 g["excluded"][player] = int(g["excluded"][player]) | one(lower)
