@@ -99,6 +99,8 @@ PERFT = {
     ("magpies", "standard", 3, 1): [3, 9, 27, 81, 243, 729, 2187, 6561],
     ("artus", "beginner", 2, 1): [24, 552, 12144],
     ("artus", "advanced", 3, 1): [24, 552, 12144],
+    ("quest", "standard", 2, 1): [11, 112, 1040, 8824],  # choosing; tests/quest has a second reading of the rest
+    ("quest", "standard", 4, 1): [11, 115, 1140, 10680],
 }
 
 
