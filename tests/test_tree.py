@@ -118,6 +118,6 @@ def test_actions_of_any_number_have_edges():
 def test_settings_come_from_the_game_unless_given():
     definition = SimpleNamespace(judge_weight=0.25)
     tables = np.zeros(1, TABLES)
-    view = SimpleNamespace(definition=definition, tables=tables)
-    assert IsmctsAgent()._settings(view)[:4] == (0.25, 0.8, 1.0, 0.08), "this game's scale is 1"
-    assert IsmctsAgent(weight=0.5, scale=9, temperature=3)._settings(view)[:4] == (0.5, 9.0, 1.0, 3.0)
+    view, state = SimpleNamespace(definition=definition, tables=tables), game(0)
+    assert IsmctsAgent()._settings(view, state)[:4] == (0.25, 0.8, 1.0, 0.08), "this game's scale is 1"
+    assert IsmctsAgent(weight=0.5, scale=9, temperature=3)._settings(view, state)[:4] == (0.5, 9.0, 1.0, 3.0)

@@ -241,12 +241,12 @@ def chances(t, g, mode, players, worth):
     total = 0
     for player in range(players):
         total += int(g["scores"][player])
-    spread = doubt(t, g) / scale(t)
+    spread = doubt(t, g) / scale(t, g)
     highest = -math.inf
     for player in range(players):
         if mode == POINTS:  # what was made so far has been paid
             own = int(g["scores"][player])
-            worth[player] += (own - (total - own) / (players - 1)) / scale(t)
+            worth[player] += (own - (total - own) / (players - 1)) / scale(t, g)
         # From the lead over the others' mean to that over everybody's.
         worth[player] *= (players - 1) / players / spread
         highest = max(highest, worth[player])

@@ -132,9 +132,10 @@ class IsmctsAgent:
             )
         bounds = shares(count, min(available_cores(), count, MOST_TOGETHER // self.simulations))
         memory = self._memory(len(bounds) - 1, self.simulations, view)
+        settings = self._settings(view, states[0])
         actions = np.empty(count, np.int64)
         arguments = (
-            view.tables, states, view.legal_bits, view.keys, self.simulations, self._settings(view), memory, actions,
+            view.tables, states, view.legal_bits, view.keys, self.simulations, settings, memory, actions,
         )  # fmt: skip
         run_shares(search, search_shares, arguments, bounds, kind=self.simulations)
         return actions
@@ -162,11 +163,11 @@ class IsmctsAgent:
                 index = int(tree.edges[index]["next"])
         return actions, visits
 
-    def _settings(self, view: View) -> Settings:
-        """The settings with what the game says where nothing was given."""
+    def _settings(self, view: View, state: np.void) -> Settings:
+        """The settings with what the game says, of any of its states, where nothing was given."""
         weight, scale, temperature = self._given
         exploration, tries, horizon = self._others
-        margin = points_of_margin(view.tables[0])
+        margin = points_of_margin(view.tables[0], state)
         return Settings(
             float(view.definition.judge_weight if weight is None else weight),
             float(CLEAR_LEAD * margin if scale is None else scale),
@@ -186,7 +187,7 @@ class IsmctsAgent:
         end = time.perf_counter() + self.seconds
         most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
         memory = Memory(*(part[0] for part in self._memory(1, most, view)))
-        settings = self._settings(view)
+        settings = self._settings(view, state)
         for first in range(0, most, CHUNK):
             simulate(view.tables[0], state, key, first, min(CHUNK, most - first), settings, memory)
             if self.seconds and time.perf_counter() >= end:

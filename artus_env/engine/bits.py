@@ -46,6 +46,11 @@ def unpack32_reversed(bits: int, out: np.ndarray, start: int) -> None:
     out[start : start + 32] = [int(bits) >> 31 - lane & 1 for lane in range(32)]
 
 
+def unpack_nibbles(digits: int, out: np.ndarray, start: int) -> None:
+    """Write the sixteen hexadecimal digits of 64 bits, lowest first, into `out[start:start + 16]` (int8)."""
+    out[start : start + 16] = [int(digits) >> 4 * lane & 15 for lane in range(16)]
+
+
 def _counting(build: Any) -> Any:
     """Intrinsic `int64 -> int64` from an IR building function."""
 
@@ -101,6 +106,22 @@ def _storing(order: list[int]) -> Any:
     return operation
 
 
+@intrinsic
+def _store_nibbles(context: Any, digits: Any, out: Any, start: Any) -> Any:
+    """`unpack_nibbles` as a vector of numbers of four bits, widened to bytes."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        digits, out, start = arguments
+        narrow = builder.bitcast(digits, ir.VectorType(ir.IntType(4), 16))
+        vector = ir.VectorType(ir.IntType(8), 16)
+        array = context.make_array(signature.args[1])(context, builder, out)
+        target = builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer())
+        builder.store(builder.zext(narrow, vector), target, align=1)
+        return context.get_dummy_value()
+
+    return types.void(digits, out, types.intp), codegen
+
+
 def _overload_storing(function: Any, implementation: Any) -> None:
     @overload(function)
     def typed(bits, out, start):
@@ -110,6 +131,7 @@ def _overload_storing(function: Any, implementation: Any) -> None:
 
 
 _overload_storing(unpack32, _storing(list(range(32))))
+_overload_storing(unpack_nibbles, _store_nibbles)
 _overload_storing(unpack64, _storing(list(range(64))))
 _overload_storing(unpack32_reversed, _storing(list(range(31, -1, -1))))
 

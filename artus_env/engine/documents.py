@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
+
 from artus_env.engine import verbs
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
@@ -54,16 +56,29 @@ def actions(definition: Definition) -> str:
 
 def rewards(definition: Definition) -> str:
     """Reward modes."""
-    scale = float(verbs.scale(definition.build_tables(definition.standard)[0]))
     lead = f"own {definition.score} - mean of the others"
     win, margin, points = reward_modes(definition.score)
     parts = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
     rows = [
         (f"`{win}`", "at the end", parts),
-        (f"`{margin}`", "at the end", lead if scale == 1 else f"({lead}) / {scale:g}"),
+        (f"`{margin}`", "at the end", _scaled(definition, lead)),
         (f"`{points}`", "every move", f"the margin, paid as it changes; sums to `{margin}`"),
     ]
     return markdown(["`reward=`", "paid", "amount"], rows)
+
+
+def _scaled(definition: Definition, lead: str) -> str:
+    """What a margin is, with the points that make one of 1, by the number of players if they differ."""
+    t, states = definition.build_tables(definition.standard)[0], np.zeros(1, definition.state_dtype)
+    scales = {}
+    for players in range(definition.min_players, definition.max_players + 1):
+        verbs.deal(t, states[0], np.uint64(0), 0, players, 0)
+        scales[players] = f"{float(verbs.scale(t, states[0])):g}"
+    by_players = ", ".join(f"{scale} with {players}" for players, scale in scales.items())
+    if len(set(scales.values())) > 1:
+        return f"({lead}) / points: {by_players} players"
+    scale = scales[definition.min_players]
+    return lead if scale == "1" else f"({lead}) / {scale}"
 
 
 def reconstructed(definition: Definition) -> str:

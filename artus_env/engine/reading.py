@@ -6,6 +6,7 @@ is too deep, too long or of another type is refused in one short line that says 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -67,3 +68,59 @@ def _short(error: Exception) -> str:
         return "brackets are nested too deep"
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+# --- positions as data ----------------------------------------------------------------------------------------------
+
+_MOST_KEYS = 5
+"""Unknown keys in a message."""
+
+
+def check_keys(data: Any, keys: tuple[str, ...]) -> None:
+    """Refuse what is no JSON object with just these keys.
+
+    Raises:
+        ValueError: With what is missing and what is unknown.
+    """
+    if not isinstance(data, dict):
+        raise ValueError(f"a position is a JSON object, got {type(data).__name__}")
+    missing = [key for key in keys if key not in data]
+    unknown = [shown(key) for key in data if key not in keys]
+    parts = [
+        f"missing: {', '.join(missing)}" if missing else "",
+        f"unknown: {', '.join(unknown[:_MOST_KEYS])}{', ...' * (len(unknown) > _MOST_KEYS)}" if unknown else "",
+    ]
+    if missing or unknown:
+        raise ValueError("; ".join(filter(None, parts)))
+
+
+def one_of(name: str, value: Any, names: Sequence[str]) -> int:
+    """The place of a text in a list of names.
+
+    Raises:
+        ValueError: If it isn't there.
+    """
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
+    return names.index(value)
+
+
+def some_of(name: str, values: Any, names: Sequence[str]) -> list[int]:
+    """The places of texts in a list of names, in the order given.
+
+    Raises:
+        ValueError: If it is no list, or one isn't there.
+    """
+    return [one_of(f"{name}[{nth}]", value, names) for nth, value in enumerate(list_of(name, values))]
+
+
+def list_of(name: str, values: Any, length: int | None = None) -> list[Any]:
+    """A list, of a certain length where one is given.
+
+    Raises:
+        ValueError: If it is none.
+    """
+    if not isinstance(values, list) or (length is not None and len(values) != length):
+        wanted = "a list" if length is None else f"a list of {length}"
+        raise ValueError(f"{name} must be {wanted}, got {shown(values)}")
+    return values

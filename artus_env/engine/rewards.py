@@ -65,7 +65,7 @@ def final_reward(t, g, mode, reward):
             total += int(g["scores"][player])
         for player in range(players):
             own = int(g["scores"][player])
-            reward[player] = (own - (total - own) / (players - 1)) / verbs.scale(t)
+            reward[player] = (own - (total - own) / (players - 1)) / verbs.scale(t, g)
 
 
 @jit
@@ -88,4 +88,4 @@ def move_reward(t, g, mode, reward):
         total += int(g["scores"][player]) + int(reward[player])
     for player in range(players):
         own = int(g["scores"][player]) + int(reward[player])
-        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.scale(t))
+        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.scale(t, g))

@@ -202,8 +202,9 @@ def outcome(t, g, player):
 
 
 @_verb(required=False)
-def scale(t):
-    """Points that make a margin of 1: a literal float. Default: 1."""
+def scale(t, g):
+    """Points that make a margin of 1, as a float; it may depend on the number of players, on nothing else of the game.
+    Default: 1."""
     return 1.0
 
 
@@ -256,4 +257,4 @@ def outlook(t, g, words, scratch, out):
 @_verb(required=False)
 def doubt(t, g):
     """By how many points the lead of a player may still change, about (a standard deviation). Default: `scale`."""
-    return scale(t)
+    return scale(t, g)

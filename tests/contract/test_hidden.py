@@ -12,6 +12,7 @@ from artus_env import Game
 from artus_env.engine import kernels, verbs
 from choices import opens_something, tells_too_much
 from every_game import positions, random_game, record_of, variants, variants_of
+from quest.positions import joust
 
 TOO_LITTLE = "public_action hides what everybody sees"
 
@@ -185,7 +186,23 @@ def hidden_hands():
     return game, viewer, cells, lambda position: tuple(sorted(position["hands"][left]))
 
 
-HIDDEN = {"magpies": hidden_bids, "royal": hidden_hands}
+def hidden_hands_and_a_bid():
+    """Two of three players have two of four starting cards each. One of them has bid, of what they hold anyway; the
+    other one is known not to have a certain card."""
+    cards = ["dragon-1", "dragon-2", "book-1", "book-2"]
+    known = {"taken": {0: ["sword-1", "lance-1"], 2: ["sword-2"]}, "excluded": {1: ["dragon-1"]}}
+    game = joust((0, 2), start_cards={0: cards[:2], 1: cards[2:]}, moves=("bid:lance-1",), **known)
+    hands = [(one, two) for one in combinations(cards, 2) for two in combinations(cards, 2) if not {*one} & {*two}]
+    bids = [(), ("sword-1",), ("lance-1",), ("sword-1", "lance-1")]
+    cells = [(*hand, bid) for hand in hands if "dragon-1" not in hand[1] for bid in bids]
+
+    def read(position):
+        return (*map(tuple, position["start_cards"][:2]), tuple(position["bids"][0]))
+
+    return game, 2, cells, read
+
+
+HIDDEN = {"magpies": hidden_bids, "royal": hidden_hands, "quest": hidden_hands_and_a_bid}
 """By game: a position, a viewer, all equally likely things that they don't know, and how to read them from a
 position. Artus has its own in tests/artus."""
 

@@ -55,7 +55,7 @@ def test_rewards_are_what_the_scores_say(variant):
             total[running] += reward[running]
         ends[mode] = total, batch.final_scores.astype(float), batch
     total, scores, batch = ends["margin"]
-    scale = float(verbs.scale(batch.tables[0]))
+    scale = float(verbs.scale(batch.tables[0], batch.states[0]))
     margin = (scores - (scores.sum(axis=1, keepdims=True) - scores) / (players - 1)) / scale
     np.testing.assert_allclose(total, margin, atol=1e-4)
     np.testing.assert_allclose(ends[definition.score][0], margin, atol=1e-3)

@@ -6,12 +6,12 @@ Players come in turn order from the viewer, seats by their distance behind the K
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from artus_env.engine.bits import highest_bit, popcount, unpack32, unpack32_reversed
+from artus_env.engine.features import Feature, bounds_of, scale_of
 from artus_env.engine.jit import jit
 from artus_env.games.artus.actions import SLOTS
 from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
@@ -22,18 +22,6 @@ NUM_SLOTS = MAX_KNIGHTS + 4
 SPARE = 32 - NUM_SEATS  # a board is 28 bits of a word of 32
 PRESTIGE_STEP = 16
 """A prestige difference is written as two digits: sixteens and the rest (-8..7), exact up to +-2 000 points."""
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A block of `size` features with the same meaning and scale."""
-
-    name: str
-    size: int
-    low: int
-    high: int
-    scale: float  # multiply by it for floats of about -1..1
-    meaning: str
 
 
 @lru_cache(maxsize=16)
@@ -123,17 +111,13 @@ def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
 
 def observation_scale(components: Components = STANDARD) -> np.ndarray:
     """Multiply an observation by it for floats of about -1..1: shape (F,), float32, a fresh array."""
-    return np.concatenate([np.full(block.size, block.scale, np.float32) for block in observation_layout(components)])
+    return scale_of(observation_layout(components))
 
 
 @lru_cache(maxsize=16)
 def observation_bounds(components: Components = STANDARD) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
-    layout = observation_layout(components)
-    low = np.concatenate([np.full(block.size, min(block.low, 0), np.int8) for block in layout])
-    high = np.concatenate([np.full(block.size, block.high, np.int8) for block in layout])
-    low.flags.writeable = high.flags.writeable = False
-    return low, high
+    return bounds_of(observation_layout(components))
 
 
 OBSERVATION_SIZE = len(observation_scale())

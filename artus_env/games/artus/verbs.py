@@ -35,6 +35,6 @@ def mask_words(t):
 
 
 @jit
-def scale(t):
+def scale(t, g):
     """A hundred points of prestige make a margin of 1."""
     return 100.0

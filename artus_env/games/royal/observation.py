@@ -6,12 +6,12 @@ compiled `observe` writes them in that order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from artus_env.engine.bits import highest_bit, lowest_bit, popcount, unpack32, unpack64
+from artus_env.engine.features import Feature, bounds_of, scale_of
 from artus_env.engine.jit import jit
 from artus_env.games.royal.components import (
     MAX_CARDS,
@@ -35,18 +35,6 @@ IN_TRUMP = 3
 """Features of a place for trumps."""
 NEAR = 3
 """Up to so many tricks from the end are told apart by flags."""
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A block of `size` features with the same meaning and scale."""
-
-    name: str
-    size: int
-    low: int
-    high: int
-    scale: float  # multiply by it for floats of about -1..1
-    meaning: str
 
 
 @lru_cache(maxsize=16)
@@ -121,17 +109,13 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
 
 def observation_scale(components: Components = STANDARD) -> np.ndarray:
     """Multiply an observation by it for floats of about -1..1: shape (F,), float32, a fresh array."""
-    return np.concatenate([np.full(block.size, block.scale, np.float32) for block in observation_layout(components)])
+    return scale_of(observation_layout(components))
 
 
 @lru_cache(maxsize=16)
 def observation_bounds(components: Components = STANDARD) -> tuple[np.ndarray, np.ndarray]:
     """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
-    layout = observation_layout(components)
-    low = np.concatenate([np.full(block.size, block.low, np.int8) for block in layout])
-    high = np.concatenate([np.full(block.size, block.high, np.int8) for block in layout])
-    low.flags.writeable = high.flags.writeable = False
-    return low, high
+    return bounds_of(observation_layout(components))
 
 
 OBSERVATION_SIZE = len(observation_scale())

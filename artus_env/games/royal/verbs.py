@@ -36,6 +36,6 @@ def mask_words(t):
 
 
 @jit
-def scale(t):
+def scale(t, g):
     """The whole course makes a margin of 1."""
     return float(int(t["fields"]))

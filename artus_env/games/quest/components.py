@@ -1,0 +1,196 @@
+"""What is in the box: virtues, action cards, quests, goals. Data only; everything else follows from it.
+
+Some facts are in no public rule text and are reconstructed here; `RECONSTRUCTED` names them. Whoever owns the box can
+change them in one place, or at run time with `components=` on every class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any, TypeVar
+
+from artus_env.engine.numbers import whole_number
+from artus_env.engine.reading import convert, shown
+
+T = TypeVar("T")
+
+MIN_PLAYERS, MAX_PLAYERS = 2, 4
+VIRTUES = ("sword", "lance", "dragon", "book")
+MAX_VALUE = 2
+CARDS = tuple(f"{virtue}-{value}" for virtue in VIRTUES for value in range(1, MAX_VALUE + 1))
+"""The kinds of virtue cards; a kind's number is its place here: MAX_VALUE * virtue + value - 1."""
+START_CARDS = 2
+"""Virtue cards that each player starts with."""
+PLACES = ("camelot", "forest", "valley", "lake", "moor", "ford", "ruin", "tower")
+QUESTS_AT_PLACE = 2
+QUESTS = tuple(f"{place}-{number}" for place in PLACES[1:] for number in range(1, QUESTS_AT_PLACE + 1))
+OPEN_QUESTS = 3
+HORSES = (2, 3, 4)
+ACTIONS = (
+    *(f"exercise-{virtue}" for virtue in VIRTUES),
+    "artus",
+    "tournament",
+    "court",
+    "quest",
+    *(f"horse-{steps}" for steps in HORSES),
+)
+"""The kinds of action cards, in the order of the box."""
+EXERCISE, ARTUS, TOURNAMENT, COURT, QUEST, HORSE = 0, 4, 5, 6, 7, 8
+MOST_POINTS = 99
+MOST_BIDS = 180
+"""Different sets of sword and lance cards."""
+RULES_VERSION = 1
+"""Goes into records; raised when the same moves would no longer give the same game."""
+
+RECONSTRUCTED = (
+    "the names of the places but forest, valley and lake",
+    "where each quest lies, what it demands and what it brings",
+    "how many virtue cards there are of each kind",
+    "how far the fourth horse goes (3)",
+)
+
+
+@dataclass(frozen=True)
+class Quest:
+    """What a quest demands and brings.
+
+    Attributes:
+        needs: The lowest value of the card of each virtue that has to be laid back, 0: none; in the order of `VIRTUES`.
+        points: Shields that it brings.
+    """
+
+    needs: tuple[int, int, int, int]
+    points: int
+
+
+_SMALL = (1, 1, 1, 1, 1, 2, 1, 2, 1, 1, 1)
+_LARGE = (1, 1, 1, 1, 2, 2, 2, 2, 1, 2, 1)
+
+
+@dataclass(frozen=True)
+class Components:
+    """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
+
+    Attributes:
+        copies: How many virtue cards there are of each kind, in the order of `CARDS`.
+        display: How many action cards of each kind are on display with 2, 3 and 4 players, in the order of `ACTIONS`.
+        choices: How many of them a player takes in a round, with 2, 3 and 4 players.
+        goals: Points that end the game with the round in which somebody has them, with 2, 3 and 4 players.
+        quests: In the order of `QUESTS`.
+        rounds: The game ends after so many rounds in any case.
+        court: Points for a book card that is laid back at court.
+        prize: Points for winning a tournament; half of them each where it is drawn.
+
+    Raises:
+        ValueError: If the parts don't fit together; the message names the part.
+    """
+
+    copies: tuple[int, ...] = (3, 2, 3, 2, 2, 2, 2, 2)
+    display: tuple[tuple[int, ...], ...] = (_SMALL, _SMALL, _LARGE)
+    choices: tuple[int, int, int] = (4, 3, 3)
+    goals: tuple[int, int, int] = (25, 20, 15)
+    quests: tuple[Quest, ...] = (
+        Quest((2, 0, 0, 0), 3),
+        Quest((2, 0, 1, 0), 5),
+        Quest((0, 2, 0, 0), 3),
+        Quest((0, 1, 0, 1), 4),
+        Quest((0, 0, 2, 0), 3),
+        Quest((0, 1, 1, 0), 4),
+        Quest((0, 0, 0, 2), 3),
+        Quest((1, 0, 0, 2), 5),
+        Quest((1, 1, 0, 0), 4),
+        Quest((1, 1, 1, 0), 6),
+        Quest((0, 1, 2, 0), 5),
+        Quest((0, 1, 1, 1), 6),
+        Quest((1, 0, 0, 1), 4),
+        Quest((2, 1, 0, 1), 7),
+    )
+    rounds: int = 30
+    court: int = 2
+    prize: int = 2
+
+    def __post_init__(self) -> None:
+        variants = MAX_PLAYERS - MIN_PLAYERS + 1
+        self._set("copies", _numbers("copies", self.copies, len(CARDS), 0, 5))
+        rows = _list("display", self.display, variants)
+        self._set("display", tuple(_numbers("display", row, len(ACTIONS), 0, 4) for row in rows))
+        self._set("choices", _numbers("choices", self.choices, variants, 1, 6))
+        self._set("goals", _numbers("goals", self.goals, variants, 1, MOST_POINTS))
+        for quest in _list("quests", self.quests, len(QUESTS)):
+            if not isinstance(quest, Quest):
+                raise ValueError(f"quests needs Quest objects, got {shown(quest)}")
+            if not any(_numbers("quests: needs", quest.needs, len(VIRTUES), 0, MAX_VALUE)):
+                raise ValueError(f"quests: each demands something, got {shown(quest)}")
+            whole_number("quests: points", quest.points, 1, MOST_POINTS)
+        self._set("quests", tuple(self.quests))
+        whole_number("rounds", self.rounds, 1, MOST_POINTS)
+        whole_number("court", self.court, 0, MOST_POINTS)
+        whole_number("prize", self.prize, 0, MOST_POINTS)
+        if self.prize % 2:
+            raise ValueError(f"prize must be even, because two may share it, got {self.prize}")
+        bids = prod(copies + 1 for copies in self.copies[:4])
+        if not all(self.copies[:4]) or bids > MOST_BIDS:
+            raise ValueError(f"copies: swords and lances must be there, and make at most {MOST_BIDS} bids, got {bids}")
+        if sum(self.copies) < MAX_PLAYERS * START_CARDS:
+            raise ValueError(f"copies: {MAX_PLAYERS} players start with {START_CARDS} cards each, got {self.copies}")
+        for number, (cards, choices) in enumerate(zip(self.display, self.choices, strict=True)):
+            players = MIN_PLAYERS + number
+            if cards[TOURNAMENT] > 2:
+                raise ValueError(f"display: at most two can meet in a tournament, got {cards[TOURNAMENT]} of its cards")
+            # The last player to choose must find something that isn't a second tournament.
+            if sum(cards) - (cards[TOURNAMENT] == 2) < players * choices:
+                raise ValueError(f"display: too few cards for {players} players who take {choices} each, got {cards}")
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)  # lists are welcome, a frozen box must be hashable
+
+    @cached_property
+    def cards(self) -> tuple[int, ...]:
+        """The kind of every single virtue card, in the order of the box."""
+        return tuple(kind for kind, copies in enumerate(self.copies) for _ in range(copies))
+
+    @cached_property
+    def hash(self) -> str:
+        """Tells boxes apart in records and saved agents: 16 hex digits."""
+        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def __hash__(self) -> int:
+        return hash(self.hash)  # worked out once: every new game looks its tables up with it
+
+    def replace(self, **changes: Any) -> Components:
+        """A copy with other parts."""
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Components:
+        """The box that `to_dict` described.
+
+        Raises:
+            ValueError: If it is none; the message names the part.
+        """
+        try:
+            return cls(**{**data, "quests": tuple(convert(quest, Quest) for quest in data["quests"])})
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"components: {shown(str(error), 200)}") from None
+
+
+def _list(name: str, values: Iterable[T], length: int) -> tuple[T, ...]:
+    if isinstance(values, str) or not isinstance(values, Iterable) or len(found := tuple(values)) != length:
+        raise ValueError(f"{name} must be a list of {length}, got {shown(values)}")
+    return found
+
+
+def _numbers(name: str, values: Iterable[int], length: int, low: int, high: int) -> tuple[int, ...]:
+    return tuple(whole_number(name, value, low, high) for value in _list(name, values, length))
+
+
+STANDARD = Components()

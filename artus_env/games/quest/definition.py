@@ -1,0 +1,32 @@
+"""The King's quests as the engine sees them."""
+
+from __future__ import annotations
+
+from artus_env.engine.definition import Definition
+from artus_env.games.quest import moves, observation, position, verbs
+from artus_env.games.quest.actions import action_table, build_tables
+from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD
+from artus_env.games.quest.state import STATE
+
+QUEST = Definition(
+    name="quest",
+    title="By order of the King",
+    rules=position.RULES,
+    rules_version=RULES_VERSION,
+    min_players=MIN_PLAYERS,
+    max_players=MAX_PLAYERS,
+    score="points",
+    verbs=(verbs,),
+    standard=STANDARD,
+    state_dtype=STATE,
+    build_tables=build_tables,
+    action_table=action_table,
+    observation_bounds=observation.observation_bounds,
+    observation_scale=observation.observation_scale,
+    to_dict=position.to_dict,
+    from_dict=position.from_dict,
+    move_text=moves.move_text,
+    action_meaning=moves.action_meaning,
+    actions_like=moves.actions_like,
+    reconstructed=RECONSTRUCTED,
+)

@@ -1,0 +1,211 @@
+"""What a player sees, as int8 features: one layout for 2 to 4 players and every box, seen from that player's seat.
+
+Players come in turn order from the viewer. `LAYOUT` names every feature; the compiled `observe` writes them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_env.engine.bits import lowest_bit, unpack32, unpack64, unpack_nibbles
+from artus_env.engine.features import Feature, bounds_of, flags, scale_of, starts_of
+from artus_env.engine.jit import jit
+from artus_env.games.quest.actions import BID_KINDS
+from artus_env.games.quest.components import (
+    ACTIONS,
+    CARDS,
+    HORSE,
+    HORSES,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    MOST_POINTS,
+    PLACES,
+    QUESTS,
+    QUESTS_AT_PLACE,
+    START_CARDS,
+    VIRTUES,
+    Components,
+)
+from artus_env.games.quest.rules import CAMELOT, cards_in, count, goal, hand, jousters, kinds_of, missing, steps_between
+from artus_env.games.quest.state import CHOOSE_PHASE, DIGIT, OVER
+
+MOST = 127
+"""What int8 can hold; points beyond it are none that a game ends with."""
+FARTHEST = len(PLACES) // 2
+NUM_PLACES, NUM_QUESTS = len(PLACES), len(QUESTS)
+NUM_VIRTUES = len(VIRTUES)
+
+
+def _counts(name: str, names: tuple[str, ...], most: int, scale: float, meaning: str) -> Feature:
+    return Feature(name, len(names), 0, most, scale, f"{meaning}: {', '.join(names)}")
+
+
+def _of_player(turn: int) -> tuple[Feature, ...]:
+    who = f"player +{turn}" if turn else "the viewer"
+
+    def number(name: str, low: int, high: int, scale: float, meaning: str) -> Feature:
+        return Feature(f"{name} of {who}", 1, low, high, scale, meaning)
+
+    return (
+        number("points", 0, MOST, 0.05, "points"),
+        number("points to go", -MOST, MOST, 0.05, "points that are missing to the goal"),
+        number("lead", -MOST, MOST, 0.1, "the viewer's points minus theirs"),
+        number("way home", 0, FARTHEST, 0.25, "steps from the knight to Camelot"),
+        number("best ride", 0, NUM_PLACES, 0.25, "steps of the fastest horse not yet used"),
+        number("starting cards", 0, START_CARDS, 0.5, "starting cards that nobody else has seen"),
+        number("goal reached", 0, MAX_PLAYERS, 0.5, "in which order the goal was reached, 0: not yet"),
+        _counts(f"actions of {who}", ACTIONS, 4, 0.5, "action cards not yet used"),
+        _counts(f"cards of {who}", CARDS, 5, 0.5, "cards taken openly" if turn else "virtue cards in hand"),
+        _counts(f"possible starting cards of {who}", CARDS, 1, 1.0,
+                "whether a hidden starting card can be of this kind (0 for the viewer)"),
+        flags(f"tent of {who}", MAX_PLAYERS, "place in the turn order (one-hot)"),
+        flags(f"place of {who}", NUM_PLACES, f"where the knight is (one-hot): {', '.join(PLACES)}"),
+        flags(f"state of {who}", 4, "is to move, still has to bid, started the game, has a tournament card in Camelot"),
+        _counts(f"quests of {who}", QUESTS, 1, 1.0, "quests in hand"),
+        _counts(f"paid quests of {who}", QUESTS, 1, 1.0, "those of them that the cards above pay for"),
+    )  # fmt: skip
+
+
+LAYOUT = (
+    *(feature for turn in range(MAX_PLAYERS) for feature in _of_player(turn)),
+    flags("phase", 3, "choose, act, bid (one-hot); all 0 when the game is over"),
+    flags("players", MAX_PLAYERS - MIN_PLAYERS + 1, "2, 3 or 4 players (one-hot)"),
+    _counts("open quests", QUESTS, 1, 1.0, "quests that lie open"),
+    Feature("round", 1, 0, MOST_POINTS, 0.05, "number of the round"),
+    Feature("rounds to come", 1, 0, MOST_POINTS, 0.05, "rounds after this one, if nobody reaches the goal"),
+    Feature("choices", 1, 0, 6, 0.25, "action cards that the player to move has still to take in this round"),
+    Feature("quest pile", 1, 0, NUM_QUESTS, 0.1, "quests in the pile"),
+    _counts("own bid", CARDS[:BID_KINDS], 5, 0.5, "cards that the viewer has bid"),
+    _counts("piles", CARDS, 5, 0.5, "virtue cards on the open piles"),
+    _counts("hidden cards", CARDS, 5, 0.5, "starting cards of the others, all together"),
+    _counts("display", ACTIONS, 4, 0.5, "action cards on display"),
+    _counts("shields", QUESTS, MOST_POINTS, 0.15, "what each quest brings, of those open or in the viewer's hand"),
+    _counts("missing", QUESTS, NUM_VIRTUES, 0.5, "of these: cards that the viewer lacks for it"),
+    _counts("way", QUESTS, FARTHEST, 0.25, "of these: steps from the viewer's knight to its place"),
+    _counts("ring", PLACES, NUM_PLACES - 1, 0.15, "steps from Camelot, always the same way round"),
+    _counts("ride", PLACES, FARTHEST, 0.25, "steps from the viewer's knight, the shorter way round"),
+)
+"""The blocks of an observation, in order. Flags are written as bits, many at a time, and numbers behind them."""
+
+_STARTS = starts_of(LAYOUT)
+PHASE, OPEN, ROUND, OWN_BID, PILES, HIDDEN, DISPLAY, SHIELDS, MISSING, WAY, RING, RIDE = (
+    _STARTS[name]
+    for name in (
+        "phase", "open quests", "round", "own bid", "piles", "hidden cards", "display", "shields", "missing", "way",
+        "ring", "ride",
+    )
+)  # fmt: skip
+LENGTH = sum(block.size for block in LAYOUT)
+SEAT = sum(block.size for block in _of_player(0))
+"""Features of each player."""
+HELD, TAKEN, FLAGS, PLACE, STATE, POSSIBLE, IN_HAND, PAID = (
+    _STARTS[f"{name} of the viewer"]
+    for name in ("actions", "cards", "tent", "place", "state", "possible starting cards", "quests", "paid quests")
+)
+"""Where blocks begin, those of a player behind the player's first one."""
+
+
+def observation_scale(components: Components) -> np.ndarray:
+    """Multiply an observation by it for floats of about -1..1: shape (F,), float32."""
+    return scale_of(LAYOUT)
+
+
+def observation_bounds(components: Components) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
+    return bounds_of(LAYOUT)
+
+
+@jit
+def clipped(number):
+    """Into int8."""
+    return max(-MOST, min(MOST, number))
+
+
+@jit
+def observe(t, g, viewer, out):
+    """Write what `viewer` knows into `out`: shape (F,), int8.
+
+    Flags and counts are written many at a time; what these write too much is overwritten by the blocks that follow.
+    """
+    for start in range(0, LENGTH - 64, 64):
+        unpack64(0, out, start)
+    unpack64(0, out, LENGTH - 64)
+    players, phase = int(g["num_players"]), int(g["phase"])
+    hidden = int(t["copies"]) - int(g["piles"]) - int(g["start_cards"][viewer])
+    tents = 0
+    for tent in range(players):
+        player = int(g["tents"][tent])
+        hidden -= int(g["taken"][player])
+        tents |= tent << DIGIT * player
+    joust, possible = jousters(g), kinds_of(hidden)
+    player = viewer
+    for seat in range(players):
+        observe_player(t, g, viewer, player, count(tents, player), joust, possible, out, SEAT * seat)
+        player = player + 1 if player + 1 < players else 0
+
+    bits = int(g["open_quests"]) << OPEN - PHASE | 1 << 3 + players - MIN_PLAYERS
+    unpack32(bits | 1 << phase if phase != OVER else bits, out, PHASE)
+    unpack_nibbles(int(g["bids"][viewer]), out, OWN_BID)
+    unpack_nibbles(int(g["piles"]), out, PILES)
+    unpack_nibbles(hidden, out, HIDDEN)
+    unpack_nibbles(int(g["display"]), out, DISPLAY)
+    out[ROUND] = g["round"]
+    out[ROUND + 1] = int(t["rounds"]) - int(g["round"])
+    taken = cards_in(int(g["actions"][int(g["player"])]))
+    out[ROUND + 2] = int(t["choices"][players]) - taken if phase == CHOOSE_PHASE else 0
+    out[ROUND + 3] = g["quest_pile_size"]
+
+    place, cards = int(g["places"][viewer]), hand(g, viewer)
+    quests = int(g["open_quests"]) | int(g["quests"][viewer])
+    while quests != 0:
+        quest = lowest_bit(quests)
+        quests &= quests - 1
+        out[SHIELDS + quest] = t["shields"][quest]
+        out[MISSING + quest] = missing(t, quest, cards)
+        out[WAY + quest] = steps_between(g, place, quest // QUESTS_AT_PLACE + 1)
+    for other in range(NUM_PLACES):
+        out[RING + other] = g["spots"][other]
+        out[RIDE + other] = steps_between(g, place, other)
+
+
+@jit
+def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
+    """One player's block, which begins at `o`.
+
+    Args:
+        joust: Players in the tournament, as bits.
+        possible: Kinds that the others' starting cards can be, as digits.
+    """
+    points, place, quests = int(g["scores"][player]), int(g["places"][player]), int(g["quests"][player])
+    starting, cards, actions = (
+        cards_in(int(g["start_cards"][player])),
+        int(g["taken"][player]),
+        int(g["actions"][player]),
+    )
+    if player == viewer:
+        cards += int(g["start_cards"][player])
+    unpack_nibbles(actions, out, o + HELD)
+    unpack_nibbles(cards, out, o + TAKEN)
+    if player != viewer and starting > 0:
+        unpack_nibbles(possible & ~int(g["excluded"][player]), out, o + POSSIBLE)
+    bits = 1 << tent | 1 << PLACE - FLAGS + place | quests << IN_HAND - FLAGS
+    bits |= (player == int(g["player"])) << STATE - FLAGS
+    bits |= (int(g["bidding"]) >> player & 1) << STATE - FLAGS + 1
+    bits |= (player == int(g["start_player"])) << STATE - FLAGS + 2
+    bits |= (joust >> player & 1) << STATE - FLAGS + 3
+    while quests != 0:
+        quest = lowest_bit(quests)
+        quests &= quests - 1
+        bits |= (missing(t, quest, cards) == 0) << PAID - FLAGS + quest
+    unpack64(bits, out, o + FLAGS)
+    out[o] = clipped(points)
+    out[o + 1] = clipped(goal(t, g) - points)
+    out[o + 2] = clipped(int(g["scores"][viewer]) - points)
+    out[o + 3] = steps_between(g, place, CAMELOT)
+    best_ride = 0
+    for horse in range(len(HORSES)):
+        if count(actions, HORSE + horse) > 0:
+            best_ride = max(best_ride, int(t["steps"][horse]))
+    out[o + 4] = best_ride
+    out[o + 5] = starting
+    out[o + 6] = g["reached"][player]

@@ -1,0 +1,558 @@
+"""The rules of the King's quests, written once: scalar functions on one game `g` (a `STATE` record) and the box `t`
+(`TABLES`).
+
+All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
+keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
+
+A *kind* is the number of a virtue card in `CARDS` or of an action card in `ACTIONS`. Cards in hand are starting cards
+and cards that were taken openly; cards that are bid stay among them until bids are open.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_env.engine.bits import add, lowest_bit, popcount
+from artus_env.engine.jit import jit
+from artus_env.engine.rng import below, random_bits
+from artus_env.games.quest.actions import (
+    ARTUS_ACTIONS,
+    BID,
+    BID_KINDS,
+    BOOKS,
+    COURT_ACTIONS,
+    DONE,
+    EXERCISE_ACTIONS,
+    HORSE_ACTIONS,
+    QUEST_ACTIONS,
+    TAKE,
+)
+from artus_env.games.quest.components import (
+    ACTIONS,
+    ARTUS,
+    CARDS,
+    COURT,
+    EXERCISE,
+    HORSE,
+    HORSES,
+    MAX_PLAYERS,
+    MAX_VALUE,
+    OPEN_QUESTS,
+    PLACES,
+    QUEST,
+    QUESTS,
+    QUESTS_AT_PLACE,
+    START_CARDS,
+    TOURNAMENT,
+    VIRTUES,
+)
+from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, DIGIT, OVER
+
+CAMELOT = 0
+NUM_ACTION_CARDS, NUM_CARDS, NUM_PLACES, NUM_QUESTS = len(ACTIONS), len(CARDS), len(PLACES), len(QUESTS)
+NUM_HORSES, NUM_VIRTUES = len(HORSES), len(VIRTUES)
+DIGITS = (1 << DIGIT) - 1
+ONES = sum(1 << DIGIT * kind for kind in range(NUM_CARDS))
+LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(NUM_VIRTUES))
+"""A digit 1 for the kinds of value 1."""
+EIGHTS = 8 * ONES
+ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
+START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
+"""Numbers of the deal's random stream: the first of each kind of shuffle."""
+
+
+# --- cards and places --------------------------------------------------------------------------------------------
+
+
+@jit
+def one(kind):
+    """A single card of a kind, as a digit of a number (see `state.DIGIT`)."""
+    return 1 << DIGIT * kind
+
+
+@jit
+def count(cards, kind):
+    """How many of the cards in a number are of a kind."""
+    return cards >> DIGIT * kind & DIGITS
+
+
+@jit
+def cards_in(cards):
+    """How many cards there are in a number; fewer than fifteen."""
+    return cards % DIGITS  # like the remainder by nine of the sum of decimal digits
+
+
+@jit
+def nth_card(cards, nth):
+    """The kind of card number `nth` of the cards in a number, in the order of the box."""
+    kind = 0
+    while nth >= count(cards, kind):
+        nth -= count(cards, kind)
+        kind += 1
+    return kind
+
+
+@jit
+def hand(g, player):
+    """All virtue cards in a player's hand, by kind, those that are bid among them."""
+    return int(g["start_cards"][player]) + int(g["taken"][player])
+
+
+@jit
+def lay_back(g, player, kind):
+    """Lay a virtue card back on its pile: one that was taken openly where there is one, else a starting card."""
+    if count(int(g["taken"][player]), kind) > 0:
+        g["taken"][player] -= one(kind)
+    else:
+        g["start_cards"][player] -= one(kind)
+    g["piles"] += one(kind)
+
+
+@jit
+def payment(cards, virtue, need):
+    """The lowest of some cards that can be laid back for a requirement of value `need`: its kind, -1: none."""
+    for value in range(need, MAX_VALUE + 1):
+        kind = MAX_VALUE * virtue + value - 1
+        if count(cards, kind) > 0:
+            return kind
+    return -1
+
+
+@jit
+def steps_between(g, place, other):
+    """Steps between two places, the shorter way round the ring."""
+    steps = abs(int(g["spots"][place]) - int(g["spots"][other]))
+    return min(steps, NUM_PLACES - steps)
+
+
+@jit
+def kinds_of(cards):
+    """The kinds of cards in a number: a digit 1 for each."""
+    return (cards | cards >> 1 | cards >> 2 | cards >> 3) & ONES
+
+
+@jit
+def missing(t, quest, cards):
+    """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
+    kinds = kinds_of(cards)
+    met = kinds | kinds >> DIGIT & LOW_KINDS
+    return popcount(int(t["demands"][quest]) & ~met)
+
+
+@jit
+def can_fulfil(t, g, player, quest):
+    """Whether a player is at the place of a quest and holds a card for each of its requirements."""
+    return int(g["places"][player]) == quest // QUESTS_AT_PLACE + 1 and missing(t, quest, hand(g, player)) == 0
+
+
+@jit
+def tent_of(g, player):
+    """The tent of a player: their place in the turn order, from 0."""
+    tent = 0
+    while int(g["tents"][tent]) != player:
+        tent += 1
+    return tent
+
+
+@jit
+def jousters(g):
+    """Players who take part in the tournament, as bits: those with its card whose knights are in Camelot."""
+    players = 0
+    for player in range(int(g["num_players"])):
+        if count(int(g["actions"][player]), TOURNAMENT) > 0 and int(g["places"][player]) == CAMELOT:
+            players |= 1 << player
+    return players
+
+
+@jit
+def goal(t, g):
+    """Points that end the game."""
+    return int(t["goals"][int(g["num_players"])])
+
+
+# --- dealing -----------------------------------------------------------------------------------------------------
+
+
+@jit
+def shuffle(cards, start, size, seed, stream):
+    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed."""
+    for last in range(size - 1, 0, -1):
+        other = below(random_bits(seed, stream + last), last + 1)
+        card = cards[start + last]
+        cards[start + last] = cards[start + other]
+        cards[start + other] = card
+
+
+@jit
+def deal_start_cards(t, g, seed):
+    """Two virtue cards for each player, drawn from all; the rest goes to the piles."""
+    left = 0
+    for kind in range(NUM_CARDS):
+        left += count(int(t["copies"]), kind)
+    g["piles"] = t["copies"]
+    for nth in range(START_CARDS * int(g["num_players"])):
+        kind = nth_card(int(g["piles"]), below(random_bits(seed, CARD_STREAM + nth), left - nth))
+        g["piles"] -= one(kind)
+        g["start_cards"][nth // START_CARDS] += one(kind)
+
+
+@jit
+def open_quests(g):
+    """Fill the display up to three open quests, as far as the pile goes."""
+    while popcount(int(g["open_quests"])) < OPEN_QUESTS and int(g["quest_pile_size"]) > 0:
+        place = NUM_QUESTS - int(g["quest_pile_size"])
+        g["open_quests"] = int(g["open_quests"]) | 1 << int(g["quest_pile"][place])
+        g["quest_pile"][place] = -1
+        g["quest_pile_size"] -= 1
+
+
+@jit
+def deal(t, g, seed, start_player, num_players, rule_set):
+    """Set up a new game: two virtue cards each, three open quests, knights in Camelot, the ring in random order.
+
+    Tents are drawn by lot; a given start player (not -1) has the first one, and the others draw for the rest.
+    """
+    for player in range(MAX_PLAYERS):
+        g["scores"][player], g["quests"][player], g["excluded"][player] = 0, 0, 0
+        g["places"][player], g["reached"][player] = CAMELOT, 0
+        g["tents"][player] = player if player < num_players else -1
+        g["start_cards"][player], g["taken"][player], g["bids"][player], g["actions"][player] = 0, 0, 0, 0
+    first = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
+    g["tents"][0], g["tents"][first] = first, 0
+    shuffle(g["tents"], 1, num_players - 1, seed, TENT_STREAM)
+    g["start_player"], g["player"], g["num_players"], g["rule_set"] = first, first, num_players, rule_set
+    g["phase"], g["round"], g["lots"], g["bidding"] = CHOOSE_PHASE, 1, 0, 0
+    g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
+    for place in range(NUM_PLACES):
+        g["spots"][place] = place
+    shuffle(g["spots"], 1, NUM_PLACES - 1, seed, RING_STREAM)
+    deal_start_cards(t, g, seed)
+    for quest in range(NUM_QUESTS):
+        g["quest_pile"][quest] = quest
+    shuffle(g["quest_pile"], 0, NUM_QUESTS, seed, QUEST_STREAM)
+    g["quest_pile_size"], g["open_quests"] = NUM_QUESTS, 0
+    open_quests(g)
+    g["display"] = t["display"][num_players]
+
+
+# --- deciding ----------------------------------------------------------------------------------------------------
+
+
+@jit
+def is_over(t, g):
+    """Whether the game has ended: with the round in which somebody reached the goal, or with the last round."""
+    return int(g["phase"]) == OVER
+
+
+@jit
+def legal(t, g, words):
+    """The legal actions: see `engine.verbs.legal`."""
+    for word in range(len(words)):
+        words[word] = 0
+    phase, player = int(g["phase"]), int(g["player"])
+    if phase == CHOOSE_PHASE:
+        for kind in range(NUM_ACTION_CARDS):
+            second = kind == TOURNAMENT and count(int(g["actions"][player]), kind) > 0
+            if count(int(g["display"]), kind) > 0 and not second:
+                add(words, TAKE + kind)
+    elif phase == ACT_PHASE:
+        if int(g["places"][player]) == CAMELOT:
+            _legal_in_camelot(g, player, words)
+        else:
+            _legal_outside(t, g, player, words)
+        _legal_rides(t, g, player, words)
+        add(words, DONE)
+    elif phase == BID_PHASE:
+        _legal_bids(t, g, player, words)
+
+
+@jit
+def _legal_in_camelot(g, player, words):
+    """Exercise a virtue whose pile has cards; take an open quest."""
+    cards = int(g["actions"][player])
+    for kind in range(NUM_CARDS):
+        if count(cards, EXERCISE + kind // MAX_VALUE) > 0 and count(int(g["piles"]), kind) > 0:
+            add(words, EXERCISE_ACTIONS + kind)
+    if count(cards, ARTUS) > 0:
+        quests = int(g["open_quests"])
+        while quests != 0:
+            add(words, ARTUS_ACTIONS + lowest_bit(quests))
+            quests &= quests - 1
+
+
+@jit
+def _legal_outside(t, g, player, words):
+    """Lay a book back at court; do a quest at its place."""
+    cards = int(g["actions"][player])
+    if count(cards, COURT) > 0:
+        for nth in range(MAX_VALUE):
+            if count(hand(g, player), BOOKS + nth) > 0:
+                add(words, COURT_ACTIONS + nth)
+    if count(cards, QUEST) > 0:
+        quests = int(g["quests"][player])
+        while quests != 0:
+            quest = lowest_bit(quests)
+            if can_fulfil(t, g, player, quest):
+                add(words, QUEST_ACTIONS + quest)
+            quests &= quests - 1
+
+
+@jit
+def _legal_rides(t, g, player, words):
+    """Ride a horse as many places as it can go, or fewer, either way round."""
+    place = int(g["places"][player])
+    for horse in range(NUM_HORSES):
+        if count(int(g["actions"][player]), HORSE + horse) > 0:
+            for other in range(NUM_PLACES):
+                if 0 < steps_between(g, place, other) <= int(t["steps"][horse]):
+                    add(words, HORSE_ACTIONS + NUM_PLACES * horse + other)
+
+
+@jit
+def _legal_bids(t, g, player, words):
+    """Alone, a player bids one card if they have one; of two, each bids any set of sword and lance cards, or none."""
+    cards = hand(g, player)
+    if popcount(jousters(g)) == 1:
+        for kind in range(BID_KINDS):
+            if count(cards, kind) > 0:
+                add(words, BID + int(t["bid_steps"][kind]))
+        if cards & ALL_BIDS * DIGITS == 0:
+            add(words, BID)
+        return
+    for bid in range(int(t["num_bids"])):
+        # A digit of the bid that is larger than that of the hand takes the eight in front of it.
+        if ((cards | EIGHTS) - int(t["bids"][bid])) & EIGHTS == EIGHTS:
+            add(words, BID + bid)
+
+
+@jit
+def points_of(t, g, action):
+    """Points that an action is certain to bring its player at once. How a bid of two ends isn't."""
+    if COURT_ACTIONS <= action < QUEST_ACTIONS:
+        return int(t["court"])
+    if QUEST_ACTIONS <= action < HORSE_ACTIONS:
+        return int(t["shields"][action - QUEST_ACTIONS])
+    if action > BID and popcount(jousters(g)) == 1:
+        return int(t["prize"])
+    return 0
+
+
+@jit
+def play(t, g, action):
+    """Carry out a legal action. Returns the points that it brought its player at once."""
+    player = int(g["player"])
+    before = int(g["scores"][player])
+    if action < EXERCISE_ACTIONS:
+        take_action_card(t, g, player, action - TAKE)
+    elif action < DONE:
+        use_action_card(t, g, player, action)
+    elif action == DONE:
+        end_turn(t, g, player)
+    else:
+        bid(t, g, player, action)
+    return int(g["scores"][player]) - before
+
+
+# --- choosing and acting -----------------------------------------------------------------------------------------
+
+
+@jit
+def take_action_card(t, g, player, kind):
+    """Take an action card from the display; after the last one, all act in tent order."""
+    g["display"] -= one(kind)
+    g["actions"][player] += one(kind)
+    players = int(g["num_players"])
+    tent = tent_of(g, player) + 1
+    if tent == players:
+        tent = 0
+        if cards_in(int(g["actions"][player])) == int(t["choices"][players]):
+            g["phase"] = ACT_PHASE
+    g["player"] = g["tents"][tent]
+
+
+@jit
+def give_back(g, player, kind):
+    """Put an action card back on display."""
+    g["actions"][player] -= one(kind)
+    g["display"] += one(kind)
+
+
+@jit
+def use_action_card(t, g, player, action):
+    """Use one action card; it goes back on display."""
+    if action < ARTUS_ACTIONS:
+        kind = action - EXERCISE_ACTIONS
+        give_back(g, player, EXERCISE + kind // MAX_VALUE)
+        g["piles"] -= one(kind)
+        g["taken"][player] += one(kind)
+    elif action < COURT_ACTIONS:
+        quest = action - ARTUS_ACTIONS
+        give_back(g, player, ARTUS)
+        g["open_quests"] = int(g["open_quests"]) & ~(1 << quest)
+        g["quests"][player] = int(g["quests"][player]) | 1 << quest
+    elif action < QUEST_ACTIONS:
+        give_back(g, player, COURT)
+        lay_back(g, player, BOOKS + action - COURT_ACTIONS)
+        award(t, g, 1 << player, int(t["court"]))
+    elif action < HORSE_ACTIONS:
+        quest = action - QUEST_ACTIONS
+        give_back(g, player, QUEST)
+        pay_quest(t, g, player, quest)
+        g["quests"][player] = int(g["quests"][player]) & ~(1 << quest)
+        award(t, g, 1 << player, int(t["shields"][quest]))
+    else:
+        ride = action - HORSE_ACTIONS
+        give_back(g, player, HORSE + ride // NUM_PLACES)
+        g["places"][player] = ride % NUM_PLACES
+
+
+@jit
+def pay_quest(t, g, player, quest):
+    """Lay back the lowest card that will do for each requirement. A higher one shows that the player has none of the
+    kinds between."""
+    for virtue in range(NUM_VIRTUES):
+        need = int(t["needs"][quest, virtue])
+        if need > 0:
+            kind = payment(hand(g, player), virtue, need)
+            lay_back(g, player, kind)
+            for lower in range(MAX_VALUE * virtue + need - 1, kind):
+                g["excluded"][player] = int(g["excluded"][player]) | one(lower)
+
+
+@jit
+def award(t, g, players, points):
+    """Give points to players (bits) at one time, and note who reaches the goal with them."""
+    order = 1
+    for player in range(int(g["num_players"])):
+        order = max(order, int(g["reached"][player]) + 1)
+    for player in range(int(g["num_players"])):
+        if players >> player & 1:
+            g["scores"][player] = int(g["scores"][player]) + points
+            if int(g["reached"][player]) == 0 and int(g["scores"][player]) >= goal(t, g):
+                g["reached"][player] = order
+
+
+@jit
+def end_turn(t, g, player):
+    """A player has acted: what they haven't used goes back, the card of the tournament aside."""
+    cards = int(g["actions"][player])
+    kept = cards & DIGITS << DIGIT * TOURNAMENT
+    g["actions"][player] = kept
+    g["display"] += cards - kept
+    tent = tent_of(g, player) + 1
+    if tent < int(g["num_players"]):
+        g["player"] = g["tents"][tent]
+        return
+    g["bidding"] = jousters(g)
+    if int(g["bidding"]) == 0:
+        end_round(t, g)
+    else:
+        g["phase"] = BID_PHASE
+        next_bidder(g)
+
+
+# --- the tournament ----------------------------------------------------------------------------------------------
+
+
+@jit
+def next_bidder(g):
+    """Of the players who still have to bid, the one with the earlier tent is to move."""
+    tent = 0
+    while not int(g["bidding"]) >> int(g["tents"][tent]) & 1:
+        tent += 1
+    g["player"] = g["tents"][tent]
+
+
+@jit
+def bid(t, g, player, action):
+    """Lay down a bid; the tournament is decided when all have bid."""
+    g["bids"][player] = t["bids"][action - BID]
+    if action == BID and popcount(jousters(g)) == 1:
+        g["excluded"][player] = int(g["excluded"][player]) | ALL_BIDS  # they hold no card that can be bid
+    g["bidding"] = int(g["bidding"]) & ~(1 << player)
+    if int(g["bidding"]) == 0:
+        end_tournament(t, g)
+    else:
+        next_bidder(g)
+
+
+@jit
+def bid_sum(g, player):
+    """What a player has bid: the sum of the cards' values."""
+    total = 0
+    for kind in range(BID_KINDS):
+        total += count(int(g["bids"][player]), kind) * (kind % MAX_VALUE + 1)
+    return total
+
+
+@jit
+def end_tournament(t, g):
+    """The highest bid wins, equal ones share, nothing bid wins nothing. All cards that were bid go back to the piles.
+
+    A single bid wins the whole prize; of two equal ones each gets half.
+    """
+    best, winners = 0, 0
+    for player in range(int(g["num_players"])):
+        total = bid_sum(g, player)
+        if total > best:
+            best, winners = total, 0
+        if total == best and total > 0:
+            winners |= 1 << player
+    for player in range(int(g["num_players"])):
+        for kind in range(BID_KINDS):
+            for _ in range(count(int(g["bids"][player]), kind)):
+                lay_back(g, player, kind)
+        g["bids"][player] = 0
+    if winners != 0:
+        award(t, g, winners, int(t["prize"]) // popcount(winners))
+    end_round(t, g)
+
+
+# --- the end of a round ------------------------------------------------------------------------------------------
+
+
+@jit
+def end_round(t, g):
+    """Action cards go back. Then the game ends, or quests are filled up and tents are given anew."""
+    finished = int(g["round"]) == int(t["rounds"])
+    for player in range(int(g["num_players"])):
+        g["display"] += int(g["actions"][player])  # cards of the tournament
+        g["actions"][player] = 0
+        finished = finished or int(g["reached"][player]) > 0
+    if finished:
+        g["phase"] = OVER
+        g["player"] = g["start_player"]
+        return
+    open_quests(g)
+    pitch_tents(g)
+    g["round"] += 1
+    g["phase"] = CHOOSE_PHASE
+    g["player"] = g["tents"][0]
+
+
+@jit
+def pitch_tents(g):
+    """Fewest points have the first tent; one lot settles the order of all who are equal."""
+    players = int(g["num_players"])
+    tie = False
+    for player in range(players):
+        g["tents"][player] = player
+        for other in range(player):
+            tie = tie or int(g["scores"][other]) == int(g["scores"][player])
+    if tie:
+        shuffle(g["tents"], 0, players, random_bits(int(g["chance"]), int(g["lots"])), 0)
+        g["lots"] += 1
+    for tent in range(1, players):  # insertion: equal ones stay in the order of the lot
+        player = int(g["tents"][tent])
+        before = tent - 1
+        while before >= 0 and int(g["scores"][int(g["tents"][before])]) > int(g["scores"][player]):
+            g["tents"][before + 1] = g["tents"][before]
+            before -= 1
+        g["tents"][before + 1] = player
+
+
+@jit
+def outcome(t, g, player):
+    """Most points win; of equal points those who reached the goal first, together if it was in one tournament."""
+    reached = int(g["reached"][player])
+    return (MAX_PLAYERS + 1) * int(g["scores"][player]) + (MAX_PLAYERS + 1 - reached if reached > 0 else 0)

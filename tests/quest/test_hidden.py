@@ -1,0 +1,284 @@
+"""What players may not know: bids that aren't open, the others' starting cards, quests to come, what lots bring."""
+
+from collections import Counter
+from itertools import combinations, product
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from artus_env import Game
+from artus_env.engine import kernels
+from quest.positions import CARDS, flat, game, joust, position
+
+DRAWS = 20
+"""Of each thing that is equally likely."""
+
+
+# --- bids ------------------------------------------------------------------------------------------------------------
+
+BIDS = ["nothing", "sword-1", "lance-2", "sword-1+sword-1+lance-2"]
+
+
+def after_bid(bid, players=3):
+    """Player 0 has bid against player 1, who is to move."""
+    cards = {
+        "taken": {0: ["sword-1", "lance-2"], 1: ["sword-2"]},
+        "start_cards": {0: ["sword-1", "dragon-1"], 1: ["book-1"]},
+    }
+    return joust((0, 1), players, moves=(f"bid:{bid}",), **cards)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_nothing_that_the_others_get_depends_on_a_bid(players):
+    games = [after_bid(bid, players) for bid in BIDS]
+    for viewer in range(1, players):
+        seen = {
+            (
+                made.observation(viewer).tobytes(),
+                str(made.to_dict(viewer)),
+                made.render(viewer),
+                made.svg(viewer),
+                made.redeal(viewer, 5).record(),
+                made.player,
+                tuple(made.scores),
+            )
+            for made in games
+        }
+        assert len(seen) == 1
+    assert len({(tuple(made.moves()), made.mask().tobytes()) for made in games}) == 1, "of the second bidder"
+    assert len({made.observation(0).tobytes() for made in games}) == len(BIDS), "the bidder sees it"
+    assert len({made.render(0) for made in games}) == len(BIDS)
+
+
+def test_all_bids_of_one_of_two_look_the_same():
+    before = joust(taken={0: ["sword-1", "sword-1", "lance-2"]})
+    actions = before.legal_actions()
+    assert {before.public_action(action, 0) for action in actions} == set(actions)
+    for viewer in (1, 2):
+        assert len({before.public_action(action, viewer) for action in actions}) == 1
+        assert not any(before.is_seen(action, viewer) for action in actions)
+
+
+def test_the_bid_of_a_lone_jouster_is_open():
+    before = joust((1,), taken={1: ["sword-1", "lance-2"]})
+    assert all(before.is_seen(action, viewer) for action in before.legal_actions() for viewer in range(3))
+
+
+def test_bids_are_known_when_the_second_one_is_made_and_ever_after():
+    before = joust(taken={0: ["sword-1"], 1: ["lance-1"]})
+    bid = before.action("bid:sword-1")
+    now = before.clone()
+    now.play(bid)
+    assert not before.is_seen(bid, 1, now)
+    now.play("bid:lance-1")
+    while not now.over and now.to_dict()["round"] < 3:
+        assert before.is_seen(bid, 1, now)
+        now.play(now.moves()[-1])
+
+
+def test_the_end_of_the_game_opens_bids_too():
+    before = joust(taken={0: ["sword-1"]}, round=30)
+    bid = before.action("bid:sword-1")
+    now = before.clone()
+    now.play(bid)
+    assert not before.is_seen(bid, 2, now)
+    now.play("bid:nothing")
+    assert now.over
+    assert before.is_seen(bid, 2, now)
+
+
+# --- redeals ---------------------------------------------------------------------------------------------------------
+
+
+def copies(cards):
+    """Single cards, equal ones told apart."""
+    return [(card, number) for number, card in enumerate(cards)]
+
+
+def splits(cards, sizes):
+    """All ways to give single cards to players who get so many of them."""
+    if not sizes:
+        yield ()
+        return
+    for hand in combinations(cards, sizes[0]):
+        for rest in splits([card for card in cards if card not in hand], sizes[1:]):
+            yield (hand, *rest)
+
+
+def sets_of_bids(cards):
+    """All different sets of swords and lances among some cards, in the order of the box."""
+    counts = Counter(card for card in cards if card.startswith(("sword", "lance")))
+    kinds = sorted(counts, key=CARDS.index)
+    for numbers in product(*(range(counts[kind] + 1) for kind in kinds)):
+        yield tuple(kind for kind, number in zip(kinds, numbers, strict=True) for _ in range(number))
+
+
+def expected(made, viewer, bidder=None):
+    """What a viewer doesn't know, and how likely each of it is, from the position as the viewer is given it.
+
+    Hands are drawn uniformly over single cards, without those that break an exclusion; then bids over different sets.
+    """
+    whole, given = made.to_dict(), made.to_dict(viewer)
+    others = [player for player in range(given["num_players"]) if player != viewer]
+    unseen = copies(card for player in others for card in whole["start_cards"][player])
+    fitting = [
+        hands
+        for hands in splits(unseen, [given["start_cards"][player] for player in others])
+        if not any(
+            card in given["excluded"][player] for player, hand in zip(others, hands, strict=True) for card, _ in hand
+        )
+    ]
+    chances = Counter()
+    for hands in fitting:
+        named = [sorted((card for card, _ in hand), key=CARDS.index) for hand in hands]
+        bids = [()]
+        if bidder is not None:
+            bids = list(sets_of_bids(named[others.index(bidder)] + given["taken"][bidder]))
+        for bid in bids:
+            chances[tuple(map(tuple, named)), bid] += 1 / len(fitting) / len(bids)
+    return others, chances
+
+
+def redealt(made, viewer, draws):
+    states = np.repeat(made._states, draws)
+    kernels.redeal(made._tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
+    return [made.definition.to_dict(state, made.components) for state in states]
+
+
+FOUR = {
+    "start_cards": {
+        0: ["sword-1", "sword-1"],
+        1: ["lance-1", "dragon-1"],
+        2: ["sword-1", "book-2"],
+        3: ["book-1", "book-2"],
+    }
+}
+REDEALS = {
+    "two players": (
+        joust(players=2, taken={0: ["sword-1", "sword-1"]}, start_cards={0: ["lance-1", "book-1"]}),
+        1, 0, ("bid:lance-1",),
+    ),
+    "three players": (
+        game(start_cards={0: ["sword-1", "sword-2"], 1: ["sword-1", "lance-1"], 2: ["sword-1", "book-1"]}), 0, None, ()
+    ),
+    "cards that are known": (
+        game(start_cards={0: ["sword-1"], 1: ["sword-1", "lance-1"], 2: ["book-1"]}, taken={1: ["lance-1"]}),
+        0, None, (),
+    ),
+    "exclusions": (
+        game(
+            start_cards={0: ["sword-2"], 1: ["sword-1", "lance-1"], 2: ["dragon-1", "book-1"]},
+            excluded={1: ["dragon-1"], 2: ["sword-1"]},
+        ), 0, None, (),
+    ),
+    "a bid": (
+        joust(taken={0: ["sword-2"]}, start_cards={0: ["sword-1", "sword-1"], 1: ["lance-1"], 2: ["book-1"]}),
+        1, 0, ("bid:sword-1+sword-2",),
+    ),
+    "a bid and exclusions, seen by somebody else": (
+        joust(
+            taken={0: ["sword-2"]}, start_cards={0: ["sword-1", "book-2"], 1: ["lance-1"], 2: ["book-1"]},
+            excluded={0: ["lance-1"], 1: ["book-1"]},
+        ), 2, 0, ("bid:nothing",),
+    ),
+    "four players": (game(4, **FOUR, excluded={3: ["sword-1", "sword-2", "lance-1", "lance-2"]}), 0, None, ()),
+    "four players, a bid": (
+        joust((1, 2), 4, **FOUR, excluded={3: ["dragon-1"]}), 3, 1, ("bid:lance-1",),
+    ),
+}  # fmt: skip
+"""Positions, a viewer, somebody whose bid they don't know, and moves before."""
+
+
+@pytest.mark.parametrize("name", REDEALS)
+def test_redeals_are_what_an_enumeration_says(name):
+    start, viewer, bidder, moves = REDEALS[name]
+    made = start.clone()
+    for move in moves:
+        made.play(move)
+    others, chances = expected(made, viewer, bidder)
+    assert len(chances) > 1
+    draws = int(DRAWS / min(chances.values()))
+    found = Counter()
+    for dealt in redealt(made, viewer, draws):
+        hands = tuple(tuple(dealt["start_cards"][player]) for player in others)
+        found[hands, tuple(dealt["bids"][bidder]) if bidder is not None else ()] += 1
+        assert dealt["start_cards"][viewer] == made.to_dict()["start_cards"][viewer]
+    assert set(found) <= set(chances)
+    chi_square = sum((found[cell] - draws * chance) ** 2 / (draws * chance) for cell, chance in chances.items())
+    freedom = len(chances) - 1
+    assert freedom - 4 * sqrt(2 * freedom) < chi_square < freedom + 4 * sqrt(2 * freedom), found
+
+
+def test_excluded_cards_are_never_dealt():
+    made = game(
+        4, start_cards=FOUR["start_cards"], excluded={1: ["book-1"], 2: ["dragon-1"], 3: ["sword-1"]}
+    )  # fmt: skip
+    for dealt in redealt(made, 0, 400):
+        for player in (1, 2, 3):
+            assert not set(dealt["start_cards"][player]) & set(dealt["excluded"][player])
+        assert sorted(flat(dealt["start_cards"][1:])) == sorted(flat(made.to_dict()["start_cards"][1:]))
+
+
+def test_with_two_players_the_other_ones_cards_follow_from_the_piles():
+    made = game(2, start_cards={0: ["sword-1", "book-2"], 1: ["lance-1", "lance-1"]})
+    assert all(dealt["start_cards"] == made.to_dict()["start_cards"] for dealt in redealt(made, 0, 50))
+
+
+def test_the_pile_of_quests_is_shuffled():
+    made = game(open_quests=["forest-1"], quest_pile=["ruin-1", "lake-1", "moor-2"])
+    orders = Counter(tuple(dealt["quest_pile"]) for dealt in redealt(made, 1, 600))
+    assert len(orders) == 6
+    assert min(orders.values()) > 60
+    other = game(open_quests=["forest-1"], quest_pile=["moor-2", "ruin-1", "lake-1"])
+    assert other.redeal(1, 3) == made.redeal(1, 3)
+
+
+def test_a_viewers_own_bid_and_cards_stay():
+    made = after_bid("lance-2")
+    for dealt in redealt(made, 0, 50):
+        assert dealt["bids"] == made.to_dict()["bids"]
+        assert dealt["start_cards"][0] == made.to_dict()["start_cards"][0]
+
+
+# --- chance ----------------------------------------------------------------------------------------------------------
+
+
+def test_chance_is_not_seen_before_a_lot_is_drawn():
+    """Two games that differ in it alone are the same to all, until equal points are settled."""
+    games = [game(turn=2, points=[1, 5, 1], chance=chance) for chance in range(8)]
+    for viewer in range(3):
+        assert len({made.observation(viewer).tobytes() for made in games}) == 1
+        assert len({str(made.to_dict(viewer)) for made in games}) == 1
+        assert len({made.redeal(viewer, 1).record() for made in games}) == 1
+    for made in games:
+        made.play("done")
+    assert len({tuple(made.to_dict()["tents"]) for made in games}) == 2
+    assert {made.to_dict(0)["lots"] for made in games} == {1}
+
+
+def test_chance_is_drawn_anew_and_keeps_to_what_readers_of_json_can_hold():
+    made = Game(num_players=3, seed=1, game="quest")
+    chances = [dealt["chance"] for dealt in redealt(made, 0, 500)]
+    assert len(set(chances)) == 500
+    assert 1 << 52 < max(chances) < 1 << 53
+
+
+def test_where_no_points_are_equal_chance_plays_no_part():
+    ends = {
+        str(game(turn=2, points=[1, 5, 3], chance=chance, moves=("done",)).to_dict()["tents"]) for chance in range(20)
+    }
+    assert ends == {"[0, 2, 1]"}
+
+
+# --- exclusions ------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_excluded_shows_to_all():
+    """In observations too: a kind that a player's starting cards can't be."""
+    parts = {"start_cards": {1: ["dragon-1"], 2: ["book-1"]}}
+    one, other = game(**parts), game(**parts, excluded={2: ["dragon-1"]})
+    assert (one.observation(0) != other.observation(0)).any()
+    assert (one.observation(1) == other.observation(1)).all(), "player 1 holds the card"
+    assert "none of them dragon-1" in other.render(0)
+    assert position(**parts, excluded={2: ["dragon-1"]}) == other.to_dict()
