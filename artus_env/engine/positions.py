@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import shown
+from artus_env.engine.reading import check_keys, list_of, one_of, shown
 
-MOST_NAMED = 5
-"""Unknown keys in a message."""
 MOST = (1 << 53) - 1
 """The largest number in a position: all readers of JSON keep it."""
 
@@ -109,22 +107,14 @@ class PlainPositions:
         Raises:
             ValueError: If anything is missing, unknown or doesn't fit; the message names it.
         """
-        if not isinstance(data, dict):
-            raise ValueError(f"a position is a JSON object, got {type(data).__name__}")
-        missing = [key for key in self.keys if key not in data]
-        unknown = [shown(key) for key in data if key not in self.keys]
-        if missing:
-            raise ValueError(f"missing: {', '.join(missing)}")
-        if unknown:
-            raise ValueError(f"unknown: {', '.join(unknown[:MOST_NAMED])}{', ...' * (len(unknown) > MOST_NAMED)}")
-        for key, known in (("game", (self.game,)), ("rules", self.rules)):
-            if data[key] not in known:
-                raise ValueError(f"{key} must be one of {', '.join(known)}, got {shown(data[key])}")
+        check_keys(data, self.keys)
+        one_of("game", data["game"], (self.game,))
+        rule_set = one_of("rules", data["rules"], self.rules)
         players = whole_number("num_players", data["num_players"], 2, self.seats)
         whole_number("player", data["player"], 0, players - 1)
         states = np.zeros(1, self.state_dtype)
         state = states[0]
-        state["rule_set"] = self.rules.index(data["rules"])
+        state["rule_set"] = rule_set
         for name in self.fields:
             shape = state[name].shape
             if name in self.by_seat:
@@ -140,9 +130,8 @@ class PlainPositions:
         """The values of a field, or of a part of it, from plain data: lists of this shape."""
         if not shape:
             return self._number(field, name, value)
-        if not isinstance(value, list) or len(value) != shape[0]:
-            raise ValueError(f"{name} must be a list of {shape[0]}, got {shown(value)}")
-        return [self._numbers(field, f"{name}[{k}]", part, shape[1:]) for k, part in enumerate(value)]
+        parts = list_of(name, value, shape[0])
+        return [self._numbers(field, f"{name}[{k}]", part, shape[1:]) for k, part in enumerate(parts)]
 
     def _number(self, field: str, name: str, value: Any) -> int:
         """The value of a field from plain data; messages call it by `name`."""

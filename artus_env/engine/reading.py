@@ -101,7 +101,7 @@ def one_of(name: str, value: Any, names: Sequence[str]) -> int:
         ValueError: If it isn't there.
     """
     if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
+        raise ValueError(f"{name} must be {'one of ' * (len(names) > 1)}{', '.join(names)}, got {shown(value)}")
     return names.index(value)
 
 

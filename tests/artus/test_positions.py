@@ -8,7 +8,6 @@ from copy import deepcopy
 import pytest
 
 from artus_env import Game
-from artus_env.games.artus.position import PositionError
 from foreign import VALUES, is_short_line, places, refusal, replaced
 from positions import BACK, position
 
@@ -43,19 +42,19 @@ FAULTS = [
     ("play", {("rules",): ["beginner"]}, "rules must be one of"),
     ("play", {("phase",): "sleep"}, "phase must be one of place, play, draw, over, got 'sleep'"),
     ("play", {("phase",): None}, "phase must be one of"),
-    ("play", {("num_players",): 1}, "num_players must be a whole number in 2..4, got 1"),
-    ("play", {("num_players",): 5}, "num_players must be a whole number in 2..4, got 5"),
-    ("play", {("num_players",): True}, "num_players must be a whole number in 2..4, got True"),
-    ("play", {("num_players",): 2.0}, "num_players must be a whole number in 2..4, got 2.0"),
-    ("play", {("num_players",): "2"}, "num_players must be a whole number in 2..4, got '2'"),
+    ("play", {("num_players",): 1}, "num_players must be in 2..4, got 1"),
+    ("play", {("num_players",): 5}, "num_players must be in 2..4, got 5"),
+    ("play", {("num_players",): True}, "num_players must be a whole number, got True"),
+    ("play", {("num_players",): 2.0}, "num_players must be a whole number, got 2.0"),
+    ("play", {("num_players",): "2"}, "num_players must be a whole number, got '2'"),
     ("play", {("num_players",): 3}, "scores must be a list of 3"),
-    ("play", {("start_player",): 2}, "start_player must be a whole number in 0..1, got 2"),
+    ("play", {("start_player",): 2}, "start_player must be in 0..1, got 2"),
     ("play", {("start_player",): False}, "start_player must be a whole number"),
-    ("play", {("turn",): -1}, "turn must be a whole number in 0..1, got -1"),
+    ("play", {("turn",): -1}, "turn must be in 0..1, got -1"),
     ("play", {("turn",): 0.0}, "turn must be a whole number"),
-    ("play", {("left",): "2"}, "left must be a whole number in 0..2, got '2'"),
+    ("play", {("left",): "2"}, "left must be a whole number, got '2'"),
     ("play", {("left",): True}, "left must be a whole number"),
-    ("play", {("left",): 3}, "left must be a whole number in 0..2, got 3"),
+    ("play", {("left",): 3}, "left must be in 0..2, got 3"),
     ("play", {("left",): 0}, "left must be 1 or 2 in phase play, got 0"),
     ("beginner", {("left",): 2}, "left must be 1 in phase play, got 2"),
     ("draw", {("left",): 2}, "left must be 1 in phase draw, got 2"),
@@ -67,7 +66,7 @@ FAULTS = [
     ("play", {("scores", 1): "7"}, "scores[1] must be a whole number"),
     ("play", {("scores", 0): True}, "scores[0] must be a whole number"),
     ("play", {("scores", 0): None}, "scores[0] must be a whole number"),
-    ("play", {("scores", 0): 10**9}, "scores[0] must be a whole number"),
+    ("play", {("scores", 0): 10**9}, "scores[0] must be in -100000..100000"),
     # --- figures
     ("play", {("seats",): [None] * 27}, "seats must be a list of 28"),
     ("play", {("seats",): "Ks . . A"}, "seats must be a list of 28"),
@@ -76,7 +75,7 @@ FAULTS = [
     ("play", {("seats", 1): {"knight": 0, "rings": 1}}, "seats[1]: a figure is"),
     ("play", {("seats", 7): {"prince": "bronze"}}, "seats[7]: a figure is"),
     ("play", {("seats", 7): {"prince": "bronze", "king": "bronze", "rings": 1}}, "seats[7]: a figure is"),
-    ("play", {("seats", 3, "knight"): 2}, "seats[3]: knight must be a whole number in 0..1, got 2"),
+    ("play", {("seats", 3, "knight"): 2}, "seats[3]: knight must be in 0..1, got 2"),
     ("play", {("seats", 3, "knight"): True}, "seats[3]: knight must be a whole number"),
     ("play", {("seats", 3, "knight"): "0"}, "seats[3]: knight must be a whole number"),
     ("play", {("seats", 7, "prince"): "gold"}, "seats[7]: colour must be one of silver, bronze, got 'gold'"),
@@ -268,7 +267,7 @@ def test_positions_that_could_not_come_about_are_welcome():
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{type(value).__name__}")
 def test_whatever_stands_in_a_position_is_a_fault_that_is_named_in_a_short_line(value):
     for faulty in (value, *(replaced(GOOD["play"], path, value) for path in places(GOOD["play"]))):
-        message = refusal(PositionError, Game.from_dict, faulty)
+        message = refusal(ValueError, Game.from_dict, faulty)
         if message is None:  # 7 points
             assert Game.from_dict(faulty).to_dict() == faulty
         else:
@@ -277,6 +276,6 @@ def test_whatever_stands_in_a_position_is_a_fault_that_is_named_in_a_short_line(
 
 @pytest.mark.parametrize("key", ["x" * 100_000, "\n\x1b[31m", 10**5000], ids=["long", "unprintable", "number"])
 def test_unknown_keys_are_named_in_a_short_line(key):
-    with pytest.raises(PositionError, match="unknown: ") as caught:
+    with pytest.raises(ValueError, match="unknown: ") as caught:
         Game.from_dict({**GOOD["play"], key: 1, **dict.fromkeys(range(1000))})
     assert is_short_line(str(caught.value))

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.reading import shown
+from artus_env.engine.numbers import whole_number
+from artus_env.engine.reading import check_keys, list_of, one_of, shown
 from artus_env.engine.wording import counted
 from artus_env.games.artus.components import (
     COLOURS,
@@ -27,12 +28,6 @@ from artus_env.games.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, P
 
 KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
 MAX_SCORE = 100_000
-MOST_NAMED = 5
-"""Unknown keys in a message."""
-
-
-class PositionError(ValueError):
-    """A position that can't be; the message names the fault."""
 
 
 def to_dict(state: np.void, components: Components, player: int | None = None) -> dict[str, Any]:
@@ -89,90 +84,59 @@ def from_dict(data: Any, components: Components) -> np.ndarray:
     """The position as a state: shape (1,), dtype `STATE`.
 
     Raises:
-        PositionError: If anything is missing, unknown or doesn't add up; the message names it.
+        ValueError: If anything is missing, unknown or doesn't add up; the message names it.
     """
-    if not isinstance(data, dict):
-        raise PositionError(f"a position is a JSON object, got {type(data).__name__}")
-    missing = [key for key in KEYS if key not in data]
-    unknown = [shown(key) for key in data if key not in KEYS]
-    if missing or unknown:
-        raise PositionError("; ".join(
-            part for part in (
-                f"missing: {', '.join(missing)}" if missing else "",
-                f"unknown: {', '.join(unknown[:MOST_NAMED])}{', ...' * (len(unknown) > MOST_NAMED)}" if unknown else "",
-            ) if part
-        ))  # fmt: skip
+    check_keys(data, KEYS)
     states = np.zeros(1, STATE)
     state = states[0]
-    n = _whole(data["num_players"], "num_players", 2, MAX_PLAYERS)
+    n = whole_number("num_players", data["num_players"], 2, MAX_PLAYERS)
     state["num_players"] = n
-    state["rule_set"] = _one_of(data["rules"], "rules", RULES)
-    state["phase"] = _one_of(data["phase"], "phase", PHASES)
-    state["start_player"] = _whole(data["start_player"], "start_player", 0, n - 1)
-    state["player"] = _whole(data["turn"], "turn", 0, n - 1)
-    state["left"] = _whole(data["left"], "left", 0, 2)
-    for player, score in enumerate(_list(data["scores"], "scores", n)):
-        state["scores"][player] = _whole(score, f"scores[{player}]", -MAX_SCORE, MAX_SCORE)
+    state["rule_set"] = one_of("rules", data["rules"], RULES)
+    state["phase"] = one_of("phase", data["phase"], PHASES)
+    state["start_player"] = whole_number("start_player", data["start_player"], 0, n - 1)
+    state["player"] = whole_number("turn", data["turn"], 0, n - 1)
+    state["left"] = whole_number("left", data["left"], 0, 2)
+    for player, score in enumerate(list_of("scores", data["scores"], n)):
+        state["scores"][player] = whole_number(f"scores[{player}]", score, -MAX_SCORE, MAX_SCORE)
     _read_seats(data["seats"], state)
     _read_cards(data, state, components)
     _check_course(state, components)
     return states
 
 
-def _whole(value: Any, name: str, low: int, high: int) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise PositionError(f"{name} must be a whole number in {low}..{high}, got {shown(value)}")
-    return value
-
-
-def _one_of(value: Any, name: str, names: tuple[str, ...]) -> int:
-    if value not in names:
-        raise PositionError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
-    return names.index(value)
-
-
-def _list(value: Any, name: str, length: int | None = None) -> list[Any]:
-    if not isinstance(value, list) or (length is not None and len(value) != length):
-        wanted = "a list" if length is None else f"a list of {length}"
-        raise PositionError(f"{name} must be {wanted}, got {shown(value)}")
-    return value
-
-
 def _read_seats(seats: Any, state: np.void) -> None:
     n = int(state["num_players"])
     royals: dict[str, list[tuple[int, int]]] = {colour: [] for colour in COLOURS}
     kings = []
-    for seat, figure in enumerate(_list(seats, "seats", NUM_SEATS)):
+    for seat, figure in enumerate(list_of("seats", seats, NUM_SEATS)):
         name = f"seats[{seat}]"
         if figure is None:
             continue
         if not isinstance(figure, dict):
-            raise PositionError(f"{name} must be null or a figure, got {shown(figure)}")
+            raise ValueError(f"{name} must be null or a figure, got {shown(figure)}")
         if set(figure) == {"knight"}:
-            owner = _whole(figure["knight"], f"{name}: knight", 0, n - 1)
+            owner = whole_number(f"{name}: knight", figure["knight"], 0, n - 1)
             state["knights"][owner] |= 1 << seat
         elif set(figure) in ({"prince", "rings"}, {"king", "rings"}):
             king = "king" in figure
             colour = figure["king" if king else "prince"]
-            _one_of(colour, f"{name}: colour", COLOURS)
+            one_of(f"{name}: colour", colour, COLOURS)
             rings = figure["rings"]
             if type(rings) is not int or (rings != 3 if king else rings not in (1, 2)):
-                raise PositionError(
+                raise ValueError(
                     f"{name}: a {'king has 3 rings' if king else 'prince has 1 or 2 rings'}, got {shown(rings)}"
                 )
             if king:
                 kings.append(seat)
             royals[colour].append((seat, rings))
         else:
-            raise PositionError(f'{name}: a figure is {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
+            raise ValueError(f'{name}: a figure is {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
                                 f'or {{"king": colour, "rings": 3}}, got {shown(figure)}')  # fmt: skip
     if len(kings) != 1:
-        raise PositionError(
-            f"there must be exactly one king, got {len(kings)}" + (f" on seats {kings}" if kings else "")
-        )
+        raise ValueError(f"there must be exactly one king, got {len(kings)}" + (f" on seats {kings}" if kings else ""))
     for index, colour in enumerate(COLOURS):
         if len(royals[colour]) != 2:
-            raise PositionError(f"there must be two {colour} royals (princes and king), got {len(royals[colour])}")
+            raise ValueError(f"there must be two {colour} royals (princes and king), got {len(royals[colour])}")
         for nth, (seat, rings) in enumerate(royals[colour]):
             royal = 2 * index + nth
             state["royals"][royal], state["rings"][royal] = seat, rings
@@ -184,28 +148,26 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
     n = int(state["num_players"])
     index = {card.name: number for number, card in enumerate(components.cards)}
     state["piles"] = state["history"] = -1
-    hands, piles, played = (_list(data[key], key, n) for key in ("hands", "piles", "played"))
+    hands, piles, played = (list_of(key, data[key], n) for key in ("hands", "piles", "played"))
     full = [card for card in components.deck if card.pile in RULE_SETS[RULES[int(state["rule_set"])]].piles]
     for player in range(n):
         if isinstance(hands[player], dict):
-            raise PositionError(f"hands[{player}] are counts: this is what a player knows, not a whole position")
+            raise ValueError(f"hands[{player}] are counts: this is what a player knows, not a whole position")
     for player in range(n):
         hand = _cards(hands[player], f"hands[{player}]", index)
         out = _cards(played[player], f"played[{player}]", index)
         if not isinstance(piles[player], dict) or set(piles[player]) != set(PILES):
-            raise PositionError(
-                f"piles[{player}] must be an object with {', '.join(PILES)}, got {shown(piles[player])}"
-            )
+            raise ValueError(f"piles[{player}] must be an object with {', '.join(PILES)}, got {shown(piles[player])}")
         left = {pile: _cards(piles[player][pile], f"piles[{player}].{pile}", index) for pile in PILES}
         for pile, cards in left.items():
             for name in cards:
                 if components.cards[index[name]].pile != pile:
-                    raise PositionError(f"piles[{player}].{pile}: {name} is no {pile} card")
+                    raise ValueError(f"piles[{player}].{pile}: {name} is no {pile} card")
         have = Counter(hand + out + [name for cards in left.values() for name in cards])
         wanted = Counter(card.name for card in full)
         for name in sorted(set(have) | set(wanted), key=lambda name: index[name]):
             if have[name] != wanted[name]:
-                raise PositionError(
+                raise ValueError(
                     f"player {player} must have {name} {_times(wanted[name])} in hand, piles and played cards "
                     "together, "
                     f"got it {_times(have[name])}"
@@ -227,9 +189,9 @@ def _card_set(names: list[str], components: Components) -> int:
 
 
 def _cards(cards: Any, name: str, index: dict[str, int]) -> list[str]:
-    for card in _list(cards, name):
+    for card in list_of(name, cards):
         if not isinstance(card, str) or card not in index:
-            raise PositionError(f"{name}: there is no card {shown(card)}; the cards are {' '.join(index)}")
+            raise ValueError(f"{name}: there is no card {shown(card)}; the cards are {' '.join(index)}")
     return list(cards)
 
 
@@ -249,7 +211,7 @@ def _check_course(state: np.void, components: Components) -> None:
         rounds = knights[start]
         expected = {player: rounds + (place < due) for place, player in enumerate(order)}
         if rounds >= NUM_KNIGHTS[n]:
-            raise PositionError(
+            raise ValueError(
                 f"phase is place, but player {start}, who places last, has all his {NUM_KNIGHTS[n]} knights"
             )
         _expect_left(left, (1,), "place")
@@ -257,7 +219,7 @@ def _check_course(state: np.void, components: Components) -> None:
         expected = dict.fromkeys(range(n), NUM_KNIGHTS[n])
     for player in range(n):
         if knights[player] != expected[player]:
-            raise PositionError(
+            raise ValueError(
                 f"player {player} must have {counted(expected[player], 'knight')} on the table, got {knights[player]}"
             )
 
@@ -268,7 +230,7 @@ def _check_course(state: np.void, components: Components) -> None:
     if phase == OVER:
         _expect_left(left, (0,), "over")
         if turn != start:
-            raise PositionError(f"when the game is over turn is the start player, {start}, got {turn}")
+            raise ValueError(f"when the game is over turn is the start player, {start}, got {turn}")
         rounds = total // a_turn
         in_turn = drawn_in_turn = 0
     elif phase == PLAY_PHASE:
@@ -282,7 +244,7 @@ def _check_course(state: np.void, components: Components) -> None:
     else:
         rounds = in_turn = drawn_in_turn = 0
     if rounds < 0:
-        raise PositionError(
+        raise ValueError(
             f"player {turn} has played too few cards ({played[turn]}) for phase {PHASES[phase]}, left {left}"
         )
     for player in range(n):
@@ -292,9 +254,9 @@ def _check_course(state: np.void, components: Components) -> None:
         plays = a_turn * turns + (in_turn if mover else 0)
         drawn = min(a_turn * turns, draws) + (drawn_in_turn if mover else 0)
         if mover and phase == DRAW_PHASE and drawn + left > draws:
-            raise PositionError(f"phase is draw, but player {player} has no cards left to draw")
+            raise ValueError(f"phase is draw, but player {player} has no cards left to draw")
         if mover and phase == PLAY_PHASE and plays + left > total:
-            raise PositionError(f"phase is play, but player {player} has no cards left to play")
+            raise ValueError(f"phase is play, but player {player} has no cards left to play")
         sizes = [int(size) for size in state["pile_sizes"][player]]
         _expect_count(player, "played cards", played[player], plays)
         _expect_count(player, "cards in hand", int(state["hands"][player]).bit_count(), hand_size + drawn - plays)
@@ -302,7 +264,7 @@ def _check_course(state: np.void, components: Components) -> None:
         for pile in (0, 1):
             most = components.pile_sizes[pile] - rules.dealt
             if sizes[pile] > most:
-                raise PositionError(
+                raise ValueError(
                     f"player {player}: {rules.dealt} cards of the {PILES[pile]} pile are dealt, "
                     f"so that at most {most} can lie there, got {sizes[pile]}"
                 )
@@ -310,9 +272,9 @@ def _check_course(state: np.void, components: Components) -> None:
 
 def _expect_left(left: int, allowed: Any, phase: str) -> None:
     if left not in allowed:
-        raise PositionError(f"left must be {' or '.join(map(str, allowed))} in phase {phase}, got {left}")
+        raise ValueError(f"left must be {' or '.join(map(str, allowed))} in phase {phase}, got {left}")
 
 
 def _expect_count(player: int, what: str, count: int, expected: int) -> None:
     if count != expected:
-        raise PositionError(f"player {player} must have {expected} {what} at this point of the game, got {count}")
+        raise ValueError(f"player {player} must have {expected} {what} at this point of the game, got {count}")

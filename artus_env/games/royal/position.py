@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import shown
+from artus_env.engine.reading import check_keys, list_of, one_of, shown
 from artus_env.engine.wording import counted
 from artus_env.games.royal.actions import build_tables
 from artus_env.games.royal.components import MAX_CARDS, MAX_PLAYERS, RULES, SUPER_TRUMPS, Components
@@ -29,8 +29,6 @@ MAX_CHANCE = (1 << 53) - 1
 """All readers of JSON keep numbers up to this one."""
 MAX_SHUFFLES = 10_000
 """Far more than a game can have, far fewer than the state can count."""
-MOST_NAMED = 5
-"""Unknown keys in a message."""
 
 
 # --- writing -----------------------------------------------------------------------------------------------------
@@ -98,21 +96,14 @@ def from_dict(data: Any, components: Components) -> np.ndarray:
     Raises:
         ValueError: If anything is missing, unknown or doesn't add up; the message names it.
     """
-    if not isinstance(data, dict):
-        raise ValueError(f"a position is a JSON object, got {type(data).__name__}")
-    missing = [key for key in KEYS if key not in data]
-    unknown = [shown(key) for key in data if key not in KEYS]
-    if missing:
-        raise ValueError(f"missing: {', '.join(missing)}")
-    if unknown:
-        raise ValueError(f"unknown: {', '.join(unknown[:MOST_NAMED])}{', ...' * (len(unknown) > MOST_NAMED)}")
-    _one_of("game", data["game"], (GAME,))
+    check_keys(data, KEYS)
+    one_of("game", data["game"], (GAME,))
     states = np.zeros(1, STATE)
     state = states[0]
     n = whole_number("num_players", data["num_players"], 2, MAX_PLAYERS)
     state["num_players"] = n
-    state["rule_set"] = _one_of("rules", data["rules"], RULES)
-    state["phase"] = _one_of("phase", data["phase"], PHASES)
+    state["rule_set"] = one_of("rules", data["rules"], RULES)
+    state["phase"] = one_of("phase", data["phase"], PHASES)
     for name, field in (("start_player", "start_player"), ("dealer", "dealer"), ("turn", "player")):
         state[field] = whole_number(name, data[name], 0, n - 1)
     state["chance"] = whole_number("chance", data["chance"], 0, MAX_CHANCE)
@@ -125,23 +116,11 @@ def from_dict(data: Any, components: Components) -> np.ndarray:
     return states
 
 
-def _one_of(name: str, value: Any, known: tuple[str, ...]) -> int:
-    if value not in known:
-        raise ValueError(f"{name} must be {'one of ' * (len(known) > 1)}{', '.join(known)}, got {shown(value)}")
-    return known.index(value)
-
-
-def _list(name: str, value: Any, length: int | None = None) -> list[Any]:
-    if not isinstance(value, list) or (length is not None and len(value) != length):
-        raise ValueError(f"{name} must be a list{f' of {length}' if length else ''}, got {shown(value)}")
-    return value
-
-
 def _read_fields(fields: Any, state: np.void, components: Components) -> None:
     """Pawns: no two on one field, the start aside, and one on the last field just when the game is over."""
     last, over = components.fields, int(state["phase"]) == OVER
     places: dict[int, int] = {}
-    for player, value in enumerate(_list("fields", fields, int(state["num_players"]))):
+    for player, value in enumerate(list_of("fields", fields, int(state["num_players"]))):
         field = whole_number(f"fields[{player}]", value, 0, last)
         if field and field in places:
             raise ValueError(f"fields: the pawns of players {places[field]} and {player} both stand on field {field}")
@@ -156,10 +135,10 @@ def _read_fields(fields: Any, state: np.void, components: Components) -> None:
 def _read_trumps(trumps: Any, state: np.void, components: Components) -> None:
     """Chips: each once, on the lowest places."""
     suits = components.suits
-    for place, suit in enumerate(_list("trumps", trumps, len(suits))):
+    for place, suit in enumerate(list_of("trumps", trumps, len(suits))):
         if suit is None:
             continue
-        number = _one_of(f"trumps[{place}]", suit, suits)
+        number = one_of(f"trumps[{place}]", suit, suits)
         if int(state["places"][number]):
             raise ValueError(f"trumps: {suit} is there twice")
         if place and trumps[place - 1] is None:
@@ -171,14 +150,14 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
     """All cards: each where it may be, and in all as many as are in the box."""
     n, tables = int(state["num_players"]), build_tables(components)[0]
     index = {card: kind for kind, card in enumerate(components.cards)}
-    hands, played = (_list(key, data[key], n) for key in ("hands", "played"))
+    hands, played = (list_of(key, data[key], n) for key in ("hands", "played"))
     if any(type(cards) is int for cards in (*hands, data["pile"])):
         raise ValueError("hands and pile hold counts: this is what a player knows, not a whole position")
     hands = [_cards(f"hands[{player}]", cards, index) for player, cards in enumerate(hands)]
     played = [_cards(f"played[{player}]", cards, index) for player, cards in enumerate(played)]
     discards, pile = (_cards(key, data[key], index) for key in ("discards", "pile"))
     trick = []
-    for nth, entry in enumerate(_list("trick", data["trick"])):
+    for nth, entry in enumerate(list_of("trick", data["trick"])):
         if not isinstance(entry, list) or len(entry) != 2:
             raise ValueError(f"trick[{nth}] must be a list of player and card, got {shown(entry)}")
         whole_number(f"trick[{nth}]: player", entry[0], 0, n - 1)
@@ -217,7 +196,7 @@ def _read_cards(data: dict[str, Any], state: np.void, components: Components) ->
 
 
 def _cards(name: str, cards: Any, index: dict[str, int]) -> list[int]:
-    for card in _list(name, cards):
+    for card in list_of(name, cards):
         if not isinstance(card, str) or card not in index:
             raise ValueError(f"{name}: there is no card {shown(card)}; the cards are {_listed(index)}")
     return [index[card] for card in cards]
@@ -275,8 +254,8 @@ def _read_voids(voids: Any, state: np.void, components: Components) -> None:
     """
     n, phase, in_trick = int(state["num_players"]), int(state["phase"]), int(state["in_trick"])
     marked = []
-    for player, names in enumerate(_list("voids", voids, n)):
-        suits = [_one_of(f"voids[{player}]", suit, components.suits) for suit in _list(f"voids[{player}]", names)]
+    for player, names in enumerate(list_of("voids", voids, n)):
+        suits = [one_of(f"voids[{player}]", suit, components.suits) for suit in list_of(f"voids[{player}]", names)]
         if len(set(suits)) != len(suits):
             raise ValueError(f"voids[{player}]: a suit is there twice, got {shown(names)}")
         for suit in suits:
