@@ -409,7 +409,7 @@ def test_a_record_replays_to_the_same_game():
         (lambda data: data.update(components="0" * 16), "components is '0000000000000000', but this is"),
         (lambda data: data.pop("moves"), "not a record: Object missing required field `moves`"),
         (lambda data: data.update(moves="@1"), "not a record: Expected `array`, got `str` - at `$.moves`"),
-        (lambda data: data["position"].update(num_players=9), "position: num_players must be a whole number in 2..4"),
+        (lambda data: data["position"].update(num_players=9), "position: num_players must be in 2..4"),
     ],
 )
 def test_a_record_that_does_not_hold_is_refused(change, fault):
