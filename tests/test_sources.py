@@ -22,11 +22,11 @@ WORDS = (
 
 
 def vocabulary():
-    """Names of installed games' rule sets, scores and titles, and what their boxes hold."""
+    """Names of installed games' rule sets, scores and titles, and what their boxes hold, other than everyday words."""
     words = set(WORDS)
     for name in game_names():
         definition = find_game(name)
-        words |= {*definition.rules, definition.score} - {"standard"}
+        words |= {*definition.rules, definition.score} - {"standard", "fields"}
         words |= {name} - {"artus"}
         words |= {card.name for card in getattr(definition.standard, "cards", ()) if hasattr(card, "name")} - {
             "all", "choice", "colors", "reversed", "reds",
