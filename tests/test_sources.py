@@ -22,7 +22,7 @@ WORDS = (
 
 
 def vocabulary():
-    """Names of installed games' rule sets, scores and titles, and what their boxes hold."""
+    """Names of installed games' rule sets, scores and titles, and what their boxes hold, other than everyday words."""
     words = set(WORDS)
     for name in game_names():
         definition = find_game(name)

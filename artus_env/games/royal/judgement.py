@@ -255,6 +255,24 @@ def hold_chance(t, g, left, kind):
 
 
 @jit
+def is_to_come(g, player):
+    """Whether a player has a card to play to the trick that has begun."""
+    seat = player - int(g["leader"])
+    return (seat if seat >= 0 else seat + int(g["num_players"])) >= int(g["in_trick"])
+
+
+@jit
+def spent_worth(t, g, player, left, chips, kind):
+    """What a player's card to the trick was worth: one that takes it, or the least that they can play (-1)."""
+    led = int(g["led"])
+    if kind < 0 and led >= 0 and int(g["hands"][player, led]) > 0:
+        kind = int(t["values"]) * led + lowest_bit(int(g["hands"][player, led]))
+    if kind < 0:
+        return WORTH[int(g["num_players"]) - 2, CHIPLESS if chips > 0 else PLAIN, MAX_VALUE]
+    return card_worth(t, g, player, left, chips, kind)
+
+
+@jit
 def trick_winner(t, g):
     """Who takes the trick that has begun, if each player to come takes it whenever they can, as cheaply as they can.
 
@@ -283,7 +301,7 @@ def trick_winner(t, g):
                         found, lowest = suit, int(g["places"][suit])
             if found < 0:
                 for other in range(KNIGHTS, SHIELDS + 1):
-                    if other != group and int(g["hands"][player, other]) > 0:
+                    if found < 0 and other != group and int(g["hands"][player, other]) > 0:
                         found = other
         if found >= 0:
             winner, group = player, found
@@ -340,8 +358,9 @@ def judge(t, g, player, weight):
         to_go = float(fields - field - popcount(pawns >> field + 1))
         if weight != 0.0:
             to_go -= weight * (hand_worth(t, g, other, left, chips) - mean)
-            if other == winner and with_kind >= 0:
-                to_go += weight * card_worth(t, g, other, left, chips, with_kind)
+            if winner >= 0 and (with_kind >= 0 if other == winner else is_to_come(g, other)):
+                played = with_kind if other == winner else -1
+                to_go += weight * spent_worth(t, g, other, left, chips, played)
         if other == winner:
             to_go -= LEADING
         if other == sword:
@@ -377,16 +396,14 @@ def routine(t, g, key):
         lowest, highest = values * led + lowest_bit(own), values * led + highest_bit(own)
         if lowest == highest or not beats(t, g, highest, last_card(g, int(g["winning"])), led):
             return lowest
-    elif hand_size(t, g, player) == 1:
-        for group in range(GROUPS):
-            cards = int(g["hands"][player, group])
-            if cards:
-                return (
-                    values * group + lowest_bit(cards)
-                    if group < KNIGHTS
-                    else values * int(t["suits"]) + group - KNIGHTS
-                )
-    return -1
+        return -1
+    only, kinds = -1, 0
+    for group in range(GROUPS):
+        cards = int(g["hands"][player, group])
+        if cards:
+            kinds += popcount(cards) if group < KNIGHTS else 1
+            only = values * group + lowest_bit(cards) if group < KNIGHTS else values * int(t["suits"]) + group - KNIGHTS
+    return only if kinds == 1 else -1
 
 
 @jit
