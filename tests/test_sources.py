@@ -26,7 +26,7 @@ def vocabulary():
     words = set(WORDS)
     for name in game_names():
         definition = find_game(name)
-        words |= {*definition.rules, definition.score} - {"standard"}
+        words |= {*definition.rules, definition.score} - {"standard", "fields", "points"}  # words of everybody
         words |= {name} - {"artus"}
         words |= {card.name for card in getattr(definition.standard, "cards", ()) if hasattr(card, "name")} - {
             "all", "choice", "colors", "reversed", "reds",
