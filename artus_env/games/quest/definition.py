@@ -29,7 +29,7 @@ QUEST = Definition(
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
     render=text.render,
-    judge_weight=1.0,
+    judge_weight=0.7,  # lookahead against greedy, 300 games of two: 0.7 wins 52 %, 1 wins 32 %
     documents=documents.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )
