@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artus_env.engine.definition import Definition
-from artus_env.games.quest import moves, observation, position, verbs
+from artus_env.games.quest import documents, moves, observation, position, text, verbs
 from artus_env.games.quest.actions import action_table, build_tables
 from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD
 from artus_env.games.quest.state import STATE
@@ -28,5 +28,8 @@ QUEST = Definition(
     move_text=moves.move_text,
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
+    render=text.render,
+    judge_weight=0.7,  # lookahead against greedy, 300 games of two: 0.7 wins 52 %, 1 wins 32 %
+    documents=documents.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )

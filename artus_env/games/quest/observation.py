@@ -1,6 +1,7 @@
 """What a player sees, as int8 features: one layout for 2 to 4 players and every box, seen from that player's seat.
 
-Players come in turn order from the viewer. `LAYOUT` names every feature; the compiled `observe` writes them.
+Players come in the order of their numbers from the viewer on. `LAYOUT` names every feature; the compiled `observe`
+writes them.
 """
 
 from __future__ import annotations

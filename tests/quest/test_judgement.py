@@ -1,0 +1,118 @@
+"""What players that look ahead go by: sensible, of the player's own knowledge alone, and good enough to win."""
+
+import numpy as np
+import pytest
+
+from artus_env import Batch
+from artus_env.engine import verbs
+from artus_env.engine.agents import find_agent
+from artus_env.engine.jit import DISABLED
+from artus_env.engine.match import play_games
+from artus_env.engine.rng import seed_stream
+from quest.positions import game, joust, points
+
+GAMES = 60
+
+
+def greedy_move(made):
+    """What `greedy` plays."""
+    legal = made.legal_actions()
+    return made.move(max(legal, key=lambda action: verbs.appeal(made._tables[0], made._states[0], action)))
+
+
+def judged(made, player, weight=1.0):
+    return verbs.judge(made._tables[0], made._states[0], player, weight)
+
+
+def test_a_player_rides_to_a_quest_that_is_paid_for_and_does_it():
+    made = game(actions={0: ["horse-4", "quest"]}, quests={0: ["moor-2"]}, taken={0: ["sword-1", "book-2"]})
+    for move in ("horse-4:moor", "quest:moor-2", "done"):
+        assert greedy_move(made) == move
+        made.play(move)
+    assert made.scores == [5, 0, 0]
+
+
+def test_a_player_gathers_first_what_the_quest_demands():
+    made = game(actions={0: ["exercise-dragon", "horse-4", "quest"]}, quests={0: ["ruin-1"]}, taken={0: ["lance-1"]})
+    for move in ("exercise:dragon-2", "horse-4:ruin", "quest:ruin-1"):
+        assert greedy_move(made) == move
+        made.play(move)
+
+
+def test_a_player_goes_to_court_with_a_book_that_no_quest_needs():
+    made = game(actions={0: ["court", "horse-2"]}, taken={0: ["book-1", "book-2"]})
+    made.play(greedy_move(made))
+    assert made.to_dict()["places"][0] != "camelot"
+    assert greedy_move(made) == "court:book-1"
+
+
+def test_a_player_takes_the_action_card_that_is_missing():
+    parts = {"quests": {0: ["moor-2"]}, "taken": {0: ["sword-1", "book-2"]}, "phase": "choose"}
+    assert greedy_move(game(actions={0: ["horse-4"]}, **parts)) == "take:quest"
+    assert greedy_move(game(actions={0: ["quest"]}, **parts)).startswith("take:horse")
+
+
+def test_a_lone_jouster_pays_with_the_cheapest_card():
+    made = joust((0,), taken={0: ["sword-2", "lance-1", "lance-2"]})
+    assert greedy_move(made) == "bid:lance-1"
+
+
+def test_of_two_jousters_none_bids_more_than_the_other_can_beat():
+    made = joust((0, 1), players=2, taken={0: ["sword-1", "sword-2", "lance-2"], 1: ["lance-1", "book-1"]})
+    assert greedy_move(made) in ("bid:sword-2", "bid:lance-2")
+    made = joust((0, 1), players=2, taken={0: ["sword-1", "sword-2", "lance-2"], 1: ["book-1"]})
+    assert greedy_move(made) == "bid:sword-1"
+
+
+def test_what_is_held_counts_at_its_weight_and_only_while_the_game_goes_on():
+    made = game(quests={0: ["moor-2"]}, taken={0: ["sword-1", "book-2"]}, points=[4, 1, 3])
+    assert judged(made, 0, 0.0) == pytest.approx(4 - 2)
+    assert judged(made, 0) > judged(made, 0, 0.5) > 2
+    assert judged(made, 1) < 1 - 3.5
+    over = game(phase="over", points=[20, 1, 3], reached=[1, 0, 0], quests={0: ["moor-2"]})
+    assert judged(over, 0) == judged(over, 0, 0.0) == 18
+
+
+def test_a_bid_that_lies_counts_as_a_hope():
+    """Its cards are given away, and the prize isn't won yet."""
+    before = joust(taken={0: ["sword-2"], 1: ["lance-1"]})
+    low, high = before.clone(), before.clone()
+    low.play("bid:nothing")
+    high.play("bid:sword-2")
+    assert judged(high, 0) > judged(low, 0)
+    assert judged(high, 1) == judged(low, 1), "the other one can't know"
+
+
+def test_judgements_and_appeals_look_at_nothing_hidden():
+    cards = {"taken": {0: ["sword-1"]}, "start_cards": {0: ["lance-1"], 2: ["lance-2", "book-1"], 3: ["sword-2"]}}
+    for made in (joust((0, 1), 4, moves=("bid:nothing",), **cards), game(4, phase="choose", **cards)):
+        viewer = made.player
+        others = [made.redeal(viewer, seed) for seed in range(8)]
+        assert len({other.record() for other in others}) > 1
+        assert {judged(other, viewer) for other in others} == {judged(made, viewer)}
+        for action in made.legal_actions():
+            told = [verbs.appeal(other._tables[0], other._states[0], action) for other in [made, *others]]
+            assert len(set(told)) == 1
+
+
+def test_the_result_becomes_clearer_towards_the_goal():
+    doubts = [verbs.doubt(made._tables[0], made._states[0]) for made in (game(points=[p, 0, 0]) for p in (0, 9, 19))]
+    assert doubts == sorted(doubts, reverse=True)
+    assert doubts[-1] > 0
+
+
+def test_points_of_a_quest_are_told_before():
+    made = game(actions={0: ["quest"]}, places={0: "lake"}, quests={0: ["lake-1"]}, taken={0: ["dragon-2"]})
+    assert points(made, "quest:lake-1") == 3
+    assert greedy_move(made) == "quest:lake-1"
+
+
+@pytest.mark.skipif(DISABLED, reason="hundreds of games take too long in plain Python")
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_greedy_beats_random(players):
+    """In seats that change: it wins nearly all of its games."""
+    batch = Batch(GAMES, game="quest", num_players=players, seed=1, threads=1, autoreset=False)
+    holders = (np.arange(players)[None, :] + np.arange(GAMES)[:, None]) % players
+    line_up = [find_agent("greedy"), *[find_agent("random")] * (players - 1)]
+    played = play_games(batch, line_up, holders, seed_stream(1, GAMES))
+    assert played.wins()[holders == 0].mean() > 0.95
