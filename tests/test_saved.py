@@ -20,6 +20,7 @@ from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, 
 from artus_agents.saved import load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.engine.agents import View, find_agent
+from artus_env.engine.games import find_game, game_names
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
@@ -593,21 +594,36 @@ def test_opponents_of_another_variant_are_refused_in_gymnasium(agent):
     env.close()
 
 
-@pytest.mark.parametrize("rules", ["beginner", "advanced"])
-@pytest.mark.parametrize("num_players", [2, 3, 4])
-def test_an_agent_for_every_variant_comes_with_the_package(rules, num_players):
-    _, card = trained(rules, num_players)
+TRAINED = [definition for definition in map(find_game, game_names()) if definition.trained is not None]
+"""Games that bring trained agents along."""
+
+
+@pytest.mark.parametrize(
+    ("game", "rules", "num_players"),
+    [
+        (definition.name, rules, num_players)
+        for definition in TRAINED
+        for rules in definition.rules
+        for num_players in range(definition.min_players, definition.max_players + 1)
+    ],
+)
+def test_an_agent_for_every_variant_comes_with_the_package(game, rules, num_players):
+    _, card = trained(rules, num_players, game)
     assert (rules, num_players) in saved.variants_of(card)
     assert card["command"].startswith("artus train ")
     assert not {"runs", "resume"} & set(card["settings"])  # places on somebody's machine
-    actions = find_agent("ppo").act(middle_of_games(rules, num_players, 8))
-    assert (middle_of_games(rules, num_players, 8).mask[np.arange(8), actions] == 1).all()
+    batch = Batch(8, rules=rules, num_players=num_players, seed=1, game=game)
+    for _ in range(20):
+        batch.step(batch.sample())
+    actions = find_agent("ppo").act(View(batch, None, seed_stream(1, 8)))
+    assert (batch.mask[np.arange(8), actions] == 1).all()
 
 
 def test_agents_that_come_with_the_package_are_small():
-    files = list(ARTUS.trained.glob("*.safetensors"))
-    assert files
-    assert max(path.stat().st_size for path in files) <= 2_000_000
+    for definition in TRAINED:
+        files = list(definition.trained.glob("*.safetensors"))
+        assert files
+        assert max(path.stat().st_size for path in files) <= 2_000_000
 
 
 def test_ppo_without_a_path_is_the_agent_that_comes_with_the_package():

@@ -40,6 +40,7 @@ ROYAL = Definition(
     sight=sight,
     page=sight.PAGE,
     presets=Path(__file__).parent / "presets",
+    trained=Path(__file__).parent / "trained",
     documents=documents.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )
