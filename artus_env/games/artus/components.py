@@ -6,15 +6,14 @@ Whoever owns the box can change them in one place, or at run time with `componen
 
 from __future__ import annotations
 
-import hashlib
-import json
 import operator
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from artus_env.engine.box import Box
 from artus_env.engine.reading import shown
 
 NUM_SEATS = 28
@@ -105,7 +104,7 @@ _ACTIONS_BY_PILE = {
 
 
 @dataclass(frozen=True)
-class Components:
+class Components(Box):
     """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
 
     Attributes:
@@ -181,13 +180,7 @@ class Components:
         """Number of cards a player has by these rules."""
         return sum(self.pile_sizes[: len(rules.piles)])
 
-    @cached_property
-    def hash(self) -> str:
-        """Tells boxes apart in records and saved agents: 16 hex digits."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
-
-    def __hash__(self) -> int:
-        return hash(self.hash)  # worked out once: every new game looks its tables up with it
+    __hash__ = Box.__hash__
 
     def replace(self, **changes: Any) -> Components:
         """A copy with other parts. `cards` may be a dict of name -> changed fields, e.g. `{"k4-7": {"high": 8}}`."""
@@ -202,21 +195,10 @@ class Components:
                 raise ValueError(f"cards: {error}") from None
         return replace(self, **changes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
-
     @classmethod
-    def from_dict(cls, data: Any) -> Components:
-        """The box that `to_dict` described.
-
-        Raises:
-            ValueError: If it is none; the message names the part.
-        """
-        try:
-            return cls(**{**data, "cards": tuple(Card(**card) for card in data["cards"])})
-        except (TypeError, KeyError) as error:
-            raise ValueError(f"components: {shown(str(error), 200)}") from None
+    def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Cards are objects."""
+        return {**data, "cards": tuple(Card(**card) for card in data["cards"])}
 
 
 def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:

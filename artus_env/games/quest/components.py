@@ -6,14 +6,13 @@ change them in one place, or at run time with `components=` on every class.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any, TypeVar
 
+from artus_env.engine.box import Box
 from artus_env.engine.numbers import whole_number
 from artus_env.engine.reading import convert, shown
 
@@ -73,7 +72,7 @@ _LARGE = (1, 1, 1, 1, 2, 2, 2, 2, 1, 2, 1)
 
 
 @dataclass(frozen=True)
-class Components:
+class Components(Box):
     """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
 
     Attributes:
@@ -154,33 +153,12 @@ class Components:
         """The kind of every single virtue card, in the order of the box."""
         return tuple(kind for kind, copies in enumerate(self.copies) for _ in range(copies))
 
-    @cached_property
-    def hash(self) -> str:
-        """Tells boxes apart in records and saved agents: 16 hex digits."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
-
-    def __hash__(self) -> int:
-        return hash(self.hash)  # worked out once: every new game looks its tables up with it
-
-    def replace(self, **changes: Any) -> Components:
-        """A copy with other parts."""
-        return replace(self, **changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
+    __hash__ = Box.__hash__
 
     @classmethod
-    def from_dict(cls, data: Any) -> Components:
-        """The box that `to_dict` described.
-
-        Raises:
-            ValueError: If it is none; the message names the part.
-        """
-        try:
-            return cls(**{**data, "quests": tuple(convert(quest, Quest) for quest in data["quests"])})
-        except (TypeError, KeyError) as error:
-            raise ValueError(f"components: {shown(str(error), 200)}") from None
+    def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Quests are objects."""
+        return {**data, "quests": tuple(convert(quest, Quest) for quest in data["quests"])}
 
 
 def _list(name: str, values: Iterable[T], length: int) -> tuple[T, ...]:

@@ -6,14 +6,12 @@ owns the box can change them in one place, or at run time with `components=` on 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
+from artus_env.engine.box import Box
 from artus_env.engine.numbers import is_whole, whole_number
 from artus_env.engine.reading import shown
 
@@ -38,7 +36,7 @@ RECONSTRUCTED = (
 
 
 @dataclass(frozen=True)
-class Components:
+class Components(Box):
     """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
 
     Attributes:
@@ -106,33 +104,7 @@ class Components:
         """The kind of every single card, in deck order."""
         return tuple(kind for kind, copies in enumerate(self.copies) for _ in range(copies))
 
-    @cached_property
-    def hash(self) -> str:
-        """Tells boxes apart in records and saved agents: 16 hex digits."""
-        return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
-
-    def __hash__(self) -> int:
-        return hash(self.hash)  # worked out once: every new game looks its tables up with it
-
-    def replace(self, **changes: Any) -> Components:
-        """A copy with other parts."""
-        return replace(self, **changes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Any) -> Components:
-        """The box that `to_dict` described.
-
-        Raises:
-            ValueError: If it is none; the message names the part.
-        """
-        try:
-            return cls(**data)
-        except TypeError as error:
-            raise ValueError(f"components: {shown(str(error), 200)}") from None
+    __hash__ = Box.__hash__
 
 
 STANDARD = Components()
