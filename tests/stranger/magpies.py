@@ -52,8 +52,7 @@ def give_hands(g, viewer, key, number):
 @jit
 def deal(t, g, seed, start_player, num_players, rule_set):
     g["num_players"], g["rule_set"], g["round"] = num_players, rule_set, 0
-    g["start_player"] = start_player if start_player >= 0 else below(random_bits(seed, 0), num_players)
-    g["player"] = g["start_player"]
+    g["start_player"] = g["player"] = start_player if start_player >= 0 else below(random_bits(seed, 0), num_players)
     g["scores"][:], g["hands"][:], g["bids"][:] = 0, 0, NO_BID
     g["chance"] = int(random_bits(seed, 1) >> np.uint64(11))
     give_hands(g, -1, g["chance"], 0)
@@ -78,8 +77,7 @@ def play(t, g, action):
         return 0
     winner = np.argmax(g["bids"][:players])
     g["scores"][winner] += 1
-    g["bids"][:] = NO_BID
-    g["round"] += 1
+    g["bids"][:], g["round"] = NO_BID, g["round"] + 1
     if not is_over(t, g):
         give_hands(g, -1, g["chance"], int(g["round"]) << 16)
     return int(winner == player)
@@ -97,8 +95,7 @@ def opened(t, g, action, viewer, now):
 
 @jit
 def observe(t, g, viewer, out):
-    players = int(g["num_players"])
-    out[:] = 0
+    players, out[:] = int(g["num_players"]), 0
     for card in range(CARDS):
         out[card] = int(g["hands"][viewer]) >> card & 1
     for k in range(players):  # in turn order from the viewer
@@ -123,7 +120,7 @@ def fault(states, components):
     players, start, player = int(g["num_players"]), int(g["start_player"]), int(g["player"])
     scores, hands, bids = g["scores"].tolist(), g["hands"][:players].tolist(), g["bids"][:players].tolist()
     have_bid = {(start + k) % players for k in range((player - start) % players)}
-    for field, fits in (
+    checks = (
         ("start_player", 0 <= start < players),
         ("scores", min(scores) >= 0 and sorted(scores)[-2] < goal >= max(scores)),
         ("round", g["round"] == sum(scores)),
@@ -131,10 +128,8 @@ def fault(states, components):
         ("hands", all(hand.bit_count() == HAND and hand < 1 << CARDS for hand in hands)),
         ("hands", sum(hands).bit_count() == HAND * players),
         ("bids", all(b >= 0 and hands[p] >> b & 1 if p in have_bid else b == NO_BID for p, b in enumerate(bids))),
-    ):
-        if not fits:
-            return f"{field}: doesn't fit the rest of the position"
-    return ""
+    )
+    return next((f"{field}: doesn't fit the rest of the position" for field, fits in checks if not fits), "")
 
 
 POSITIONS = PlainPositions("magpies", ("standard",), STATE, ("hands",), ("hands", "bids", "chance"), fault)
