@@ -311,8 +311,8 @@ def test_six_badges_can_be_read_and_told_apart():
     badges = [plain.badge(player) for player in range(6)]
     for part in (r'd="([^"]*)"', r'<path [^>]*fill="([^"]*)"', r">(\w)</text>"):
         assert len({re.search(part, badge)[1] for badge in badges}) == 6
-    for fill, ink, _ in plain.BADGES:
-        assert contrast(fill, ink) >= 4.5
+    for look in plain.BADGES:
+        assert contrast(look.colour, look.ink) >= 4.5
 
 
 def contrast(one, other):

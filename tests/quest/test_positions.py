@@ -33,8 +33,8 @@ FAULTS = [
     # --- keys and types
     ("act", {("hat",): 1}, "unknown: 'hat'"),
     ("act", {("ring",): DELETE}, "missing: ring"),
-    ("act", {("game",): "artus"}, "game must be one of quest, got 'artus'"),
-    ("act", {("rules",): "expert"}, "rules must be one of standard, got 'expert'"),
+    ("act", {("game",): "artus"}, "game must be quest, got 'artus'"),
+    ("act", {("rules",): "expert"}, "rules must be standard, got 'expert'"),
     ("act", {("num_players",): 5}, "num_players must be in 2..4, got 5"),
     ("act", {("num_players",): True}, "num_players must be a whole number, got True"),
     ("act", {("start_player",): 3}, "start_player must be in 0..2, got 3"),

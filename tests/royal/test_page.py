@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is install
 
 @contextmanager
 def serving(folder, people, agents=(), seed=5, until=lambda position: True):
-    """A server with a game, played at random up to a position: (server, its hosted)."""
+    """A server with a game, played at random up to a position: (server, the hosted game)."""
     for nth in range(seed, seed + 60):
         hosted = HostedGame.deal(Store(folder / str(nth)), None, seats(people, agents), nth, "royal")
         rng = random.Random(nth)
@@ -62,7 +62,7 @@ def click(page, selector, tap=False):
 
 
 def play_one(page, hosted, rng, tap=False):
-    """One decision by clicks: a card of the fan or chips on the hosted, then `Play it`."""
+    """One decision by clicks: a card of the fan or chips on the table, then `Play it`."""
     number = hosted.number
     step = wait_for_step(page, *STEPS)
     while step != "confirm":
@@ -119,7 +119,7 @@ def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):  # noqa
         assert refused == 2
         assert chips
         for player, page in enumerate(pages):
-            page.wait_for_selector("#end hosted")
+            page.wait_for_selector("#end table")
             shoot(page, f"royal-end-{'AB'[player]}")
             assert page.locator("#log li").count() == hosted.number
             heard = [json.loads(text) for text in page.evaluate("window.heard")]

@@ -22,7 +22,7 @@ _FORM = re.compile(
 )
 
 
-class MoveParts(NamedTuple):
+class TrickMove(NamedTuple):
     """A move in parts; those that its kind doesn't have are None."""
 
     kind: Kind
@@ -40,19 +40,19 @@ class MoveParts(NamedTuple):
         return f"trump:{self.suit}" if self.kind == "trump" else self.card or "decline"
 
 
-def parse(text: str) -> MoveParts | None:
+def parse(text: str) -> TrickMove | None:
     """A move in parts; None if the text has no such form. Whether there is such a card, suit or place isn't asked."""
     form = _FORM.fullmatch(text)
     if form is None:
         return None
     if form["suit"]:
-        return MoveParts("trump", suit=form["suit"])
+        return TrickMove("trump", suit=form["suit"])
     if form["first"]:
-        return MoveParts("swap", places=(int(form["first"]), int(form["second"])))
-    return MoveParts("decline") if form["decline"] else MoveParts("card", form["card"])
+        return TrickMove("swap", places=(int(form["first"]), int(form["second"])))
+    return TrickMove("decline") if form["decline"] else TrickMove("card", form["card"])
 
 
-def parsed(text: str) -> MoveParts:
+def parsed(text: str) -> TrickMove:
     """The parts of a move that was written here.
 
     Raises:
@@ -65,16 +65,16 @@ def parsed(text: str) -> MoveParts:
 
 
 @lru_cache(maxsize=16)
-def move_parts(components: Components) -> tuple[MoveParts, ...]:
+def move_parts(components: Components) -> tuple[TrickMove, ...]:
     """What each action is as a move."""
     moves = []
     for effect, number, places in action_table(components):
         if effect == CARD:
-            moves.append(MoveParts("card", components.cards[number]))
+            moves.append(TrickMove("card", components.cards[number]))
         elif effect == TRUMP:
-            moves.append(MoveParts("trump", suit=components.suits[number]))
+            moves.append(TrickMove("trump", suit=components.suits[number]))
         else:
-            moves.append(MoveParts("swap", places=places) if effect == SWAP else MoveParts("decline"))
+            moves.append(TrickMove("swap", places=places) if effect == SWAP else TrickMove("decline"))
     return tuple(moves)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from artus_env.games.royal.components import SUPER_TRUMPS
-from artus_env.games.royal.moves import MoveParts, parsed
+from artus_env.games.royal.moves import TrickMove, parsed
 
 Trick = Sequence[Sequence[Any]]
 """Pairs of player and card, in order of play."""
@@ -69,7 +69,7 @@ class LastMove(NamedTuple):
     """A move that was played, as pictures and sentences show it."""
 
     player: int
-    move: MoveParts
+    move: TrickMove
     trick: Trick  # the trick that the card completed, else empty
     taker: int | None  # who took it
     origin: int | None  # the fields that the taker's pawn left and went to
