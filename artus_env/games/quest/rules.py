@@ -1,8 +1,7 @@
 """The rules of the King's quests, written once: scalar functions on one game `g` (a `STATE` record) and the box `t`
 (`TABLES`).
 
-All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
-keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
+They mean the same compiled and as plain Python: CONTRIBUTING.md says which habits see to that.
 
 A *kind* is the number of a virtue card in `CARDS` or of an action card in `ACTIONS`. Cards in hand are starting cards
 and cards that were taken openly; cards that are bid stay among them until bids are open.

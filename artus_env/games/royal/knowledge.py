@@ -142,9 +142,6 @@ def draw_restricted(t, g, restricted, hidden, seed):
     over the cards drawn before that this player might have had. If w[k, s] is the product of the last factors over all
     later draws, they and the weights cancel out, and the product is at most that of G[k] exp(W0[k] / G[k] - 1). How
     good the guesses are decides how many draws are accepted, and nothing else.
-
-    Returns:
-        Draws made.
     """
     weights, guesses = real_numbers(ROOM), real_numbers(DRAWS)
     owners = whole_numbers(DRAWS)
@@ -159,9 +156,7 @@ def draw_restricted(t, g, restricted, hidden, seed):
     left = whole_numbers(GROUPS)
     counts = real_numbers(GROUPS)
     stream = STREAM
-    tries = 0
     while True:
-        tries += 1
         ratio = 1.0
         for group in range(GROUPS):
             left[group] = hidden[group]
@@ -203,7 +198,7 @@ def draw_restricted(t, g, restricted, hidden, seed):
         if fraction(seed, stream) * exp(bound) < ratio:
             for group in range(GROUPS):
                 hidden[group] = left[group]
-            return tries
+            return
         stream += 1
 
 

@@ -1,8 +1,7 @@
 """The rules of the royal card game, written once: scalar functions on one game `g` (a `STATE` record) and the box `t`
 (`TABLES`).
 
-All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
-keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
+They mean the same compiled and as plain Python: CONTRIBUTING.md says which habits see to that.
 
 A *kind* is the number of a card in `Components.cards`, a *group* a suit or one of the two kinds of super-trumps, and a
 *set of cards* a row with a number for each group (`state.GROUPS`). Player p + 1 sits to the left of player p.
