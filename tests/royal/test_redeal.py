@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import combinations, permutations
 from math import comb, prod, sqrt
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from artus_env.engine import kernels
 from artus_env.engine.jit import DISABLED
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.position import to_dict
+from royal.reference import DECK
+from royal.test_rules import table
 
 SMALL = Components(suits=("hearts", "clubs"), values=5, knights=1, shields=1, hand=2)
 LONG = Components(suits=("hearts", "clubs", "spades"), values=5, knights=2, shields=1, hand=3)
@@ -140,6 +143,34 @@ def test_no_redeal_gives_a_player_a_card_of_a_suit_that_they_have_not_followed(n
                 assert other.to_dict(viewer) == game.to_dict(viewer)
             game.play(int(choices.choice(game.legal_actions())))
     assert shown > 30
+
+
+def test_redeals_end_where_the_pile_is_empty_and_voids_leave_little_open():
+    """Three players, the last hands before a shuffle: all flowers are player 1's, the chalice is player 2's. Such a
+    redeal once went on for ever: what is left for the last draws was guessed as next to nothing, so that no draw was
+    accepted."""
+    hands = [
+        "spades-1 spades-2 spades-3 spades-4 spades-5",
+        "hearts-9 hearts-10 flowers-3 flowers-8 flowers-10",
+        "hearts-2 diamonds-8 clubs-1 clubs-5 chalices-9",
+    ]
+    tricks = [
+        "chalices-11 diamonds-1 chalices-1",
+        "flowers-11 flowers-1 diamonds-2",
+        "diamonds-11 diamonds-3 diamonds-4",
+    ]
+    hands = list(map(str.split, hands))
+    played = [list(cards) for cards in zip(*map(str.split, tricks), strict=True)]
+    discards = list((Counter(DECK) - Counter(card for hand in hands for card in hand)).elements())
+    others = {"voids": [[], ["chalices"], ["flowers"]], "played": played, "discards": discards, "pile": []}
+    game = Game.from_dict(table(hands) | others, game="royal")
+    cells = deals(game.to_dict(0), 0, STANDARD, 0)
+    drawn = []
+    drawing = Thread(target=lambda: drawn.extend(redealt(game, 0, A_CELL * cells.total())), daemon=True)
+    drawing.start()
+    drawing.join(timeout=60)
+    assert drawn, "a redeal doesn't end"
+    assert {(*map(tuple, to_dict(state, STANDARD)["hands"][1:]), ()) for state in drawn} == set(cells)
 
 
 def test_a_new_deal_ends_all_voids():
