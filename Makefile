@@ -18,8 +18,9 @@ $(STAMP): pyproject.toml constraints.txt
 	$(INSTALL) -e ".[all]" --group dev
 	touch $(STAMP)
 
+# Each process takes tests that belong together, in the order of tests/conftest.py.
 test: install check
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 train: install
 	$(BIN)/artus train-all

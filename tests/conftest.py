@@ -1,5 +1,9 @@
 """What all tests share. A stranger's game is installed, and windows that they open stay in memory. What users install
-is built once and installed once, for all tests."""
+is built once and installed once, for all tests.
+
+Tests run side by side, `make test` says how: compiling is most of the work, so what compiles the same runs in one
+process.
+"""
 
 import os
 import sys
@@ -8,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from artus_env.engine.games import game_names
 from installed import Environment, build_wheel
 
 STRANGER = str(Path(__file__).parent / "stranger")
@@ -16,6 +21,27 @@ STRANGER = str(Path(__file__).parent / "stranger")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, STRANGER)
 os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+CONTRACT = "contract"
+ALONE = ("test_notebooks.py", "test_play_browser.py")
+"""Files whose tests take long and have nothing in common."""
+
+
+def pytest_collection_modifyitems(items):
+    """Say which tests belong together, and let those that compile or take long come first."""
+    for item in items:
+        if item.path.name not in ALONE:
+            item.add_marker(pytest.mark.xdist_group(group_of(item)))
+    items.sort(key=lambda item: (item.path.parent.name != CONTRACT, item.path.name not in ALONE))
+
+
+def group_of(item):
+    """The game, of tests that every game has to pass; who needs the wheel; else the file."""
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    game = next((str(value).partition("-")[0] for value in values if str(value).partition("-")[0] in game_names()), "")
+    if item.path.parent.name == CONTRACT and game:
+        return game
+    return "wheel" if "wheel" in item.fixturenames else item.nodeid.partition("::")[0]
 
 
 @pytest.fixture(scope="session")
