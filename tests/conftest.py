@@ -21,6 +21,9 @@ STRANGER = str(Path(__file__).parent / "stranger")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, STRANGER)
 os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.get("PYTHONPATH")])])
+# Loops that share work among threads would wait for other tests, and be compiled for each game; who tests them asks for
+# threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CONTRACT = "contract"
 ALONE = ("test_notebooks.py", "test_play_browser.py")

@@ -10,11 +10,13 @@ from artus_agents.neural_search import NeuralSearchAgent
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
-from every_game import VARIANTS, largest, variants
+from every_game import VARIANTS, largest, variants, variants_of
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
 PLAYED = 8
+TO_SHARE = 1024
+"""Games whose work all loops share."""
 KEYS = seed_stream(5, PLAYED)
 
 
@@ -73,6 +75,19 @@ def test_decisions_do_not_depend_on_company(make, variant):
     together = decide(agent, batch)
     assert together.tolist() == [agent.act(View(batch, np.array([game]), KEYS))[0] for game in range(PLAYED)]
     assert (decide(agent, batch) == together).all()
+
+
+@agents
+def test_decisions_do_not_depend_on_threads(make, monkeypatch):
+    """Tests use one thread unless they ask for more. Loops that are shared are compiled apart: here for a small
+    game."""
+    variant = variants_of("magpies")[0]
+    agent, batch, keys = make(variant), variant.new_batch(TO_SHARE), seed_stream(5, TO_SHARE)
+    decided = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        decided.append(agent.act(View(batch, None, keys)).tolist())
+    assert decided[0] == decided[1]
 
 
 @agents
