@@ -42,12 +42,17 @@ format: install
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# The rules as plain Python, so that every line counts.
-COVERING := components judgement moves picture positions redeal rulebook_examples rules
+# The rules of each game as plain Python, so that every line counts.
+GAMES := artus royal quest
+COVERING := components hidden judgement moves observation picture positions redeal reference rulebook_examples rules text
 coverage: install
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run --source=artus_env/games/artus -m pytest \
-		tests/test_engine_*.py tests/contract/test_identity.py $(addprefix tests/artus/test_,$(addsuffix .py,$(COVERING)))
-	$(BIN)/python -m coverage report --skip-covered --show-missing --fail-under=90
+	$(BIN)/python -m coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -n auto \
+		tests/test_engine_*.py tests/contract/test_identity.py \
+		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/$(game)/test_%.py)))
+	$(BIN)/python -m coverage combine --quiet
+	$(foreach game,$(GAMES),$(BIN)/python -m coverage report --include="artus_env/games/$(game)/*" \
+		--skip-covered --show-missing --fail-under=90 &&) true
 
 # Run anew, with what they print and draw kept in them.
 notebooks: install

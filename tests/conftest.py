@@ -40,10 +40,11 @@ def pytest_collection_modifyitems(items):
 
 def group_of(item):
     """The game, of tests that every game has to pass; who needs the wheel; else the file."""
-    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    game = next((str(value).partition("-")[0] for value in values if str(value).partition("-")[0] in game_names()), "")
-    if item.path.parent.name == CONTRACT and game:
-        return game
+    if item.path.parent.name == CONTRACT and hasattr(item, "callspec"):
+        for value in item.callspec.params.values():
+            name = str(value).partition("-")[0]
+            if name in game_names():
+                return name
     return "wheel" if "wheel" in item.fixturenames else item.nodeid.partition("::")[0]
 
 
