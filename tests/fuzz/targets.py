@@ -372,6 +372,8 @@ def requests(folder: Path) -> Iterator[Try]:
         served = server.lobby.games[hosted.name]
         if served.game.over:
             served.steps[1:] = []  # from the start again
+            for log in served.logs:
+                log.clear()
         number, move = served.number, rng.choice(served.game.moves())
         secret = rng.choice(secrets)
         body: Any = {"number": number, "move": move}
