@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from artus_env.engine.definition import Definition
 from artus_env.games.quest import documents, moves, observation, position, text, verbs
 from artus_env.games.quest.actions import action_table, build_tables
@@ -29,7 +31,9 @@ QUEST = Definition(
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
     render=text.render,
-    judge_weight=0.7,  # lookahead against greedy, 300 games of two: 0.7 wins 52 %, 1 wins 32 %
+    judge_weight=0.7,
+    outlook_gates=(0.0, 1.5),
+    presets=Path(__file__).parent / "presets",
     documents=documents.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )

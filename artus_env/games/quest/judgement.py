@@ -1,14 +1,15 @@
 """How good a position is for a player, and what an action promises them: what players that look ahead go by.
 
 What a player holds is worth a guess at the points that it will bring. The guess is made from what the player knows:
-their own hand, and of all others what everybody has seen. The numbers are round ones that make `greedy` play sensibly.
+their own hand, and of all others what everybody has seen. `judge` guesses by plans; `appeal`, by which `greedy` plays,
+only looks at what the cards are good for at sight. The numbers are round ones that make both play sensibly.
 """
 
 from __future__ import annotations
 
 import math
 
-from artus_env.engine.bits import lowest_bit, popcount
+from artus_env.engine.bits import lowest_bit, next_action, popcount
 from artus_env.engine.jit import jit
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
@@ -32,8 +33,8 @@ from artus_env.games.quest.components import (
     QUESTS_AT_PLACE,
     TOURNAMENT,
 )
+from artus_env.games.quest.plans import BOOK, JOUSTING, PROSPECT, Held, card_worth, chance_to_win, strength, worth
 from artus_env.games.quest.rules import (
-    ALL_BIDS,
     CAMELOT,
     DIGITS,
     NUM_CARDS,
@@ -48,6 +49,7 @@ from artus_env.games.quest.rules import (
     jousters,
     one,
     payment,
+    play,
     points_of,
     steps_between,
 )
@@ -61,58 +63,21 @@ LACKING, COMING, FAR, WAY = 0.75, 0.97, 0.95, 0.98
 step that no horse covers, and each step."""
 FURTHER = 0.5
 """What quests beside the best one count that can't be done in this round: cards and rounds are few."""
-JOUSTING, BOOK, OTHER_CARD, HIGHER = 0.3, 0.5, 0.2, 0.15
-"""Points that a card promises beside quests: sword or lance, book, dragon, and each with value 2 so much more."""
 EXERCISING, ASKING, RIDING = 0.2, 0.5, 0.05
 """Points that an action card promises that can be used: to exercise, to take a quest, for each step of a horse."""
-OWED = 1.0
-"""Points that an action card promises that is still to be chosen."""
-PROSPECT = 0.97
-"""What is left of points that are still to be fetched at court or in a tournament."""
-HIDDEN_STRENGTH, BID_PART, EDGE = 0.6, 0.6, 0.3
-"""What a starting card adds to a bid on average; what part of their strength players bid; what a strength of 1 more
-than expected adds to the chance to win."""
+POINTS, PLANNED = range(2)
+OUTLOOKS = 2
+"""Numbers that an outlook tells."""
 LAST_SPREAD, SPREAD, SHORT = 2.0, 1.2, 0.5
 """How far a lead in points may still move: in any game that goes on, and times the root of the points that the leader
 lacks. What is held counts `SHORT` of its worth in the round after which the game ends."""
-
-
-# --- the tournament ----------------------------------------------------------------------------------------------
-
-
-@jit
-def strength(cards):
-    """The highest bid that cards allow."""
-    total = 0
-    for kind in range(BID_KINDS):
-        total += count(cards, kind) * (kind % MAX_VALUE + 1)
-    return total
-
-
-@jit
-def chance_to_win(g, player, bid):
-    """The part of the prize that a player may hope for with a bid of a certain strength."""
-    if bid == 0:
-        return 0.0
-    strongest, expected = 0, 0.0
-    for rival in range(int(g["num_players"])):
-        if rival != player and count(int(g["actions"][rival]), TOURNAMENT) > 0:
-            open_strength = strength(int(g["taken"][rival]))
-            hidden = cards_in(int(g["start_cards"][rival]))
-            if int(g["excluded"][rival]) & ALL_BIDS == ALL_BIDS:
-                hidden = 0
-            strongest = max(strongest, open_strength + MAX_VALUE * hidden)
-            expected = max(expected, BID_PART * (open_strength + HIDDEN_STRENGTH * hidden))
-    if bid > strongest:
-        return 1.0
-    return min(0.95, max(0.05, 0.5 + EDGE * (bid - expected)))
 
 
 # --- what a player holds -------------------------------------------------------------------------------------------
 
 
 @jit
-def worth(t, g, player, cards, quests, actions, place):
+def at_sight(t, g, player, cards, quests, actions, place):
     """Points that a player may hope for with what they hold.
 
     Args:
@@ -128,7 +93,9 @@ def worth(t, g, player, cards, quests, actions, place):
         ride += count(actions, HORSE + horse) * int(t["steps"][horse])
     home = steps_between(g, place, CAMELOT)
     at_home = home <= ride
-    total = RIDING * ride + _worth_of_cards(cards)
+    total = RIDING * ride
+    for kind in range(NUM_CARDS):
+        total += count(cards, kind) * card_worth(kind)
     books, jousting, joust = count(cards, BOOKS) + count(cards, BOOKS + 1), strength(cards), 0.0
     if at_home:
         for virtue in range(NUM_VIRTUES):
@@ -155,16 +122,6 @@ def worth(t, g, player, cards, quests, actions, place):
 def _cards_of(cards, virtue):
     """How many cards of a virtue there are."""
     return count(cards, MAX_VALUE * virtue) + count(cards, MAX_VALUE * virtue + 1)
-
-
-@jit
-def _worth_of_cards(cards):
-    """What virtue cards promise beside quests."""
-    total = 0.0
-    for kind in range(NUM_CARDS):
-        value = BOOK if kind >= BOOKS else JOUSTING if kind < BID_KINDS else OTHER_CARD
-        total += count(cards, kind) * (value + HIGHER * (kind % MAX_VALUE))
-    return total
 
 
 @jit
@@ -210,21 +167,37 @@ def _missing(t, g, cards, actions, quest):
 
 
 @jit
-def prospects(t, g, player, viewer):
-    """What a player holds is worth, as far as a viewer can know it."""
-    cards, actions = int(g["taken"][player]), int(g["actions"][player])
-    promised = 0.0
+def held_by(t, g, player, viewer):
+    """What a player holds, as far as a viewer can know it; of a jouster who has bid, what is left then."""
+    cards, actions, left = int(g["taken"][player]), int(g["actions"][player]), 0
     if int(g["phase"]) == CHOOSE_PHASE:
-        promised = OWED * (int(t["choices"][int(g["num_players"])]) - cards_in(actions))
+        left = int(t["choices"][int(g["num_players"])]) - cards_in(actions)
     if player == viewer:
         cards = hand(g, player)
-        joust = jousters(g) ^ int(g["bidding"]) if int(g["phase"]) == BID_PHASE else 0
-        if joust >> player & 1:  # has bid, against somebody who still has to
-            bid = int(g["bids"][player])
-            promised = int(t["prize"]) * chance_to_win(g, player, strength(bid))
-            cards, actions = cards - bid, 0
-    quests, place = int(g["quests"][player]), int(g["places"][player])
-    return promised + worth(t, g, player, cards, quests, actions, place)
+        if has_bid(g, player):
+            cards, actions = cards - int(g["bids"][player]), 0
+    return Held(player, cards, int(g["quests"][player]), actions, int(g["places"][player]), left)
+
+
+@jit
+def has_bid(g, player):
+    """Whether a player has bid against somebody who still has to."""
+    return int(g["phase"]) == BID_PHASE and (jousters(g) ^ int(g["bidding"])) >> player & 1 == 1
+
+
+@jit
+def prospects(t, g, player, viewer):
+    """What a player holds is worth, as far as a viewer can know it."""
+    promised = worth(t, g, held_by(t, g, player, viewer))
+    if player == viewer and has_bid(g, player):
+        promised += prize_of(t, g, player, int(g["bids"][player]))
+    return promised
+
+
+@jit
+def prize_of(t, g, player, bid):
+    """Points that a player may hope for with a bid against somebody."""
+    return int(t["prize"]) * chance_to_win(g, player, strength(bid))
 
 
 @jit
@@ -258,8 +231,8 @@ def appeal(t, g, action):
     actions, place = int(g["actions"][player]), int(g["places"][player])
     points = float(points_of(t, g, action))
     if action >= BID and popcount(jousters(g)) > 1:
-        points += int(t["prize"]) * chance_to_win(g, player, strength(int(t["bids"][action - BID])))
-    before = worth(t, g, player, cards, quests, actions, place)
+        points += prize_of(t, g, player, int(t["bids"][action - BID]))
+    before = at_sight(t, g, player, cards, quests, actions, place)
     if action < EXERCISE_ACTIONS:
         actions += one(action - TAKE)
     elif action < ARTUS_ACTIONS:
@@ -288,7 +261,47 @@ def appeal(t, g, action):
     else:
         cards -= int(t["bids"][action - BID])
         actions = 0
-    return points + worth(t, g, player, cards, quests, actions, place) - before
+    return points + at_sight(t, g, player, cards, quests, actions, place) - before
+
+
+@jit
+def outlooks(t):
+    """Two: see `outlook`."""
+    return OUTLOOKS
+
+
+@jit
+def outlook(t, g, words, scratch, out):
+    """In tenths of a point: what each legal action brings at once, and that with the change in what is held.
+
+    Nothing hidden is looked at: a bid counts as a hope.
+    """
+    player = int(g["player"])
+    before = worth(t, g, held_by(t, g, player, player))
+    after = scratch[0]
+    action = next_action(words, -1)
+    while action >= 0:
+        points = float(points_of(t, g, action))
+        out[action, POINTS] = clipped(10 * points)
+        scratch[0] = g
+        if action < DONE:
+            play(t, after, action)
+        elif action == DONE:
+            after["actions"][player] = int(g["actions"][player]) & DIGITS << DIGIT * TOURNAMENT
+        held = held_by(t, after, player, player)
+        if action >= BID:
+            bid = int(t["bids"][action - BID])
+            if popcount(jousters(g)) > 1:
+                points += prize_of(t, g, player, bid)
+            held = Held(player, held.cards - bid, held.quests, 0, held.place, 0)
+        out[action, PLANNED] = clipped(10 * (points + worth(t, after, held) - before))
+        action = next_action(words, action)
+
+
+@jit
+def clipped(number):
+    """The nearest whole number in int8."""
+    return int(max(-127.0, min(127.0, math.floor(number + 0.5))))
 
 
 @jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from artus_env.engine.jit import jit
 from artus_env.games.quest.actions import MASK_WORDS
-from artus_env.games.quest.judgement import appeal, doubt, judge
+from artus_env.games.quest.judgement import appeal, doubt, judge, outlook, outlooks
 from artus_env.games.quest.knowledge import opened, public_action, redeal
 from artus_env.games.quest.observation import observe
 from artus_env.games.quest.rules import deal, goal, is_over, legal, outcome, play, points_of
@@ -20,6 +20,8 @@ __all__ = [
     "observe",
     "opened",
     "outcome",
+    "outlook",
+    "outlooks",
     "play",
     "points_of",
     "public_action",
