@@ -3,6 +3,10 @@
 One tree for each game (see `tree`) that grows in rounds. A round deals what is hidden in each game anew and tries each
 of its root's candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network
 judges the leaves of all games at once; what they are worth goes back up, to each player by their own chance to win.
+
+A secret choice of the searching player ends the walk: below it the others would learn answers to what they can't see,
+and the network, which judges a position by what the player to move sees, would find all such choices alike. From there
+everybody plays by the policy, each knowing only what they see, until the searching player is to move again.
 """
 
 from __future__ import annotations
@@ -12,23 +16,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_agents.policy import legal_logits
-from artus_agents.tree import Tree, add_edge, best_edge, follow, plant, visit, weigh
+from artus_agents.policy import choose, legal_logits
+from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
 from artus_env.engine.bits import is_in, is_subset
 from artus_env.engine.jit import borrow, jit
 from artus_env.engine.rewards import POINTS, WIN, final_reward
 from artus_env.engine.rng import random_bits
-from artus_env.engine.verbs import doubt, is_over, observe, redeal, scale
+from artus_env.engine.verbs import doubt, has_secrets, is_over, observe, play, redeal, scale
 from artus_env.engine.verbs import legal as write_legal
 
 EDGES_PER_NODE = 64
 """Room for edges. More may be legal, or be dealt in turn; a node that finds no room just doesn't grow."""
 MAX_DEPTH = 64
-"""A walk that gets here is judged here."""
+"""A walk that gets here is judged here, and so is one that the policy has led on for so many moves."""
 LARGEST_LOGIT = 50.0
 """e to the power of it is still a float32, and so is its inverse."""
 EXPLORATION = 0.3
 """How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
+_POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
 
 
 class Trees(NamedTuple):
@@ -57,6 +62,8 @@ class Leaves(NamedTuple):
     """Edges that led there, and who moved: shape (m, 2, MAX_DEPTH), int32."""
     ends: np.ndarray
     """Node to which the leaf's actions are added, -1: none, and number of edges on the path: shape (m, 2), int64."""
+    going: np.ndarray
+    """Whether the policy leads on from here, behind a secret choice: shape (m,), bool."""
 
 
 class Said(NamedTuple):
@@ -134,7 +141,7 @@ def walk(tables, roots, keys, number, offsets, trees, leaves):
     """
     tables, roots, trees = borrow(tables), borrow(roots), borrowed(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
-    paths, ends = borrow(leaves.paths), borrow(leaves.ends)
+    paths, ends, going = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going)
     t = tables[0]
     for i in range(len(offsets) - 1):
         if offsets[i] == offsets[i + 1]:
@@ -147,28 +154,71 @@ def walk(tables, roots, keys, number, offsets, trees, leaves):
             states[leaf] = states[deal]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[i]])
-            ends[leaf, 0], ends[leaf, 1] = descend(t, g, tree, first, legal[leaf], paths[leaf])
+            ends[leaf, 0], ends[leaf, 1], going[leaf] = descend(t, g, tree, first, legal[leaf], paths[leaf])
             observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
 @jit
 def descend(t, g, tree, first, legal, path):
-    """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge.
+    """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge, or
+    until a choice of the searching player is secret.
 
-    Writes the legal actions there and the path. Returns the node for them, -1: none, and the number of edges played.
+    Writes the legal actions there and the path. Returns the node for them, -1: none, the number of edges played, and
+    whether the policy leads on.
     """
     viewer = np.int64(g["player"])
     node, index, depth = np.int64(0), first, 0  # a plain 0 is a type of its own
+    if has_secrets(t):
+        write_legal(t, g, legal)
     while True:
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
+        secret = int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"]))
         node, new = follow(t, g, tree, node, index, viewer)
         write_legal(t, g, legal)
+        if secret:
+            return -1, depth, others_move(t, g, viewer)
         if is_over(t, g) or depth == path.shape[1]:
-            return -1, depth
+            return -1, depth, False
         if new or not is_subset(legal, tree.nodes[node]["known"]):
-            return node, depth
+            return node, depth, False
         index = select(tree, node, legal)
+
+
+@jit
+def others_move(t, g, viewer):
+    """Whether the game goes on with a move of somebody else than the viewer."""
+    return not is_over(t, g) and int(g["player"]) != viewer
+
+
+@jit
+def lead_on(tables, going, keys, number, step, leaves, said):
+    """Play a move of the policy in each of some leaves, drawn with its probabilities.
+
+    All candidates of a deal get the same random numbers, so who can't tell them apart moves alike.
+
+    Args:
+        going: Leaves, shape (k,), int64.
+        keys: Of their games: shape (k,), uint64.
+        number: Of the round, as for `walk`.
+        step: How many moves were played before.
+        leaves: Changed.
+        said: What the network says of these leaves.
+    """
+    t = tables[0]
+    count = len(going)
+    legal = leaves.legal[going]
+    bits, actions, log_probs = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.float32)
+    for k in range(count):
+        bits[k] = random_bits(random_bits(keys[k], number), _POLICY + step)
+    choose(said.logits, said.gates, legal, said.outlook, bits, True, actions, log_probs, 0, count)
+    for k in range(count):
+        leaf = going[k]
+        g = leaves.states[leaf]
+        play(t, g, actions[k])
+        write_legal(t, g, leaves.legal[leaf])
+        observe(t, g, np.int64(g["player"]), leaves.observation[leaf])
+        leaves.going[leaf] = step + 1 < leaves.paths.shape[2] and others_move(t, g, np.int64(leaves.paths[leaf, 1, 0]))
 
 
 @jit

@@ -136,6 +136,7 @@ class NeuralSearchAgent:
             np.empty((most, view.observation.shape[1]), np.int8),
             np.empty((most, 2, MAX_DEPTH), np.int32),
             np.empty((most, 2), np.int64),
+            np.empty(most, np.bool_),
         )
         outlook = np.empty((most, shape.num_actions, shape.outlooks), np.int8)
         mode = mode_index(self.reward, view.definition.score)
@@ -145,6 +146,16 @@ class NeuralSearchAgent:
             if count == 0:
                 break
             guided_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves)
+            for step in range(MAX_DEPTH):
+                going = np.flatnonzero(leaves.going[:count])
+                if not len(going):
+                    break
+                said = self._ask(
+                    view.tables, leaves.states[going], leaves.legal[going], leaves.observation[going],
+                    outlook[: len(going)],
+                )  # fmt: skip
+                their_keys = keys[np.searchsorted(offsets, going, side="right") - 1]
+                guided_loops.lead_on(view.tables, going, their_keys, number, step, leaves, said)
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
