@@ -13,6 +13,7 @@ from artus_agents.neural_search import MOST_EVALUATIONS, NeuralSearchAgent, Trai
 from artus_agents.saved import save_agent
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
 from artus_env.engine.agents import View, find_agent
+from artus_env.engine.games import find_game
 from artus_env.engine.rewards import MARGIN, POINTS, WIN, mode_index
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.actions import action_table, build_tables
@@ -313,6 +314,82 @@ def test_the_same_keys_give_the_same_decisions_and_others_may_not():
     assert 0 < (others != decided).sum() < 24
 
 
+# --- secret choices
+# -------------------------------------------------------------------------------------
+
+
+def magpies(moves, num_players=3, count=24):
+    """Games of secret bids after some random ones."""
+    batch = Batch(count, game="magpies", num_players=num_players, seed=3, autoreset=False)
+    for _ in range(moves):
+        batch.step(batch.sample())
+    return View(batch, None, seed_stream(5, count)), batch
+
+
+def counting_jewels():
+    """No opinion about bids; it knows that jewels are good."""
+    definition = find_game("magpies")
+    made = Network(Shape.of(definition, definition.standard, (8,), outlook=False)).requires_grad_(False)
+    for parameter in made.parameters():
+        parameter.zero_()
+    actions, own_jewels = 20, 20
+    made.trunk[0].weight[0, own_jewels] = 1
+    made.head.weight[actions, 0], made.head.weight[actions + 1 : actions + 3, 0] = 0.125, -0.0625
+    return made
+
+
+@pytest.mark.parametrize("bidders", [0, 1, 2])
+def test_a_secret_choice_is_judged_when_its_player_sees_what_became_of_it(bidders):
+    """The next player doesn't see the bid: by what they know all bids would be as good."""
+    view, batch = magpies(bidders, count=96)
+    hands = batch.states["hands"][np.arange(96), batch.player]
+    highest = np.array([int(hand).bit_length() - 1 for hand in hands])
+    assert (NeuralSearchAgent(counting_jewels(), 24).act(view) == highest).mean() > 0.55
+
+
+def test_nobody_answers_a_bid_that_lies_face_down(monkeypatch):
+    """Whichever card the first player tries, the next one bids the same in the same deal, and another one in others."""
+    view, _ = magpies(0)
+    bids = []
+    lead_on = neural_search.guided_loops.lead_on
+
+    def watched(tables, going, keys, number, step, leaves, said):
+        lead_on(tables, going, keys, number, step, leaves, said)
+        if step == 0:
+            states = leaves.states[going].reshape(24, -1)  # some candidates of each game
+            players = states["player"][:, 0]
+            bids.append(states["bids"][np.arange(24), :, (players - 1) % 3])
+            assert (states["bids"][np.arange(24), :, (players - 2) % 3] != bids[-1]).all()
+
+    monkeypatch.setattr(neural_search.guided_loops, "lead_on", watched)
+    NeuralSearchAgent(counting_jewels(), 24).act(view)
+    assert len(bids) > 3
+    assert all((cards >= 0).all() and (cards == cards[:, :1]).all() for cards in bids)
+    assert (bids[0][:, 0] != bids[1][:, 0]).mean() > 0.5
+
+
+@pytest.mark.parametrize("bidders", [0, 1, 2])
+def test_a_search_among_secret_choices_knows_no_more_than_its_player(bidders):
+    view, batch = magpies(6 + bidders)
+    agent = NeuralSearchAgent(counting_jewels(), 24)
+    decided = agent.act(view)
+    for truth in range(3):
+        batch.states[:] = view.redeal(seed_stream(truth, 24))
+        batch.refresh()
+        np.testing.assert_array_equal(agent.act(View(batch, None, view.keys)), decided)
+    some = np.array([17, 3, 22])
+    np.testing.assert_array_equal(agent.act(View(batch, some, view.keys)), decided[some])
+
+
+@pytest.mark.parametrize("bidders", [0, 1, 2])
+def test_it_asks_for_the_others_moves_besides(asked, bidders):
+    """Both others move before the one who bids has another turn."""
+    view, _ = magpies(bidders, count=1)
+    NeuralSearchAgent(counting_jewels(), 30).act(view)
+    assert asked[0] == 1
+    assert sum(asked[1:]) == (1 + 2) * halving(30, 3)[:, 3].sum()
+
+
 # --- legal, whatever happens
 # ---------------------------------------------------------------------------------------------
 
@@ -325,6 +402,20 @@ def test_it_plays_legal_actions_to_the_end(rules, num_players, reward):
     step = 0
     while not batch.done.all():
         batch.step(agent.act(View(batch, None, seed_stream(step, 6))))  # raises at an illegal one
+        step += 1
+
+
+@pytest.mark.parametrize(("game", "num_players"), [("magpies", 2), ("quest", 3)])
+def test_it_plays_legal_actions_among_secret_choices_to_the_end(game, num_players):
+    definition = find_game(game)
+    torch.manual_seed(0)
+    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
+    batch = Batch(6, game=game, num_players=num_players, seed=1, autoreset=False)
+    agent, step = NeuralSearchAgent(made, 9), 0
+    while len(going := np.flatnonzero(~batch.done)):
+        actions = np.full(6, -1)
+        actions[going] = agent.act(View(batch, going, seed_stream(step, 6)))
+        batch.step(actions)  # raises at an illegal one
         step += 1
 
 

@@ -63,7 +63,7 @@ class Leaves(NamedTuple):
     ends: np.ndarray
     """Node to which the leaf's actions are added, -1: none, and number of edges on the path: shape (m, 2), int64."""
     going: np.ndarray
-    """Whether the policy leads on from here, behind a secret choice: shape (m,), bool."""
+    """Whether others move on by the policy from here, behind a secret choice: shape (m,), bool."""
 
 
 class Said(NamedTuple):
@@ -193,9 +193,9 @@ def others_move(t, g, viewer):
 
 @jit
 def lead_on(tables, going, keys, number, step, leaves, said):
-    """Play a move of the policy in each of some leaves, drawn with its probabilities.
+    """Play a move in each of some leaves, drawn with the policy's probabilities.
 
-    All candidates of a deal get the same random numbers, so who can't tell them apart moves alike.
+    All candidates of a deal get the same random numbers, so players who can't tell them apart move alike.
 
     Args:
         going: Leaves, shape (k,), int64.

@@ -43,6 +43,9 @@ class NeuralSearchAgent:
     playing on. In the tree everybody plays for their own chance to win; what is hidden decides what is legal there, but
     never tells two nodes apart.
 
+    A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
+    it is the player's turn again, and the network judges the position by what the player sees there.
+
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
     rows it is given.
@@ -52,8 +55,8 @@ class NeuralSearchAgent:
 
     Args:
         network: See `Network`.
-        evaluations: Positions that the network judges for a decision, besides the one to decide in. With fewer than two
-            it plays the action that the policy likes best.
+        evaluations: Positions that the network judges for a decision, besides the one to decide in and those in which
+            others answer a secret choice. With fewer than two it plays the action that the policy likes best.
         reward: What the network's values are about: `win`, `margin` or what the game calls its points (see
             `artus_env.engine.rewards`).
         card: What it was trained for, if it may play nothing else (see `saved`).
@@ -146,21 +149,28 @@ class NeuralSearchAgent:
             if count == 0:
                 break
             guided_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves)
-            for step in range(MAX_DEPTH):
-                going = np.flatnonzero(leaves.going[:count])
-                if not len(going):
-                    break
-                said = self._ask(
-                    view.tables, leaves.states[going], leaves.legal[going], leaves.observation[going],
-                    outlook[: len(going)],
-                )  # fmt: skip
-                their_keys = keys[np.searchsorted(offsets, going, side="right") - 1]
-                guided_loops.lead_on(view.tables, going, their_keys, number, step, leaves, said)
+            self._lead_on(view.tables, np.repeat(keys, np.diff(offsets)), number, leaves, outlook)
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
             guided_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, mode)
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
+
+    def _lead_on(self, tables: np.ndarray, keys: np.ndarray, number: int, leaves: Leaves, outlook: np.ndarray) -> None:
+        """Let the others move by the policy behind secret choices.
+
+        Args:
+            keys: Of the leaves' games, shape (count,), uint64.
+            number: Of the round.
+            outlook: Overwritten.
+        """
+        for step in range(MAX_DEPTH):
+            going = np.flatnonzero(leaves.going[: len(keys)])
+            if not len(going):
+                break
+            states, legal, observation = leaves.states[going], leaves.legal[going], leaves.observation[going]
+            said = self._ask(tables, states, legal, observation, outlook[: len(going)])
+            guided_loops.lead_on(tables, going, keys[going], number, step, leaves, said)
 
     def _ask(
         self, tables: np.ndarray, states: np.ndarray, legal: np.ndarray, observation: np.ndarray, outlook: np.ndarray
