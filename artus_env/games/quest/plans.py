@@ -46,6 +46,8 @@ EXERCISING = 0.4
 ASKING, FITTING, CROWDED = 0.3, 0.15, 0.5
 """Points that an action card promises with which a quest is taken; what part of what the best open one promises; how
 much less for each quest in hand."""
+LEAST = 0.1
+"""Points that a tournament promises in any case."""
 PROSPECT = 0.97
 """What is left of points that are still to be fetched: at court, in a tournament, for a quest in this turn."""
 LATER, LACKING, WAY, FURTHER = 0.5, 0.8, 0.9, 0.5
@@ -84,7 +86,7 @@ class Hopes(NamedTuple):
 
 @jit
 def worth(t, g, held):
-    """Points that a player may hope for with what they hold."""
+    """Points that a player may hope for with what they hold, by the best plan for this turn."""
     total = OWED * held.left
     for kind in range(NUM_CARDS):
         total += count(held.cards, kind) * card_worth(kind)
@@ -264,7 +266,7 @@ def joust_worth(t, g, held):
     bid = strength(held.cards)
     for virtue in range(BID_KINDS // MAX_VALUE):
         bid += _exercises(g, held, virtue) * (MAX_VALUE if _highest(g, virtue) else 1)
-    return max(0.1, PROSPECT * int(t["prize"]) * chance_to_win(g, held.player, bid) - JOUSTING)
+    return max(LEAST, PROSPECT * int(t["prize"]) * chance_to_win(g, held.player, bid) - JOUSTING)
 
 
 @jit
