@@ -34,6 +34,7 @@ QUEST = Definition(
     judge_weight=1.0,
     outlook_gates=(0.0, 1.5),
     presets=Path(__file__).parent / "presets",
+    trained=Path(__file__).parent / "trained",
     documents=documents.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )
