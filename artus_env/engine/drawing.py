@@ -6,18 +6,42 @@ with the class of the game and the theme.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from artus_env.engine.wording import letter_of
 
 THEMES = ("auto", "light", "dark")
+LAYOUTS = ("wide", "table")
+WIDTH, HEIGHT = 1216, 688
+"""Size of the wide layout in its own units; the rasteriser's frames have the same shape."""
+CARD_WIDTH, CARD_HEIGHT = 44, 62
 
 Fills = Mapping[str, tuple[str, str]]
 """Class: fill in the light theme, in the dark theme."""
 Strokes = Mapping[str, tuple[str, str, float]]
 """Class: colour in the light theme, in the dark theme, width."""
+
+COLOURS: Fills = {
+    "page": ("#f5efe3", "#1b1917"),
+    "panel": ("#fffcf5", "#282522"),
+    "ink": ("#2a2520", "#f2ebdf"),
+    "mute": ("#665b4e", "#b3a797"),
+    "gold": ("#e0b23c", "#e0b23c"),
+    "plate": ("#2a2520", "#1b1917"),  # letters and signs on gold
+    "pale": ("#ffffff", "#ffffff"),  # letters and signs on card backs
+    "face": ("#fffdf8", "#efe7d8"),
+    "print": ("#2a2520", "#2a2520"),  # what is printed on a face
+}
+"""What all games have; each adds its own."""
+STROKES: Strokes = {
+    "edge": ("#d8cab0", "#453f38", 1.5),
+    "cut": ("#cdbfa5", "#6b6156", 1),  # the edge of a card
+    "turn": ("#2a2520", "#f2ebdf", 3),
+    "outline": ("#2a2520", "#f2ebdf", 1.8),
+    "inlay": ("#ffffff", "#ffffff", 1),
+}
 
 
 class Badge(NamedTuple):
@@ -48,6 +72,30 @@ def badge(player: int, x: float, y: float, scale: float) -> str:
     )
 
 
+def placed(x: float, y: float, scale: float, inside: str) -> str:
+    """Something about its middle, put somewhere in some size."""
+    return f'<g transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})">{inside}</g>'
+
+
+def card_back(colour: str, sign: str) -> str:
+    """The back of a card, `CARD_WIDTH` x `CARD_HEIGHT`: the class of its colour, and the outline of its sign."""
+    return (
+        f'<rect class="{colour}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
+        f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" '
+        f'height="{CARD_HEIGHT - 7}" rx="3"/>'
+        f'<path class="pale" opacity=".85" transform="translate(22 31)" d="{sign}"/>'
+    )
+
+
+def card_front(colour: str, sign: str, value: int) -> str:
+    """The front of a card with a value: large above its sign (24 x 24); `colour`: the class of its lower edge."""
+    return (
+        f'<rect class="face cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
+        f'<path class="{colour}" d="M1 56H43V58Q42 61 39 61H5Q2 61 1 58Z"/>'
+        f"{label(22, 16.5, 26, 'print', str(value))}{placed(22, 41, 0.98, sign)}"
+    )
+
+
 def short(number: float) -> str:
     """A coordinate with one decimal at most."""
     return f"{round(number, 1):g}"
@@ -67,6 +115,59 @@ def xml_text(text: str) -> str:
 def shortened(text: str, length: int) -> str:
     """A text of at most so many letters."""
     return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def check_options(position: Mapping[str, Any], names: Sequence[str] | None, theme: str, layout: str) -> None:
+    """Make sure that a position can be drawn as it is asked for.
+
+    Raises:
+        ValueError: If there is no such theme or layout, or `names` doesn't name every player.
+    """
+    if theme not in THEMES or layout not in LAYOUTS:
+        raise ValueError(f"theme must be one of {THEMES} and layout one of {LAYOUTS}, got {theme!r} and {layout!r}")
+    if names is not None and len(names) != position["num_players"]:
+        raise ValueError(f"names must name {position['num_players']} players, got {list(names)}")
+
+
+def whole(
+    look: str, view: tuple[float, float, float, float], title: str, details: str, sheet: str, inside: Iterable[str]
+) -> str:
+    """A whole picture: one `<svg>` element without ids.
+
+    Args:
+        look: Its class, `name-theme`.
+        view: What it shows: left, top, width, height.
+        title, details: What it is for readers who can't see it.
+        sheet: Its style sheet.
+        inside: What is drawn.
+    """
+    left, top, width, height = view
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="{look}" viewBox="{left} {top} {width} {height}" role="img" '
+        f'style="width:100%;max-width:{width}px;height:auto;border-radius:12px">',
+        f"<title>{xml_text(title)}</title>",
+        f"<desc>{xml_text(details)}</desc>",
+        f"<style>{sheet}</style>",
+        f'<rect class="page" x="{left}" y="{top}" width="{width}" height="{height}"/>',
+        *inside,
+        "</svg>",
+    ]
+    return "\n".join(lines)
+
+
+def small(name: str, box: str, inside: str) -> str:
+    """A drawing with the colours of a page that shows a picture of the game `name`; `box`: its view box."""
+    return f'<svg class="{name}-auto" viewBox="{box}">{inside}</svg>'
+
+
+def small_card(name: str, inside: str) -> str:
+    """A card, with room for its edge, as `small` draws it."""
+    return small(name, f"-1 -1 {CARD_WIDTH + 2} {CARD_HEIGHT + 2}", inside)
+
+
+def small_badges(name: str, num_players: int) -> list[str]:
+    """The badges of the first players, as `small` draws them."""
+    return [small(name, "-26 -26 52 52", badge(player, 0, 0, 1)) for player in range(num_players)]
 
 
 def style_sheet(name: str, theme: str, fills: Fills, strokes: Strokes, players: int) -> str:

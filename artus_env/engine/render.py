@@ -16,6 +16,7 @@ from gymnasium.error import DependencyNotInstalled
 
 from artus_env.engine import verbs
 from artus_env.engine.definition import Definition
+from artus_env.engine.drawing import LAYOUTS, THEMES
 from artus_env.engine.pictures import text_picture
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ FRAME_WIDTH = 912
 """Pixels; small enough for some 30 frames a second, and even in both directions, as video formats want it."""
 FRAME_THEME = "light"
 PIXEL_MODES = ("rgb_array", "human")
-THEMES = ("auto", "light", "dark")
-LAYOUTS = ("wide", "table")
 FONTS = Path(__file__).parent / "fonts"
 """The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
 there)."""

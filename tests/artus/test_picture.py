@@ -4,7 +4,6 @@ import itertools
 import json
 import math
 import re
-import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -17,20 +16,10 @@ from artus_env.games.artus.picture import PANEL_LEFT, PANEL_WIDTH, PANELS, last_
 from engine_play import TINY_BOX, VARIANTS, random_game, random_moves
 from eyes import SEEN_BY, contrast, least_difference
 from positions import around, position
+from svgs import SVG, has_no_ids, having, parsed, texts
 
-SVG = "{http://www.w3.org/2000/svg}"
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 MIDDLE = (344, 344)
-
-
-def parsed(svg):
-    return ET.fromstring(svg)
-
-
-def having(root, **attributes):
-    """Elements with these `data-` attributes; None: with any value."""
-    wanted = {f"data-{key}": value for key, value in attributes.items()}
-    return [e for e in root.iter() if all(k in e.attrib and v in (None, e.get(k)) for k, v in wanted.items())]
 
 
 def place(element):
@@ -49,10 +38,6 @@ def seat_at(x, y):
     return round(seat) % 28
 
 
-def words(element):
-    return ["".join(text.itertext()) for text in element.iter(f"{SVG}text")]
-
-
 # --- what is where -------------------------------------------------------------------------------------------------
 
 
@@ -68,9 +53,7 @@ def test_every_picture_of_a_game_is_one_accessible_element_without_ids(rules, nu
             assert root[0].tag == f"{SVG}title"
             assert root[1].tag == f"{SVG}desc"
             assert f"{num_players} players" in root[0].text
-            assert not [
-                e for e in root.iter() if "id" in e.attrib or any("url(" in value for value in e.attrib.values())
-            ]
+            assert has_no_ids(root)
 
 
 @variants
@@ -85,7 +68,7 @@ def test_figures_sit_where_the_position_says(rules, num_players):
             kind = group.get("data-figure")
             if kind == "knight":
                 player = int(group.get("data-player"))
-                assert words(group) == ["ABCD"[player]]
+                assert texts(group) == ["ABCD"[player]]
                 drawn[seat] = {"knight": player}
             else:
                 drawn[seat] = {kind: group.get("data-colour"), "rings": int(group.get("data-rings"))}
@@ -114,7 +97,7 @@ def test_the_wheel_turns_with_the_king(king):
 
 def test_seats_have_numbers_and_say_what_they_are():
     seats = [e for e in having(parsed(Game(seed=0).svg()), seat=None) if "data-figure" not in e.attrib]
-    assert [words(seat) for seat in seats] == [[str(number)] for number in range(28)]
+    assert [texts(seat) for seat in seats] == [[str(number)] for number in range(28)]
     titles = [seat.find(f"{SVG}title").text for seat in seats]
     assert [n for n, title in enumerate(titles) if "crown seat" in title] == [0, 7, 14, 21]
     assert [n for n, title in enumerate(titles) if "on the carpet" in title] == [0, 1, 2, 14, 15, 16]
@@ -141,7 +124,7 @@ def test_prestige_is_a_field_of_the_track_and_tiles(score, field, tiles):
     assert min(abs(turns - field), abs(turns + 50 - field)) < 0.05
     panel = having(root, panel="0")[0]
     assert [int(tile.get("data-tile")) for tile in having(panel, tile=None)] == tiles
-    assert str(score).replace("-", "\u2212") in words(panel)
+    assert str(score).replace("-", "\u2212") in texts(panel)
 
 
 def test_markers_that_share_a_field_stand_beside_each_other():
@@ -165,7 +148,7 @@ def test_cards_piles_and_the_last_card_played_are_shown(rules, num_players):
                 assert not shown
                 continue
             assert shown[0].get("data-count") == str(len(left))
-            assert words(shown[0]) == [str(len(left))]
+            assert texts(shown[0]) == [str(len(left))]
         played = having(root, player=str(player), pile="played")[0]
         assert played.get("data-count") == str(len(table["played"][player]))
 
@@ -207,7 +190,7 @@ def test_what_a_player_cannot_know_is_not_in_his_picture(rules, num_players):
             hand = game.to_dict()["hands"][other]
             assert [card.get("data-card") for card in fronts] == (hand if other == player else [])
             assert len(backs) == (0 if other == player else len(hand))
-            assert not any(words(back) for back in backs)
+            assert not any(texts(back) for back in backs)
 
 
 def test_the_picture_of_a_whole_position_hides_piles_too():
@@ -239,7 +222,7 @@ def test_the_last_move_is_drawn_with_the_figure_it_displaced():
     assert displaced.get("data-displaced") == "6"
     circles = list(displaced.iter(f"{SVG}circle"))
     assert [seat_at(float(e.get("cx")), float(e.get("cy"))) for e in circles] == [6]
-    assert "A: k3-6:5>9  +5" in words(root)
+    assert "A: k3-6:5>9  +5" in texts(root)
     assert "Last move: A k3-6:5>9." in root[1].text
 
 
@@ -362,9 +345,9 @@ def test_changed_boxes_are_drawn(box):
 def test_names_and_notes_are_text():
     svg = Game(seed=0).svg(names=["<script>alert('x')</script>", 'tab\tand\x00\ud800 & "quotes"'], note="<b>")
     assert "<script" not in svg
-    texts = words(parsed(svg))
-    assert any(text.startswith("<script>") for text in texts)
-    assert "<b>" in texts
+    found = texts(parsed(svg))
+    assert any(text.startswith("<script>") for text in found)
+    assert "<b>" in found
 
 
 def test_wrong_arguments_are_named():

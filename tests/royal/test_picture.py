@@ -15,28 +15,14 @@ from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.picture import HEIGHT, PANEL_LEFT, WIDTH, picture, tile
 from artus_env.games.royal.tricks import destination, holder, last_move, playable
 from eyes import SEEN_BY, contrast, least_difference
+from svgs import SVG, has_no_ids, having, parsed, texts
 
-SVG = "{http://www.w3.org/2000/svg}"
 PLAYERS = range(2, 7)
 BOXES = [
     Components(suits=("leaves", "acorns"), values=9, knights=3, shields=3, fields=5, swords=(1, 3), hand=3),
     Components(fields=60, swords=(7, 59), hand=12),
     Components(fields=1, swords=()),
 ]
-
-
-def parsed(svg):
-    return ET.fromstring(svg)
-
-
-def having(root, **attributes):
-    """Elements with these `data-` attributes; None: with any value."""
-    wanted = {f"data-{key}": value for key, value in attributes.items()}
-    return [e for e in root.iter() if all(k in e.attrib and v in (None, e.get(k)) for k, v in wanted.items())]
-
-
-def texts(element):
-    return ["".join(text.itertext()) for text in element.iter(f"{SVG}text")]
 
 
 def royal(num_players, seed=1, **options):
@@ -73,7 +59,7 @@ def test_every_picture_of_a_game_shows_what_the_position_says(num_players):
         assert root.get("role") == "img"
         assert [root[0].tag, root[1].tag] == [f"{SVG}title", f"{SVG}desc"]
         assert f"{num_players} players" in root[0].text
-        assert not [e for e in root.iter() if "id" in e.attrib or any("url(" in value for value in e.attrib.values())]
+        assert has_no_ids(root)
         pawns = {int(pawn.get("data-pawn")): int(pawn.get("data-at")) for pawn in having(root, pawn=None)}
         assert [pawns[player] for player in range(num_players)] == table["fields"]
         chips = {int(chip.get("data-place")): chip.get("data-chip") for chip in having(root, chip=None, place=None)}

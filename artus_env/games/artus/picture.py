@@ -13,16 +13,25 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.drawing import THEMES, badge, label, short, shortened, xml_text
+from artus_env.engine.drawing import (
+    CARD_HEIGHT,
+    CARD_WIDTH,
+    HEIGHT,
+    WIDTH,
+    badge,
+    check_options,
+    label,
+    short,
+    shortened,
+    whole,
+    xml_text,
+)
 from artus_env.engine.wording import counted, letter_of, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
-from artus_env.games.artus.shapes import CARD_HEIGHT, CARD_WIDTH, ring_row
+from artus_env.games.artus.shapes import ring_row
 
-LAYOUTS = ("wide", "table")
-WIDTH, HEIGHT = 1216, 688
-"""Size of the wide layout in its own units; the rasteriser's frames have the same shape."""
 CENTRE = HEIGHT / 2
 TABLE_VIEW = (36, 36, HEIGHT - 72, HEIGHT - 72)
 """What the layout "table" shows: everything within the prestige track."""
@@ -98,25 +107,11 @@ def picture(
     Raises:
         ValueError: If there is no such theme or layout, or `names` doesn't name every player.
     """
-    if theme not in THEMES or layout not in LAYOUTS:
-        raise ValueError(f"theme must be one of {THEMES} and layout one of {LAYOUTS}, got {theme!r} and {layout!r}")
-    n = position["num_players"]
-    if names is not None and len(names) != n:
-        raise ValueError(f"names must name {n} players, got {list(names)}")
+    check_options(position, names, theme, layout)
     last = last_move(before, move, position, components) if before is not None and move is not None else None
     king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
     wide = layout == "wide"
-    left, top, width, height = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
-    title, details = describe(position, components, king, last)
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="artus-{theme}" viewBox="{left} {top} {width} '
-        f'{height}" role="img" '
-        f'style="width:100%;max-width:{width}px;height:auto;border-radius:12px">',
-        f"<title>{xml_text(title)}</title>",
-        f"<desc>{xml_text(details)}</desc>",
-        f"<style>{shapes.style(theme)}</style>",
-        f'<rect class="page" x="{left}" y="{top}" width="{width}" height="{height}"/>',
-    ]
+    lines: list[str] = []
     if wide:
         lines += _track()
         lines += _markers(position)
@@ -127,10 +122,10 @@ def picture(
     lines += _figures(position, components, king)
     lines += _hub(position, components, last, note) if wide else _small_hub(position)
     if wide:
-        for player in range(n):
+        for player in range(position["num_players"]):
             lines += _panel(position, components, player, names, last)
-    lines.append("</svg>")
-    return "\n".join(lines)
+    view = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
+    return whole(f"artus-{theme}", view, *describe(position, components, king, last), shapes.style(theme), lines)
 
 
 # --- the last move -------------------------------------------------------------------------------------------------

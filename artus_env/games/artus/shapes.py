@@ -6,46 +6,35 @@ from collections.abc import Sequence
 from functools import cache
 
 from artus_env.engine import drawing
-from artus_env.engine.drawing import label, short
+from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, short
 from artus_env.games.artus.components import MAX_PLAYERS, Card
 
 GREEN, YELLOW, RED = "green", "yellow", "red"
 
 COLOURS: dict[str, tuple[str, str]] = {
     # class: fill in the light theme, in the dark theme
-    "page": ("#f5efe3", "#1b1917"),
-    "panel": ("#fffcf5", "#282522"),
-    "ink": ("#2a2520", "#f2ebdf"),
-    "mute": ("#665b4e", "#b3a797"),
+    **drawing.COLOURS,
     "wood": ("#8b633c", "#6d4d30"),
     "top": ("#e3d2b4", "#3a3229"),
     "hub": ("#fbf6ea", "#24211e"),
     "chair": ("#d9c7a7", "#4d453b"),
     "cushion": ("#f1e7d3", "#5d5449"),
-    "gold": ("#e0b23c", "#e0b23c"),
     "carpet": ("#6b4a9c", "#7d5cb0"),
     "track": ("#eadfc9", "#322d28"),
     "green": ("#83cda9", "#6fbd97"),
     "yellow": ("#f7d75c", "#e9c84c"),
     "red": ("#b03a28", "#b8402d"),
-    "plate": ("#2a2520", "#1b1917"),  # letters on green and yellow
-    "pale": ("#ffffff", "#ffffff"),  # letters on red and on card backs
     "crown": ("#3a2d1d", "#14110e"),  # the plate in front of the King
     "silver": ("#d3dae2", "#d3dae2"),
     "bronze": ("#96562a", "#a8632f"),
-    "face": ("#fffdf8", "#efe7d8"),
-    "print": ("#2a2520", "#2a2520"),  # what is printed on a face
     "knight": ("#4c6478", "#56718a"),
     "king": ("#8a6a1f", "#8d6c22"),
     "scoring": ("#7a4668", "#895276"),
 }
 STROKES: dict[str, tuple[str, str, float]] = {
     # class: colour in the light theme, in the dark theme, width
-    "edge": ("#d8cab0", "#453f38", 1.5),
-    "cut": ("#cdbfa5", "#6b6156", 1),  # the edge of a card
-    "turn": ("#2a2520", "#f2ebdf", 3),
+    **drawing.STROKES,
     "spoke": ("#f5efe3", "#1b1917", 1.5),
-    "outline": ("#2a2520", "#f2ebdf", 1.8),
     "rim": ("#3a2d1d", "#14110e", 1.5),
     "ring": ("#e9b934", "#e9b934", 2.6),
     "under": ("#3a2d1d", "#14110e", 5),  # makes rings stand out on silver and bronze
@@ -55,7 +44,6 @@ STROKES: dict[str, tuple[str, str, float]] = {
     "tick": ("#b9a98b", "#5b5248", 1.2),
     "trim": ("#e0b23c", "#e0b23c", 2),
     "slot": ("#b9a98b", "#6b6156", 1.2),
-    "inlay": ("#ffffff", "#ffffff", 1),
     "way": ("#2a2520", "#2a2520", 2),
 }
 
@@ -64,7 +52,6 @@ CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
 SHIELD = "M-9-10H9V1C9 7 4 10 0 12C-4 10-9 7-9 1Z"
 STAR = "M0-10L2.6-3.2L9.8-3L4.1 1.4L6.1 8.4L0 4.4L-6.1 8.4L-4.1 1.4L-9.8-3L-2.6-3.2Z"
 BACK_ICONS = {"knight": SHIELD, "king": CROWN, "scoring": STAR}
-CARD_WIDTH, CARD_HEIGHT = 44, 62
 MINUS, DASH = "\u2212", "\u2013"  # as wide as a plus sign; between the ends of a range
 
 
@@ -96,13 +83,8 @@ def ring_row(count: int, x: float = 0, y: float = 14) -> str:
 
 
 def card_back(pile: str) -> str:
-    """The back of a card, `CARD_WIDTH` x `CARD_HEIGHT`."""
-    return (
-        f'<rect class="{pile}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
-        f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" '
-        f'height="{CARD_HEIGHT - 7}" rx="3"/>'
-        f'<path class="pale" opacity=".85" transform="translate(22 31)" d="{BACK_ICONS[pile]}"/>'
-    )
+    """The back of a card of a pile."""
+    return drawing.card_back(pile, BACK_ICONS[pile])
 
 
 @cache

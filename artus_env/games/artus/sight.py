@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.drawing import badge
+from artus_env.engine.drawing import small_badges, small_card
 from artus_env.games.artus import shapes, words
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.moves import parsed
@@ -23,27 +23,20 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
     """What doesn't change during a game: the cards, and how cards and players look."""
     piles = RULE_SETS[rules].piles
     return {
-        "badges": [_svg(badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
+        "badges": small_badges("artus", num_players),
         "piles": piles,
         "cards": {
             card.name: {
                 "title": words.card_title(card),
                 "text": words.card_text(card),
                 "pile": card.pile,
-                "face": _svg(shapes.card_front(card), "-1 -1 46 64"),
+                "face": small_card("artus", shapes.card_front(card)),
             }
             for card in components.cards
             if card.pile in piles
         },
-        "backs": {
-            pile: _svg(shapes.card_back(pile), f"0 0 {shapes.CARD_WIDTH} {shapes.CARD_HEIGHT}") for pile in piles
-        },
+        "backs": {pile: small_card("artus", shapes.card_back(pile)) for pile in piles},
     }
-
-
-def _svg(inside: str, box: str) -> str:
-    """A small drawing with the colours of the large one."""
-    return f'<svg class="artus-auto" viewBox="{box}">{inside}</svg>'
 
 
 def picture(

@@ -13,16 +13,26 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from artus_env.engine.drawing import THEMES, badge, label, short, shortened, xml_text
+from artus_env.engine.drawing import (
+    CARD_HEIGHT,
+    CARD_WIDTH,
+    HEIGHT,
+    WIDTH,
+    badge,
+    check_options,
+    label,
+    placed,
+    short,
+    shortened,
+    whole,
+    xml_text,
+)
 from artus_env.engine.wording import counted, letter_of
 from artus_env.games.royal import shapes
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.shapes import CARD_HEIGHT, CARD_WIDTH, card_at, card_back, placed, suit_coin
+from artus_env.games.royal.shapes import card_at, card_back, suit_coin
 from artus_env.games.royal.tricks import LastMove, holder, last_move, led_suit, playable
 
-LAYOUTS = ("wide", "table")
-WIDTH, HEIGHT = 1216, 688
-"""Size of the wide layout in its own units; the rasteriser's frames have the same shape."""
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
 """What the layout "table" shows: the course and all within it."""
 MARGIN = 12
@@ -66,22 +76,10 @@ def picture(
     Raises:
         ValueError: If there is no such theme or layout, or `names` doesn't name every player.
     """
-    if theme not in THEMES or layout not in LAYOUTS:
-        raise ValueError(f"theme must be one of {THEMES} and layout one of {LAYOUTS}, got {theme!r} and {layout!r}")
-    n = position["num_players"]
-    if names is not None and len(names) != n:
-        raise ValueError(f"names must name {n} players, got {list(names)}")
+    check_options(position, names, theme, layout)
     last = last_move(before, move, position) if before is not None and move is not None else None
     wide = layout == "wide"
-    left, top, width, height = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
-    title, details = describe(position, last)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="royal-{theme}" viewBox="{left} {top} {width} '
-        f'{height}" role="img" style="width:100%;max-width:{width}px;height:auto;border-radius:12px">',
-        f"<title>{xml_text(title)}</title>",
-        f"<desc>{xml_text(details)}</desc>",
-        f"<style>{shapes.style(theme)}</style>",
-        f'<rect class="page" x="{left}" y="{top}" width="{width}" height="{height}"/>',
         *_course(components),
         *_pawns(position, components, last),
         *_trumps(position, components, last),
@@ -89,10 +87,10 @@ def picture(
         *_middle(position, components, last, note if wide else ""),
     ]
     if wide:
-        for player in range(n):
+        for player in range(position["num_players"]):
             lines += _panel(position, components, player, names)
-    lines.append("</svg>")
-    return "\n".join(lines)
+    view = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
+    return whole(f"royal-{theme}", view, *describe(position, last), shapes.style(theme), lines)
 
 
 # --- in words ------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from artus_env.engine import drawing
-from artus_env.engine.drawing import label, short, xml_text
+from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 from artus_env.games.royal.components import MAX_PLAYERS, Components
 from artus_env.games.royal.tricks import suit_of, value_of
 
@@ -17,21 +17,13 @@ computes it), in both themes the same."""
 
 COLOURS: dict[str, tuple[str, str]] = {
     # class: fill in the light theme, in the dark theme
-    "page": ("#f5efe3", "#1b1917"),
-    "panel": ("#fffcf5", "#282522"),
-    "ink": ("#2a2520", "#f2ebdf"),
-    "mute": ("#665b4e", "#b3a797"),
+    **drawing.COLOURS,
     "field": ("#e3d2b4", "#453c32"),
     "sworded": ("#c9d7e4", "#3d5063"),
     "goal": ("#e0b23c", "#e0b23c"),
     "table": ("#fbf6ea", "#24211e"),
-    "gold": ("#e0b23c", "#e0b23c"),
     "steel": ("#4c6478", "#a9bfd2"),
-    "plate": ("#2a2520", "#1b1917"),  # letters and signs on gold
-    "pale": ("#ffffff", "#ffffff"),  # signs on card backs
     "back": ("#7a4668", "#895276"),
-    "face": ("#fffdf8", "#efe7d8"),
-    "print": ("#2a2520", "#2a2520"),  # what is printed on a face
     "super": ("#2a2520", "#2a2520"),  # the faces of super-trumps
     "trophy": ("#f0cb62", "#f0cb62"),  # and their signs
     "wedge": ("#e6d8bd", "#3d362e"),
@@ -39,22 +31,17 @@ COLOURS: dict[str, tuple[str, str]] = {
 }
 STROKES: dict[str, tuple[str, str, float]] = {
     # class: colour in the light theme, in the dark theme, width
-    "edge": ("#d8cab0", "#453f38", 1.5),
-    "cut": ("#cdbfa5", "#6b6156", 1),  # the edge of a card
-    "turn": ("#2a2520", "#f2ebdf", 3),
-    "outline": ("#2a2520", "#f2ebdf", 1.8),
+    **drawing.STROKES,
     "rim": ("#2a2520", "#14110e", 1.5),
     "thin-rim": ("#2a2520", "#2a2520", 0.8),
     "winning": ("#e0b23c", "#e0b23c", 4),
     "gilt": ("#e0b23c", "#e0b23c", 2),
     "trail": ("#2a2520", "#f7f0e4", 3),
     "slot": ("#a8977a", "#6b6156", 1.5),
-    "inlay": ("#ffffff", "#ffffff", 1),
     "strike": ("#2a2520", "#f2ebdf", 2.6),
     **{f"ring{number}": (colour, colour, 4) for number, colour in enumerate(SUIT_COLOURS)},
 }
 
-CARD_WIDTH, CARD_HEIGHT = 44, 62
 CHIP = 30
 """Radius of a trump chip."""
 CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
@@ -103,11 +90,6 @@ def style(theme: str) -> str:
 # --- signs ---------------------------------------------------------------------------------------------------------
 
 
-def placed(x: float, y: float, scale: float, inside: str) -> str:
-    """Something about its middle, put somewhere in some size."""
-    return f'<g transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})">{inside}</g>'
-
-
 def suit_sign(number: int) -> str:
     """The sign of a suit in its colour, 24 x 24, for light ground."""
     centre = '<circle class="face" r="2.6"/>' if number == FLOWER else ""
@@ -152,13 +134,8 @@ def super_chip() -> str:
 
 @cache
 def card_back() -> str:
-    """The back of a card, `CARD_WIDTH` x `CARD_HEIGHT`."""
-    return (
-        f'<rect class="back" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
-        f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" '
-        f'height="{CARD_HEIGHT - 7}" rx="3"/>'
-        f'<path class="pale" opacity=".85" transform="translate(22 31)" d="{CROWN}"/>'
-    )
+    """The back of a card."""
+    return drawing.card_back("back", CROWN)
 
 
 @cache
@@ -171,11 +148,7 @@ def card_front(card: str, components: Components) -> str:
             f"{placed(22, 26, 1.3, super_sign(card))}{label(22, 52, 11, 'trophy', card)}"
         )
     number = components.suits.index(suit)
-    return (
-        f'<rect class="face cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
-        f'<path class="suit{number}" d="M1 56H43V58Q42 61 39 61H5Q2 61 1 58Z"/>'
-        f"{label(22, 16.5, 26, 'print', str(value_of(card)))}{placed(22, 41, 0.98, suit_sign(number))}"
-    )
+    return drawing.card_front(f"suit{number}", suit_sign(number), value_of(card))
 
 
 def card_at(card: str | None, components: Components, x: float, y: float, scale: float, about: str, mark: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.drawing import badge
+from artus_env.engine.drawing import small, small_badges, small_card
 from artus_env.games.royal import shapes, words
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.moves import parsed
@@ -22,23 +22,21 @@ PAGE = Path(__file__).parent / "page"
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
     """What doesn't change during a game: how cards, suits and players look."""
     return {
-        "badges": [_svg(badge(player, 0, 0, 1), "-26 -26 52 52") for player in range(num_players)],
+        "badges": small_badges("royal", num_players),
         "cards": {
             card: {
                 "title": words.card_title(card),
                 "suit": suit_of(card),
-                "face": _svg(shapes.card_front(card, components), "-1 -1 46 64"),
+                "face": small_card("royal", shapes.card_front(card, components)),
             }
             for card in components.cards
         },
-        "back": _svg(shapes.card_back(), f"0 0 {shapes.CARD_WIDTH} {shapes.CARD_HEIGHT}"),
-        "voids": {suit: _svg(shapes.no_suit(number), "-15 -15 30 30") for number, suit in enumerate(components.suits)},
+        "back": small_card("royal", shapes.card_back()),
+        "voids": {
+            suit: small("royal", "-15 -15 30 30", shapes.no_suit(number))
+            for number, suit in enumerate(components.suits)
+        },
     }
-
-
-def _svg(inside: str, box: str) -> str:
-    """A small drawing with the colours of the large one."""
-    return f'<svg class="royal-auto" viewBox="{box}">{inside}</svg>'
 
 
 def picture(
