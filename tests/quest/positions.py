@@ -116,3 +116,12 @@ def joust(bidders=(0, 1), players=3, **parts) -> Game:
 def points(game: Game, move: str) -> int:
     """What a player is told that a move brings."""
     return int(verbs.points_of(game._tables[0], game._states[0], game.action(move)))
+
+
+def lively(game: Game, rng) -> str:
+    """A move that keeps a game going: mostly one that looks good, now and then any."""
+    t, g = game._tables[0], game._states[0]
+    if rng.random() < 0.1:
+        return rng.choice(game.moves())
+    looks = [verbs.appeal(t, g, action) + rng.random() for action in game.legal_actions()]
+    return game.moves()[looks.index(max(looks))]

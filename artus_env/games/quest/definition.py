@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.definition import Definition
-from artus_env.games.quest import documents, moves, observation, position, text, verbs
+from artus_env.games.quest import documents, moves, observation, picture, position, shapes, sight, text, verbs, words
 from artus_env.games.quest.actions import action_table, build_tables
 from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD
 from artus_env.games.quest.state import STATE
@@ -31,8 +31,12 @@ QUEST = Definition(
     action_meaning=moves.action_meaning,
     actions_like=moves.actions_like,
     render=text.render,
+    picture=picture.picture,
+    colours=shapes.flat_colours,
     judge_weight=1.0,
     outlook_gates=(0.0, 1.5),
+    words=words,
+    sight=sight,
     presets=Path(__file__).parent / "presets",
     trained=Path(__file__).parent / "trained",
     documents=documents.DOCUMENTS,

@@ -4,6 +4,7 @@ position."""
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,44 @@ TEXTS = (
 )
 """By action id, of all but the bids."""
 NOTHING = "nothing"
+
+
+class QuestMove(NamedTuple):
+    """A move in its parts; those that it doesn't have are empty.
+
+    Attributes:
+        text: As records have it.
+        kind: "take", "exercise", "artus", "court", "quest", "horse", "done" or "bid".
+        action: The action card that is taken or used.
+        card: The virtue card that is taken, or laid back at court.
+        quest: The quest that is taken or done.
+        place: Where the ride goes.
+        bid: The cards that are bid, None if nothing at all is.
+    """
+
+    text: str
+    kind: str
+    action: str = ""
+    card: str = ""
+    quest: str = ""
+    place: str = ""
+    bid: tuple[str, ...] | None = None
+
+
+def parsed(move: str) -> QuestMove:
+    """The parts of a legal move's text."""
+    kind, _, name = move.partition(":")
+    if kind == "take":
+        return QuestMove(move, kind, action=name)
+    if kind == "exercise":
+        return QuestMove(move, kind, action=f"{kind}-{name.partition('-')[0]}", card=name)
+    if kind == "court":
+        return QuestMove(move, kind, action=kind, card=name)
+    if kind in ("artus", "quest"):
+        return QuestMove(move, kind, action=kind, quest=name)
+    if kind == "bid":
+        return QuestMove(move, kind, bid=() if name == NOTHING else tuple(name.split("+")))
+    return QuestMove(move, "horse", action=kind, place=name) if name else QuestMove(move, kind)
 
 
 @lru_cache(maxsize=16)

@@ -186,8 +186,9 @@ def summary(hosted: HostedGame) -> dict[str, Any]:
     by_source: list[Counter[str | None]] = [Counter() for _ in hosted.seats]
     if own and sources:
         for before, step in zip(hosted.steps, hosted.steps[1:], strict=False):
-            points = gains(before.game, step.game)[step.player]
-            by_source[step.player][own.source(step.move, game.components)] += points
+            source = own.source(step.move, game.components)
+            for player, points in enumerate(gains(before.game, step.game)):  # a move may bring others points, too
+                by_source[player][source] += points
     standing = game.outcomes
     order = sorted(range(game.num_players), key=lambda player: (-standing[player], player))
     rows = [
