@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import random
 import socket
 import threading
 import time
@@ -97,6 +98,35 @@ def without_looks(monkeypatch):
 def deal(folder, rules, names, agents=(), seed=5):
     """A new game in a folder."""
     return HostedGame.deal(Store(folder), rules, seats(names, agents), seed)
+
+
+@contextmanager
+def serving_at(game, folder, people, agents=(), seed=5, until=lambda position: True, choose=None):
+    """A server with a game, played up to a position for which `until` holds: (server, the hosted game).
+
+    Args:
+        game: Its name.
+        folder: Where it is kept.
+        people, agents: Who plays.
+        seed: Of the first game; others follow until one has such a position.
+        until: Whether a position, with all that is hidden, is the one.
+        choose: (game, random generator) -> a move; at random if it isn't given.
+    """
+    choose = choose or (lambda played, rng: rng.choice(played.moves()))
+    for nth in range(seed, seed + 60):
+        hosted = HostedGame.deal(Store(folder / str(nth)), None, seats(people, agents), nth, game)
+        rng = random.Random(nth)
+        while not hosted.game.over and not until(hosted.game.to_dict()):
+            hosted.play(hosted.game.player, hosted.number, choose(hosted.game, rng))
+        if until(hosted.game.to_dict()):
+            break
+    else:
+        raise AssertionError("it doesn't happen")
+    server = Serving(folder / str(nth))
+    try:
+        yield server, server.lobby.games[hosted.name]
+    finally:
+        server.stop()
 
 
 def wait_until(holds, seconds=30):

@@ -29,6 +29,8 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 SHOTS = Path(__file__).parents[1] / "screenshots"
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+SMALL_PHONE = {"width": 360, "height": 640}
+TOUCHED = {"viewport": SMALL_PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 
@@ -91,6 +93,23 @@ def step_of(page):
 def shoot(page, name):
     SHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SHOTS / f"{name}.png")
+
+
+def click(page, selector, tap=False):
+    """A click where something is, whatever the page says about its use."""
+    box = page.locator(selector).first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
+
+
+def unnamed(page):
+    """What can be used or looked at and has no name for those who can't see it."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("button, a, select, input, summary, [role=img], svg[role=img]")]
+        .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]"))
+        .filter(each => !(each.ariaLabel || each.labels?.length || each.textContent.trim()))
+        .map(each => each.outerHTML.slice(0, 100))"""
+    )
 
 
 def wait_for_step(page, *steps):
@@ -786,13 +805,7 @@ def test_everything_has_a_name_for_screen_readers(tmp_path, open_page):
             assert len(label.split()) > 5, "title and what it does"
         page.locator('#hand .card[data-card^="k"]').first.click()
         assert page.get_by_role("button", name="Your knight on seat").count() >= 4
-        unnamed = page.evaluate(
-            """() => [...document.querySelectorAll("button, a, select, input, summary, [role=img], svg[role=img]")]
-            .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]"))
-            .filter(each => !(each.ariaLabel || each.labels?.length || each.textContent.trim()))
-            .map(each => each.outerHTML.slice(0, 100))"""
-        )
-        assert unnamed == []
+        assert unnamed(page) == []
         tree = page.locator("#board").aria_snapshot()
         assert "King on seat" in page.locator("#picture svg desc").text_content()
         assert "img" in tree

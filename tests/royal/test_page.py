@@ -3,7 +3,7 @@ keyboard. Screenshots are left in `screenshots/`."""
 
 import json
 import random
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,37 +14,26 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
 from artus_env.games.royal.components import STANDARD
-from artus_training.play.command import seats
-from artus_training.play.hosted import HostedGame
-from artus_training.play.store import Store
-from play_server import Serving, wait_until
-from test_play_browser import CHROMIUM, chromium, link, open_page, shoot, step_of, wait_for_step  # noqa: F401
+from play_server import serving_at, wait_until
+from test_play_browser import (  # noqa: F401
+    CHROMIUM,
+    SMALL_PHONE,
+    TOUCHED,
+    chromium,
+    click,
+    link,
+    open_page,
+    shoot,
+    step_of,
+    unnamed,
+    wait_for_step,
+)
 
-SMALL_PHONE = {"width": 360, "height": 640}
-TOUCHED = {"viewport": SMALL_PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+serving = partial(serving_at, "royal")
 APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 STEPS = ("card", "chip", "swap", "confirm")
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
-
-
-@contextmanager
-def serving(folder, people, agents=(), seed=5, until=lambda position: True):
-    """A server with a game, played at random up to a position: (server, the hosted game)."""
-    for nth in range(seed, seed + 60):
-        hosted = HostedGame.deal(Store(folder / str(nth)), None, seats(people, agents), nth, "royal")
-        rng = random.Random(nth)
-        while not hosted.game.over and not until(hosted.game.to_dict()):
-            hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
-        if until(hosted.game.to_dict()):
-            break
-    else:
-        raise AssertionError("it doesn't happen")
-    server = Serving(folder / str(nth))
-    try:
-        yield server, server.lobby.games[hosted.name]
-    finally:
-        server.stop()
 
 
 def must_follow(position):
@@ -52,13 +41,6 @@ def must_follow(position):
     hand, trick = position["hands"][0], position["trick"]
     following = [card for card in hand if trick and card.split("-")[0] == trick[0][1].split("-")[0]]
     return position["turn"] == 0 and 1 < len(following) < len(hand) and any(position["voids"])
-
-
-def click(page, selector, tap=False):
-    """A click where something is, whatever the page says about its use."""
-    box = page.locator(selector).first.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
 
 
 def play_one(page, hosted, rng, tap=False):
@@ -267,13 +249,7 @@ def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # 
         for player, card in hosted.game.to_dict()["trick"]:
             assert f"{'ABC'[player]} {card}" in described
         assert page.get_by_role("img", name="no ").count() >= 1, "voids"
-        unnamed = page.evaluate(
-            """() => [...document.querySelectorAll("button, a, select, input, summary, [role=img], svg[role=img]")]
-            .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]"))
-            .filter(each => !(each.ariaLabel || each.labels?.length || each.textContent.trim()))
-            .map(each => each.outerHTML.slice(0, 100))"""
-        )
-        assert unnamed == []
+        assert unnamed(page) == []
         reached = set()
         page.focus("body")
         for _ in range(30):

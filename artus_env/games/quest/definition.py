@@ -37,6 +37,7 @@ QUEST = Definition(
     outlook_gates=(0.0, 1.5),
     words=words,
     sight=sight,
+    page=sight.PAGE,
     presets=Path(__file__).parent / "presets",
     trained=Path(__file__).parent / "trained",
     documents=documents.DOCUMENTS,

@@ -1,7 +1,7 @@
 // Artus's own page: choosing by clicks on cards, figures and seats. What each function is for is said in the play
 // page's plain.js; an option's `place` is the number of a seat.
 
-import { count, drawing, make, signed } from "/static/parts.js";
+import { count, drawing, make, signed, upper } from "/static/parts.js";
 import * as board from "./board.js";
 import { BRANCHES, branchOf, candidates, settled, takenBack } from "./choice.js";
 
@@ -9,7 +9,6 @@ export { animate, placeAt, pointsAt } from "./board.js";
 export { settled, takenBack };
 
 const distinct = (values) => [...new Set(values)];
-const upper = (text) => text[0].toUpperCase() + text.slice(1);
 const isDraw = (move) => move.startsWith("draw:");
 
 // --- choosing: card, then figure, then seat, then play it ---

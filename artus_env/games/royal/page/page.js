@@ -1,12 +1,10 @@
 // The royal card game's own page: choosing by clicks on cards and chips. What each function is for is said in the play
 // page's plain.js; an option's `place` is the suit of a chip that isn't placed, or the number of a chip place.
 
-import { count, drawing, make } from "/static/parts.js";
+import { count, drawing, make, upper } from "/static/parts.js";
 import { tricksOf } from "./tricks.js";
 
 export { animate, mark, placeAt, pointsAt } from "./table.js";
-
-const upper = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** The suit that was led and that this seat holds, so that it has to be followed; null if there is none. */
 function demanded({ setup, state }) {

@@ -25,6 +25,9 @@ export const signed = (points) => (points > 0 ? `+${points}` : unsigned(points))
 /** Points that somebody has. */
 export const unsigned = (points) => String(points).replace("-", "−");
 
+/** A text that begins with a capital. */
+export const upper = (text) => text && text[0].toUpperCase() + text.slice(1);
+
 /** `1 move`, `2 moves`. */
 export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
 
@@ -78,7 +81,7 @@ export function end(setup, over, onAgain) {
       share.replaceWith(make("input", { readonly: true, value: url, "aria-label": "Link to the record" }));
     }
   });
-  const score = setup.score[0].toUpperCase() + setup.score.slice(1);
+  const score = upper(setup.score);
   const caption = over.sources.length ? `${score} at the end, and what it comes from` : `${score} at the end`;
   const heads = ["", "Player", score, ...over.sources];
   const cell = (points) => make("td", {}, unsigned(points));

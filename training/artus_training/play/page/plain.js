@@ -2,12 +2,16 @@
 // exports any of these functions to do better.
 //
 // `now` is {setup, state, moves, choice}: what the server has sent (see sight.py), the legal moves (none if it isn't
-// this seat's turn), and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`.
+// this seat's turn), and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`. If
+// it is `open` as well, it may still become another one, by the hand: it is played only when that is confirmed.
+
+import { upper } from "./parts.js";
 
 /**
  * What comes next, if it is this seat's turn: {step, prompt, detail, options}. An option is {label, choice}; `short` is
- * shown instead of the label where there is one, `push` in grey beside it, and `data` becomes data-attributes. The step
- * "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
+ * shown instead of the label where there is one, `face`, a drawing, above it, `push` in grey beside it, and `data`
+ * becomes data-attributes. One with a `refusal` instead of a choice is pale, and says that sentence when it is clicked.
+ * The step "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
  */
 export function next({ setup, moves, choice }) {
   if (choice.move) {
@@ -57,5 +61,3 @@ export const pointsAt = () => [0.5, 0.5];
 
 /** How long a move is shown, as a part of the usual time. */
 export const pace = () => 1;
-
-const upper = (text) => text && text[0].toUpperCase() + text.slice(1);

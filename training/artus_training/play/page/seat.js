@@ -177,13 +177,21 @@ function idle() {
 
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-function optionButton({ label, short, push, data, choice: wanted }, i) {
+function optionButton({ label, short, face, push, data, choice: wanted, refusal }, i) {
   const keyboard = i < 9 && matchMedia("(hover: hover)").matches;
   const key = keyboard ? parts.make("kbd", { "aria-hidden": "true" }, String(i + 1)) : null;
   const about = Object.fromEntries(Object.entries(data ?? {}).map(([name, value]) => [`data-${name}`, value]));
   const more = push ? parts.make("span", { class: "push" }, push) : null;
-  const attributes = { ...about, "aria-label": label, title: short ? label : null, onclick: () => choose(wanted) };
-  return parts.make("button", attributes, key, parts.make("span", {}, short ?? label), more);
+  const attributes = {
+    ...about,
+    class: [face && "faced", refusal && "barred"].filter(Boolean).join(" ") || null,
+    "aria-label": refusal ? `${label} – ${refusal}` : label,
+    "aria-disabled": refusal ? "true" : null,
+    title: short ? label : null,
+    onclick: () => (refusal ? say(refusal) : choose(wanted)),
+  };
+  const drawn = face ? parts.drawing(face, "face") : null;
+  return parts.make("button", attributes, key, drawn, parts.make("span", {}, short ?? label), more);
 }
 
 function renderHand(active) {
@@ -202,6 +210,11 @@ async function choose(wanted) {
   if (!move) {
     draw(state.picture);
     return renderTurn();
+  }
+  if (choice.open) {
+    draw(state.picture);
+    renderTurn();
+    return announce($("prompt").textContent);
   }
   if (!$("ask").checked) return play();
   renderTurn();
@@ -318,7 +331,7 @@ function keyed(event) {
   if (event.key === "Escape") back();
   else if (event.key === "h" || event.key === "H") $("hint").hidden || $("hint").click();
   else if (event.key === "Enter" && choice.move && event.target.tagName !== "BUTTON") play();
-  else if (digit >= 0 && mine() && !choice.move) {
+  else if (digit >= 0 && mine() && (!choice.move || choice.open)) {
     const choices = $("options").children.length ? $("options") : $("hand");
     choices.children[digit]?.click();
   }

@@ -1,0 +1,82 @@
+// The ring: the server draws it, this lets knights ride, marks what can be clicked, and finds what was.
+
+const NEAR = 22; // pixels around a card or a quest that count as it, however small it is
+const GAP = 4; // between something and the mark around it, in units of the picture
+
+const SORTS = ["place", "quest", "display", "pile"];
+
+const groupOf = (svg, target) => {
+  const [sort, name] = target.split(":");
+  return svg.querySelector(`[data-${sort}="${name}"]`);
+};
+
+const shapeOf = (group) => group.querySelector("rect");
+
+function middleOf(group) {
+  const box = shapeOf(group).getBoundingClientRect();
+  return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+}
+
+/** The smallest thing that was clicked, else a card or quest that is near: `place:lake`, `quest:lake-1`, ... */
+export function placeAt(svg, { clientX, clientY }) {
+  const all = SORTS.flatMap((sort) =>
+    [...svg.querySelectorAll(`[data-${sort}]`)].map((group) => ({ target: `${sort}:${group.dataset[sort]}`, group })),
+  ).filter(({ group }) => shapeOf(group));
+  const sized = all.map((each) => {
+    const box = shapeOf(each.group).getBoundingClientRect();
+    const aside = Math.max(box.left - clientX, clientX - box.right, 0);
+    const above = Math.max(box.top - clientY, clientY - box.bottom, 0);
+    return { ...each, area: box.width * box.height, far: Math.hypot(aside, above) };
+  });
+  const hit = sized.filter(({ far }) => far === 0).sort((one, other) => one.area - other.area);
+  const near = sized.filter(({ far }) => far <= NEAR / 2).sort((one, other) => one.far - other.far);
+  return (hit[0] ?? near[0])?.target ?? null;
+}
+
+/** Mark what can be clicked. */
+export function mark(svg, options) {
+  svg.querySelectorAll(".halo").forEach((halo) => halo.remove());
+  const targets = options.flatMap(({ place, targets: more }) => more ?? (place ? [place] : []));
+  for (const target of new Set(targets)) {
+    const shape = shapeOf(groupOf(svg, target));
+    const halo = shape.cloneNode();
+    for (const [name, by] of [["x", -GAP], ["y", -GAP], ["width", 2 * GAP], ["height", 2 * GAP]]) {
+      halo.setAttribute(name, Number(shape.getAttribute(name) ?? 0) + by);
+    }
+    halo.setAttribute("class", "halo");
+    halo.setAttribute("data-halo", target);
+    shape.parentNode.append(halo);
+  }
+}
+
+/** Points rise from the knight of who has moved. */
+export function pointsAt(svg, { player }) {
+  const knight = svg.querySelector(`[data-knight="${player}"]`).getBoundingClientRect();
+  const box = svg.getBoundingClientRect();
+  return [(knight.left + knight.width / 2 - box.left) / box.width, (knight.top - box.top) / box.height];
+}
+
+export async function animate(svg, last, duration) {
+  const running = [];
+  const scale = svg.viewBox.baseVal.width / svg.getBoundingClientRect().width;
+  const start = (element, frames, timing) => {
+    const options = { fill: "backwards", easing: "ease-in-out", ...timing };
+    if (element) running.push(element.animate(frames, options).finished);
+  };
+  if (last.way.length) {
+    const middles = last.way.map((place) => middleOf(groupOf(svg, `place:${place}`)));
+    const end = middles.at(-1);
+    const frames = middles.map(({ x, y }) => ({
+      transform: `translate(${(x - end.x) * scale}px,${(y - end.y) * scale}px)`,
+    }));
+    start(svg.querySelector(`[data-knight="${last.player}"]`), frames, { duration: duration * 0.7 });
+  }
+  const pulse = [{ opacity: 0.1 }, { opacity: 1 }, { opacity: 0.4 }, { opacity: 1 }];
+  const touched = { take: `display:${last.action}`, artus: `quest:${last.quest}`, exercise: `pile:${last.card}` };
+  touched.court = `pile:${last.card}`;
+  const fresh = last.news.map((quest) => `quest:${quest}`);
+  for (const target of [touched[last.kind], ...fresh].filter(Boolean)) {
+    start(groupOf(svg, target), pulse, { duration: duration * 0.6 });
+  }
+  await Promise.allSettled(running);
+}

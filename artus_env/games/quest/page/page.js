@@ -1,0 +1,278 @@
+// The page of the King's quests: choosing by clicks on action cards, places, quests and cards in hand. What each
+// function is for is said in the play page's plain.js; an option's `place` is a target as in targets.js, and `targets`
+// are all that an action card can be used on.
+//
+// A choice is {action, move} or, of a place that several horses can reach, {among, move} with the moves that lead
+// there; each part is missing until it is chosen. A bid is {bid, move, open}: the cards that are chosen so far, and the
+// move that they make.
+
+import { count, drawing, make, upper } from "/static/parts.js";
+import { aimedAt, targetOf } from "./targets.js";
+
+export { animate, mark, placeAt, pointsAt } from "./board.js";
+
+const distinct = (values) => [...new Set(values)];
+const times = (number) => (number > 1 ? `×${number}` : "");
+const number = (cards, card) => cards.filter((each) => each === card).length;
+
+/** All virtue cards that a seat knows in a hand, in the order of the box. */
+function virtuesOf(player, { setup, state }) {
+  const { start_cards: start, taken } = state.position;
+  const known = [...taken[player], ...(Array.isArray(start[player]) ? start[player] : [])];
+  return Object.keys(setup.virtues).flatMap((card) => known.filter((each) => each === card));
+}
+
+// --- choosing: an action card or what it is used on, then play it ---
+
+/** The legal moves that a choice still allows. */
+const candidates = (moves, { action, among }) =>
+  moves.filter((move) => (!action || move.action === action) && (!among || among.includes(move.move)));
+
+/** The choice, completed if it leaves nothing else to choose. */
+export function settled(moves, choice) {
+  if (choice.move) return choice;
+  const left = candidates(moves, choice);
+  return left.length === 1 ? { ...choice, move: left[0].move } : choice;
+}
+
+export function takenBack(moves, { action, among, move, bid }) {
+  const rest = bid ? {} : move && action ? { action } : move && among ? { among } : {};
+  return settled(moves, rest).move && Object.keys(rest).length ? {} : rest;
+}
+
+export function leadingTo({ move, bid, alone, action, kind }) {
+  if (bid && !alone) return { bid, move, open: true };
+  return action && kind !== "take" ? { action, move } : { move };
+}
+
+export function next(now) {
+  const { state, moves, choice } = now;
+  if (choice.move) return confirming(now);
+  if (moves[0].kind === "take") return taking(now);
+  if (moves[0].kind === "bid") return bidding(now);
+  if (choice.among) return riding(now);
+  return choice.action ? aiming(now) : acting(now, state.position);
+}
+
+function confirming({ setup, moves, choice }) {
+  const { kind, action, label, bid, alone } = moves.find(({ move }) => move === choice.move);
+  const secret = bid && !alone ? "Secret until both have bid." : "";
+  const details = { take: setup.actions[action]?.text, done: "", bid: secret };
+  const detail = details[kind] ?? "This is how it would be.";
+  return { step: "confirm", prompt: `${upper(label)}?`, detail, options: [] };
+}
+
+function taking({ setup, state, moves }) {
+  const { actions, display } = state.position;
+  const options = moves.map(({ move, action }) => ({
+    ...looks(setup, action, number(display, action)),
+    place: `display:${action}`,
+    choice: { move },
+  }));
+  const detail = `Card ${actions[setup.you].length + 1} of ${setup.choices}. Click it here or in the picture.`;
+  return { step: "take", prompt: "Take an action card", detail, options };
+}
+
+/** How an action card looks as an option. */
+function looks(setup, action, copies) {
+  const { title, text, face } = setup.actions[action];
+  return { label: `${upper(title)}: ${text}`, short: upper(title), face, push: times(copies), data: { action } };
+}
+
+function acting({ setup, moves }, position) {
+  const held = position.actions[setup.you];
+  const options = distinct(held).map((action) => {
+    const targets = moves.filter((move) => move.action === action).map(targetOf);
+    const use = targets.length ? { choice: { action } } : { refusal: useless(action, setup.you, position) };
+    return { ...looks(setup, action, number(held, action)), ...use, targets };
+  });
+  const { label } = moves.find(({ kind }) => kind === "done");
+  const done = { label: upper(label), short: "Done", data: { done: "" }, choice: { move: "done" } };
+  const detail = "Click a card, or where to ride and what to take in the picture.";
+  return { step: "act", prompt: "Use an action card, or be done", detail, options: [...options, done] };
+}
+
+/** Why an action card can't be used as things are. */
+function useless(action, you, { places, quests }) {
+  const [name, virtue] = action.split("-"), home = places[you] === "camelot";
+  if (name === "tournament") return "The tournament comes when all are done, for those who are in Camelot then.";
+  if (name === "exercise") return home ? `There are no more ${virtue} cards.` : "You can exercise only in Camelot.";
+  if (name === "artus") return home ? "No quest lies open." : "Artus is in Camelot.";
+  if (name === "court") return home ? "You can go to court anywhere but in Camelot." : "You have no book to lay back.";
+  const here = quests[you].some((quest) => quest.startsWith(`${places[you]}-`));
+  if (!quests[you].length) return "You have no quest. Artus gives them in Camelot.";
+  return here ? "You lack the virtues that the quest here demands." : "None of your quests leads here.";
+}
+
+const AIMS = {
+  horse: "Ride where?", exercise: "Take which card?", artus: "Ask for which quest?", quest: "Do which quest?",
+  court: "Lay back which book?",
+};
+
+function aiming({ setup, state, moves, choice }) {
+  const left = candidates(moves, choice);
+  const options = left.map((move) => ({
+    ...aim(move, setup, state.position),
+    place: targetOf(move),
+    choice: { ...choice, move: move.move },
+  }));
+  return { step: "aim", prompt: AIMS[left[0].kind], detail: setup.actions[choice.action].text, options };
+}
+
+/** What an action card is used on, as an option. */
+function aim({ label, card, quest, place, goal }, setup, { piles, places }) {
+  if (quest) {
+    const { title, face } = setup.quests[quest];
+    return { label: upper(label), short: upper(title), face, data: { aim: "quest" } };
+  }
+  if (card) {
+    const { title, face, virtue, value } = setup.virtues[card];
+    const copies = times(number(piles[virtue], value));
+    return { label: upper(label), short: upper(title), face, push: copies, data: { aim: "card" } };
+  }
+  const here = places.map((at, player) => (at === place ? setup.players[player].name : null)).filter(Boolean);
+  return { label: upper(goal), push: here.join(", "), data: { aim: "place" } };
+}
+
+/** A place that several horses can reach. */
+function riding({ setup, moves, choice }) {
+  const left = candidates(moves, choice);
+  const options = left.map(({ move, action }) => ({ ...looks(setup, action, 1), choice: { ...choice, move } }));
+  return { step: "horse", prompt: `To ${left[0].goal} with which horse?`, detail: "", options };
+}
+
+function bidding({ setup, state, moves }) {
+  const { you, players } = setup, { actions, places, bidding: due } = state.position;
+  const alone = "You joust alone: lay back one sword or lance";
+  if (moves[0].alone) return { step: "bid", prompt: alone, detail: "Click it in your hand.", options: [] };
+  const rival = players.find((_, i) => i !== you && actions[i].includes("tournament") && places[i] === "camelot");
+  const made = due.length > 1 ? "" : ` ${rival.name} has bid.`;
+  const detail = `Click all swords and lances that you bid, or nothing.${made} The higher sum wins 2 points.`;
+  return { step: "bid", prompt: `Bid in secret against ${rival.name}`, detail, options: [] };
+}
+
+export function clicked(place, now) {
+  const { setup, moves, choice } = now;
+  const left = aimedAt(place, candidates(moves, { action: choice.action }), setup.quests);
+  if (left.length === 1) return { choice: { ...(choice.action && { action: choice.action }), move: left[0].move } };
+  if (left.length) return { choice: { among: left.map(({ move }) => move) } };
+  const refusals = {
+    take: "Choose one of the action cards on display.",
+    bid: "Choose swords and lances of your hand.",
+    act: "None of your action cards can be used on that.",
+    aim: "That isn’t among what is marked.",
+  };
+  return { refusal: refusals[next(now).step] ?? "Choose below." };
+}
+
+// --- showing ---
+
+/** What a player holds: action cards, virtue cards, quests; their tent, and what is known of their bid. */
+export function panel(player, now) {
+  const { setup, state } = now;
+  const { actions, start_cards: start, excluded, quests } = state.position;
+  const known = virtuesOf(player, now), hidden = Array.isArray(start[player]) ? 0 : start[player];
+  const none = hidden || start[player].length ? excluded[player] : [];
+  const title = (kind) => (name) => setup[kind][name].title;
+  const row = (name, label, ...children) =>
+    make("span", { class: name, role: "img", "aria-label": label }, ...children);
+  const told = [...known.map(title("virtues")), ...(hidden ? [count(hidden, "unknown card")] : [])];
+  const lacks = none.map((card) => `no ${title("virtues")(card)} among the first two`);
+  return [
+    make("small", { class: "tent" }, notes(player, now)),
+    make(
+      "div",
+      { class: "holds" },
+      row("held actions", `actions: ${actions[player].map(title("actions")).join(", ") || "none"}`,
+        ...actions[player].map((name) => drawing(setup.actions[name].face, "face"))),
+      row("held virtues", `virtues: ${[...told, ...lacks].join(", ") || "none"}`,
+        ...known.map((name) => drawing(setup.virtues[name].face, "face")),
+        ...Array.from({ length: hidden }, () => drawing(setup.back, "face")),
+        ...none.map((name) => drawing(setup.virtues[name].none, "none"))),
+      row("held quests", `quests: ${quests[player].map((name) => setup.quests[name].text).join(", ") || "none"}`,
+        ...quests[player].map((name) => drawing(setup.quests[name].face, "tag"))),
+    ),
+  ];
+}
+
+function notes(player, { setup, state }) {
+  const { tents, phase, bids, bidding: due, actions, places } = state.position;
+  const tent = `tent ${tents.indexOf(player) + 1}`;
+  const jousts = phase === "bid" && actions[player].includes("tournament") && places[player] === "camelot";
+  if (!jousts || due.includes(player)) return jousts ? `${tent} · has still to bid` : tent;
+  if (bids[player] === null) return `${tent} · has bid`;
+  return `${tent} · bids ${bids[player].reduce((sum, card) => sum + setup.virtues[card].value, 0)}`;
+}
+
+export function hand(now, act) {
+  const { setup, moves, choice } = now;
+  const cards = virtuesOf(setup.you, now);
+  const bids = moves.filter(({ kind }) => kind === "bid"), alone = bids[0]?.alone;
+  const courts = moves.filter(({ kind }) => kind === "court").map(({ card }) => card);
+  const usable = new Set(bids.length ? bids.flatMap(({ bid }) => bid) : courts);
+  const reason = bids.length ? "Only swords and lances are bid." : "Virtues pay for quests, and books go to court.";
+  const chosen = choice.bid ?? moves.find(({ move }) => move === choice.move)?.bid ?? [];
+  const buttons = cards.map((card, i) => {
+    const nth = number(cards.slice(0, i), card); // of cards that are alike, the first ones are the chosen ones
+    const pressed = nth < number(chosen, card);
+    return cardButton(setup, card, usable.has(card), pressed, () => {
+      if (!usable.has(card)) return act.say(reason);
+      if (!bids.length) return act.choose({ action: "court", move: `court:${card}` });
+      if (alone) return act.choose(pressed ? {} : { move: `bid:${card}` });
+      act.choose(bidOf(toggled(chosen, card, pressed), bids));
+    });
+  });
+  if (!bids.length || alone || !usable.size) return buttons;
+  const nothing = Boolean(choice.bid) && !chosen.length;
+  const onclick = () => act.choose(nothing ? {} : bidOf([], bids));
+  const attributes = { class: "card nothing", "aria-label": "Bid nothing", "aria-pressed": String(nothing), onclick };
+  return [...buttons, make("button", attributes, "nothing")];
+}
+
+function cardButton(setup, card, usable, pressed, onclick) {
+  const { title, face } = setup.virtues[card];
+  const attributes = {
+    class: ["card", usable && "playable"].filter(Boolean).join(" "),
+    "data-card": card,
+    "aria-label": upper(title),
+    "aria-pressed": String(pressed),
+    "aria-disabled": String(!usable),
+    onclick,
+  };
+  return make("button", attributes, drawing(face, "face"));
+}
+
+function toggled(chosen, card, pressed) {
+  if (!pressed) return [...chosen, card];
+  const at = chosen.indexOf(card);
+  return chosen.filter((_, i) => i !== at);
+}
+
+/** The choice of these cards as a bid; others may still be added. */
+function bidOf(cards, bids) {
+  const same = (one, other) => [...one].sort().join() === [...other].sort().join();
+  return { bid: cards, move: bids.find(({ bid }) => same(bid, cards)).move, open: true };
+}
+
+/** Taking cards and ends of turns go by quickly, a tournament that has been decided stays. */
+export function pace({ kind, bids }) {
+  if (Object.keys(bids).length > 1) return 1.6;
+  return kind === "take" || kind === "done" ? 0.55 : 1;
+}
+
+export function brief({ kind, action, card, quest, goal, bid }, setup) {
+  const title = action && upper(setup.actions[action].title);
+  const texts = {
+    take: () => title,
+    exercise: () => upper(setup.virtues[card].title),
+    court: () => `Court: ${setup.virtues[card].title}`,
+    artus: () => `Artus: ${setup.quests[quest].title}`,
+    quest: () => upper(setup.quests[quest].title),
+    horse: () => `${title}: ${goal}`,
+    done: () => "Done",
+    bid: () => `Bid ${bid.map((name) => setup.virtues[name].title).join(", ") || "nothing"}`,
+  };
+  return texts[kind]();
+}
+
+export const full = ({ label }) => upper(label);
