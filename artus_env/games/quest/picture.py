@@ -243,7 +243,7 @@ def _status(position: dict[str, Any], components: Components, last: Deed | None,
         if last.bids:
             text = ", ".join(f"{letter_of(player)} bid {total(cards)}" for player, cards in last.bids.items())
         won = {last.player: last.points} | last.prizes
-        gains = "".join(f"  {letter_of(player)} +{points}" for player, points in won.items() if points)
+        gains = "".join(f" · {letter_of(player)} +{points}" for player, points in won.items() if points)
         yield label(CENTRE, 224, 13, "mute", text + gains)
     if note:
         yield label(CENTRE, 240, 11, "mute thin", note)

@@ -27,8 +27,8 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
     tag_box = f"{-TAG_WIDTH / 2 - 1:g} {-TAG_HEIGHT / 2 - 1:g} {TAG_WIDTH + 2} {TAG_HEIGHT + 2}"
     return {
         "badges": small_badges("quest", num_players),
-        "goal": components.goals[variant],
         "choices": components.choices[variant],
+        "prize": components.prize,
         "virtues": {
             card: {
                 "title": words.card_title(card),

@@ -84,8 +84,10 @@ def choice(
     if what.kind == "court":
         return f"lay {card_title(what.card)} back at court for {counted(components.court, 'point')}"
     if what.kind == "quest":
-        payment = f", paid with {cards_words(deed(before, move, after).paid)}" if after else ""
-        return f"do the quest {quest_words(what.quest, components)}{payment}"
+        if after is None:
+            return f"do the quest {quest_words(what.quest, components)}"
+        last = deed(before, move, after)
+        return f"do the quest {quest_title(what.quest)} with {cards_words(last.paid)}: {counted(last.points, 'point')}"
     if what.kind == "horse":
         return f"ride to {place_title(what.place)} with {action_title(what.action)}"
     if what.bid is not None:

@@ -147,7 +147,8 @@ function bidding({ setup, state, moves }) {
   if (moves[0].alone) return { step: "bid", prompt: alone, detail: "Click it in your hand.", options: [] };
   const rival = players.find((_, i) => i !== you && actions[i].includes("tournament") && places[i] === "camelot");
   const made = due.length > 1 ? "" : ` ${rival.name} has bid.`;
-  const detail = `Click all swords and lances that you bid, or nothing.${made} The higher sum wins 2 points.`;
+  const won = count(setup.prize, "point");
+  const detail = `Click all swords and lances that you bid, or nothing.${made} The higher sum wins ${won}.`;
   return { step: "bid", prompt: `Bid in secret against ${rival.name}`, detail, options: [] };
 }
 
