@@ -310,6 +310,7 @@ def test_an_agent_says_what_it_draws_with(with_outlook):
 
 def test_few_positions_are_judged_by_one_thread_and_the_setting_stays(monkeypatch):
     threads = torch.get_num_threads()
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
     network = Network(Shape(8, 4, 2, (16,)))
     seen = []
     monkeypatch.setattr(

@@ -26,25 +26,22 @@ NOTHING = "nothing"
 
 
 class QuestMove(NamedTuple):
-    """A move in its parts; those that it doesn't have are empty.
-
-    Attributes:
-        text: As records have it.
-        kind: "take", "exercise", "artus", "court", "quest", "horse", "done" or "bid".
-        action: The action card that is taken or used.
-        card: The virtue card that is taken, or laid back at court.
-        quest: The quest that is taken or done.
-        place: Where the ride goes.
-        bid: The cards that are bid, None if nothing at all is.
-    """
+    """A move in its parts; those that it doesn't have are empty."""
 
     text: str
+    """As records have it."""
     kind: str
+    """One of "take", "exercise", "artus", "court", "quest", "horse", "done", "bid"."""
     action: str = ""
+    """The action card that is taken or used."""
     card: str = ""
+    """The virtue card that is taken, or laid back at court."""
     quest: str = ""
+    """The quest that is taken or done."""
     place: str = ""
+    """Where the ride goes."""
     bid: tuple[str, ...] | None = None
+    """The cards of a bid, none for a bid of nothing; None if the move is no bid."""
 
 
 def parsed(move: str) -> QuestMove:

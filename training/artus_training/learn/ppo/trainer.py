@@ -236,7 +236,8 @@ class Trainer:
     def update(self) -> dict[str, float]:
         """Learn from what was collected. Returns figures for the log."""
         rows = np.flatnonzero(self.rollout.ready.reshape(-1))
-        figures = self._go_over(rows) if len(rows) else {}  # short rollouts may bring only decisions to carry over
+        with np.errstate(over="ignore", invalid="ignore"):  # a network that has diverged is found when it's to be saved
+            figures = self._go_over(rows) if len(rows) else {}  # short rollouts may bring only decisions to carry over
         self.rollout.carry_over()
         self.updates += 1
         if self.past_fraction and self.updates % self.settings.snapshot_every == 0:
