@@ -359,6 +359,7 @@ def test_a_game_ends_after_at_most_so_many_tricks_and_decisions(num_players):
     assert set(STANDARD.swords) == set(SWORDS)
 
 
+@pytest.mark.skipif(DISABLED, reason="whole games with redeals at each decision take minutes in plain Python")
 @pytest.mark.parametrize(
     "components",
     [
@@ -371,9 +372,7 @@ def test_a_game_ends_after_at_most_so_many_tricks_and_decisions(num_players):
 )
 def test_a_changed_box_plays(components):
     for num_players in (2, 6):
-        batch = Batch(
-            1 if DISABLED else 8, game="royal", num_players=num_players, seed=1, components=components, autoreset=False
-        )
+        batch = Batch(8, game="royal", num_players=num_players, seed=1, components=components, autoreset=False)
         while not batch.done.all():
             batch.step(batch.sample())
         assert (batch.final_scores.max(axis=1) == components.fields).all()
