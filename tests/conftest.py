@@ -20,7 +20,7 @@ STRANGER = str(Path(__file__).parent / "stranger")
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 sys.path.insert(0, STRANGER)
 os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.get("PYTHONPATH")])])
-# Loops that share work among threads would wait for other tests, and be compiled for each game; who tests them asks for
+# Loops that share work among threads would wait for other tests, and be compiled for each game; tests of them ask for
 # threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(items):
 
 
 def group_of(item):
-    """The game, of tests that every game has to pass; who needs the wheel; else the file."""
+    """The game of a test that every game has to pass; `wheel` if it needs that; else its file."""
     from artus_env.engine.games import game_names  # which registers what is installed, the stranger's game as well
 
     if item.path.parent.name == CONTRACT and hasattr(item, "callspec"):

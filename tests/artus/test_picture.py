@@ -342,26 +342,6 @@ def test_changed_boxes_are_drawn(box):
         assert len(having(root, plate=None)) == 28
 
 
-def test_names_and_notes_are_text():
-    svg = Game(seed=0).svg(names=["<script>alert('x')</script>", 'tab\tand\x00\ud800 & "quotes"'], note="<b>")
-    assert "<script" not in svg
-    found = texts(parsed(svg))
-    assert any(text.startswith("<script>") for text in found)
-    assert "<b>" in found
-
-
-def test_wrong_arguments_are_named():
-    game = Game(seed=0)
-    for arguments, message in (
-        ({"theme": "pink"}, "theme must be one of"),
-        ({"layout": "long"}, "layout one of"),
-        ({"names": ["a"]}, "names must name 2 players"),
-        ({"player": 2}, r"player must be in 0\.\.1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            game.svg(**arguments)
-
-
 def test_drawing_changes_nothing():
     game = random_game("advanced", 3, 1, moves=40)
     before, table = game.record(), json.dumps(game.to_dict())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from artus_env import Batch, Game
+from artus_env import Game
 from artus_env.engine.drawing import BADGES, HEIGHT, WIDTH
 from artus_env.games.quest import shapes, sight, words
 from artus_env.games.quest.components import ACTIONS, CARDS, PLACES, QUESTS, STANDARD, VIRTUES, Components, Quest
@@ -433,30 +433,3 @@ def test_changed_boxes_are_drawn(box, num_players):
     assert {*made["virtues"]} == {*CARDS}
     assert {*made["actions"]} == {*ACTIONS}
     assert {*made["quests"]} == {*QUESTS}
-
-
-def test_names_and_notes_are_text():
-    svg = quest(2).svg(names=["<script>alert('x')</script>", 'tab\tand\x00\ud800 & "quotes"'], note="<b>")
-    assert "<script" not in svg
-    found = texts(parsed(svg))
-    assert any(text.startswith("<script>") for text in found)
-    assert "<b>" in found
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"theme": "pink"}, "theme must be one of"),
-        ({"layout": "long"}, "layout one of"),
-        ({"names": ["a"]}, "names must name 2 players"),
-    ],
-)
-def test_wrong_arguments_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        quest(2).svg(**arguments)
-
-
-def test_a_batch_shows_tables_in_a_notebook():
-    html = Batch(20, game="quest", num_players=3, seed=0)._repr_html_()
-    assert html.count("<svg") == 12
-    assert "8 more games" in html

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from artus_env import Batch, Game
+from artus_env import Game
 from artus_env.engine.drawing import BADGES
 from artus_env.games.royal import shapes, sight, words
 from artus_env.games.royal.components import STANDARD, Components
@@ -380,32 +380,3 @@ def test_changed_boxes_are_drawn(box, num_players):
             for e in having(root, playable=None):
                 assert float(re.search(r"translate\(([\d.]+)", ET.tostring(e).decode())[1]) > PANEL_LEFT
     assert set(sight.setup("standard", num_players, box)["voids"]) == {*box.suits}
-
-
-def test_names_and_notes_are_text():
-    game = royal(2)
-    svg = game.svg(names=["<script>alert('x')</script>", 'tab\tand\x00\ud800 & "quotes"'], note="<b>")
-    assert "<script" not in svg
-    found = texts(parsed(svg))
-    assert any(text.startswith("<script>") for text in found)
-    assert "<b>" in found
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"theme": "pink"}, "theme must be one of"),
-        ({"layout": "long"}, "layout one of"),
-        ({"names": ["a"]}, "names must name 2 players"),
-    ],
-)
-def test_wrong_arguments_are_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        royal(2).svg(**arguments)
-
-
-def test_a_batch_shows_tables_in_a_notebook():
-    batch = Batch(20, game="royal", num_players=3, seed=0)
-    html = batch._repr_html_()
-    assert html.count("<svg") == 12
-    assert "8 more games" in html
