@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from artus_env.engine.agents import View
-from artus_env.engine.bits import next_action
+from artus_env.engine.bits import first_words, next_action
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import breaks_tie, random_bits
@@ -114,7 +114,7 @@ def lookahead(tables, states, legal, scratch, words, weight, deals, keys, action
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     scratch, words = borrow(scratch), borrow(words)
     t = tables[0]
-    second = words[share, : mask_words(t)]
+    second = first_words(words[share], mask_words(t))
     for i in range(low, high):
         actions[i] = routine(t, states[i], keys[i])
         if actions[i] < 0:

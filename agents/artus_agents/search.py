@@ -29,7 +29,7 @@ from artus_agents.tree import (
     weigh,
 )
 from artus_env.engine.agents import View
-from artus_env.engine.bits import is_in, is_subset, next_action, nth_action, size
+from artus_env.engine.bits import first_words, is_in, is_subset, next_action, nth_action, size
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import below, random_bits
@@ -253,7 +253,7 @@ def without_search(t, g, legal, key):
 def simulate(t, root, key, first, count, settings, memory):
     """Simulations `first..first + count - 1` of a search from `root`; the first one begins a new tree."""
     games, path = borrow(memory.games), borrow(memory.path)
-    legal = borrow(memory.words)[: mask_words(t)]
+    legal = first_words(borrow(memory.words), mask_words(t))
     tree = Tree(borrow(memory.nodes), borrow(memory.edges), borrow(memory.used))
     values = path[2]
     viewer = np.int64(root["player"])

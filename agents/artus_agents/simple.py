@@ -26,7 +26,7 @@ class RandomAgent:
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        run_shares(uniform, uniform_shares, (view.legal_bits, view.keys, actions), _bounds(len(view)))
+        run_shares(uniform, uniform_shares, (view.tables, view.legal_bits, view.keys, actions), _bounds(len(view)))
         return actions
 
 
@@ -43,17 +43,17 @@ class GreedyAgent:
 
 
 @jit
-def uniform(legal, keys, actions, low, high):
+def uniform(tables, legal, keys, actions, low, high):
     """A legal action for each game, each with the same chance: shape (n,), int64."""
-    legal = borrow(legal)
+    tables, legal = borrow(tables), borrow(legal)
     for i in range(low, high):
-        actions[i] = choose(legal[i], keys[i])
+        actions[i] = choose(tables[0], legal[i], keys[i])
 
 
 @jit_parallel
-def uniform_shares(legal, keys, actions, bounds):
+def uniform_shares(tables, legal, keys, actions, bounds):
     for share in numba.prange(len(bounds) - 1):
-        uniform(legal, keys, actions, bounds[share], bounds[share + 1])
+        uniform(tables, legal, keys, actions, bounds[share], bounds[share + 1])
 
 
 @jit

@@ -221,7 +221,7 @@ class Batch:
 
     def sample(self) -> np.ndarray:
         """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
-        arguments = self.legal_bits, self._keys, self._actions
+        arguments = self.tables, self.legal_bits, self._keys, self._actions
         if self.num_games < GAMES_TO_SHARE_CHOICES:
             kernels.sample(*arguments, 0, self.num_games)
         else:

@@ -139,6 +139,30 @@ _overload_storing(unpack32_reversed, _storing(list(range(31, -1, -1))))
 # --- sets of actions: 64 of them a word, lowest first ----------------------------------------------------------------
 
 
+def first_words(words: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` words of a set. Where `count` is a literal number compiled code knows how long they are, and
+    needs no loop to go through them."""
+    return words[:count]
+
+
+@intrinsic
+def _first_words(context: Any, words: Any, count: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        array.nitems = arguments[1]
+        array.shape = cgutils.pack_array(builder, [array.nitems])
+        return array._getvalue()
+
+    return words(words, types.intp), codegen
+
+
+@overload(first_words)
+def _typed_first_words(words, count):
+    if isinstance(words, types.Array) and isinstance(count, types.Integer):
+        return lambda words, count: _first_words(words, np.intp(count))
+    return None
+
+
 @jit
 def is_in(words, action):
     """Whether an action is in a set of actions: shape (W,), uint64."""

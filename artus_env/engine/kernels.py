@@ -9,9 +9,9 @@ import numba
 import numpy as np
 
 from artus_env.engine import verbs
-from artus_env.engine.bits import is_in, next_action, nth_action, size, unpack64
+from artus_env.engine.bits import first_words, is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.jit import borrow, jit, jit_parallel
-from artus_env.engine.rewards import before_move, final_reward, move_reward
+from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
 ILLEGAL = -1_000_000
@@ -101,16 +101,17 @@ def step(
         borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     t = tables[0]
+    reward[low:high] = 0
     for i in range(low, high):
         g = states[i]
-        players = np.int64(g["num_players"])
         if verbs.is_over(t, g):
-            for p in range(players):
-                reward[i, p] = 0
             continue
-        before_move(g["scores"], mode, reward[i])
+        players = np.int64(g["num_players"])
+        if mode == POINTS:
+            before_move(g["scores"], reward[i])
         verbs.play(t, g, int(actions[i]))
-        move_reward(t, g, mode, reward[i])
+        if mode == POINTS:
+            move_reward(t, g, reward[i])
         over = verbs.is_over(t, g)
         done[i] = over
         if over:
@@ -146,19 +147,21 @@ def step_chosen(
 
 
 @jit
-def sample(legal, keys, actions, low, high):
+def sample(tables, legal, keys, actions, low, high):
     """A uniformly drawn legal action for each game, -1 for a finished one. Each key moves on to its next number."""
-    legal = borrow(legal)
+    tables, legal = borrow(tables), borrow(legal)
+    t = tables[0]
     for i in range(low, high):
         key = keys[i]
         keys[i] = following(key)
-        actions[i] = choose(legal[i], random_bits(key, 0))
+        actions[i] = choose(t, legal[i], random_bits(key, 0))
 
 
 @jit
-def choose(legal, bits):
+def choose(t, legal, bits):
     """One of the legal actions, from 64 random bits; -1 if there is none."""
-    return nth_action(legal, below(bits, size(legal)))
+    words = first_words(legal, verbs.mask_words(t))
+    return nth_action(words, below(bits, size(words)))
 
 
 @jit
@@ -226,9 +229,9 @@ def step_shares(
 
 
 @jit_parallel
-def sample_shares(legal, keys, actions, bounds):
+def sample_shares(tables, legal, keys, actions, bounds):
     for share in numba.prange(len(bounds) - 1):
-        sample(legal, keys, actions, bounds[share], bounds[share + 1])
+        sample(tables, legal, keys, actions, bounds[share], bounds[share + 1])
 
 
 # --- one game: what `Game` runs, without the cost of filling a batch's buffers -------------------------------------
@@ -270,10 +273,13 @@ def pay_one(tables, states, mode, scores, over, reward):
     """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
     (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
-    before_move(scores, mode, reward)
+    if mode == POINTS:
+        before_move(scores, reward)
+        move_reward(t, g, reward)
+    else:
+        reward[:] = 0
     for player in range(len(scores)):
         scores[player] = g["scores"][player]
-    move_reward(t, g, mode, reward)
     if over:
         final_reward(t, g, mode, reward)
 

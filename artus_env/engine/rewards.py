@@ -69,19 +69,17 @@ def final_reward(t, g, mode, reward):
 
 
 @jit
-def before_move(scores, mode, reward):
-    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; zeros unless the
-    mode pays for moves, else the scores, negative."""
+def before_move(scores, reward):
+    """Prepare the reward for moves that begin at these scores, in the mode POINTS: shape (players,), floats of any
+    width; the scores, negative."""
     for player in range(len(reward)):
-        reward[player] = -int(scores[player]) if mode == POINTS else 0
+        reward[player] = -int(scores[player])
 
 
 @jit
-def move_reward(t, g, mode, reward):
+def move_reward(t, g, reward):
     """Write the reward for the move that has been played since `before_move`: for all points that it brought anybody;
     where choices are revealed together, or a trick ends, it may be others than the mover."""
-    if mode != POINTS:
-        return
     players = np.int64(g["num_players"])
     total = 0
     for player in range(players):
