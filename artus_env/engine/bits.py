@@ -159,7 +159,7 @@ def _first_words(context: Any, words: Any, count: Any) -> Any:
 @overload(first_words)
 def _typed_first_words(words, count):
     if isinstance(words, types.Array) and isinstance(count, types.Integer):
-        return lambda words, count: _first_words(words, np.intp(count))
+        return lambda words, count: _first_words(words, np.intp(count))  # type: ignore[call-arg]
     return None
 
 
