@@ -61,6 +61,16 @@ def compiled_unpack32_reversed(word, out, start):
     bits.unpack32_reversed(word, out, start)
 
 
+@numba.njit
+def compiled_unpack_nibbles(digits, out, start):
+    bits.unpack_nibbles(digits, out, start)
+
+
+@numba.njit
+def compiled_first_words(words, count):
+    return bits.first_words(words, count)
+
+
 def both(name):
     return pytest.mark.parametrize(
         name, [getattr(bits, name), globals()[f"compiled_{name}"]], ids=["python", "compiled"]
@@ -118,6 +128,43 @@ def test_unpack64(unpack64):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in range(64)]
         assert all(written(unpack64, typed, 64) == expected for typed in as_words(word))
+
+
+@both("unpack_nibbles")
+def test_unpack_nibbles(unpack_nibbles):
+    for word in [0, *WORDS]:
+        expected = [word >> 4 * digit & 15 for digit in range(16)]
+        assert all(written(unpack_nibbles, typed, 16) == expected for typed in as_words(word))
+
+
+# --- sets of actions -----------------------------------------------------------------------------------------------
+
+
+@both("first_words")
+def test_first_words_are_the_same_memory(first_words):
+    words = np.arange(5, dtype=np.uint64)
+    first = first_words(words, 3)
+    assert first.tolist() == [0, 1, 2]
+    first[2] = 9
+    assert words.tolist() == [0, 1, 9, 3, 4]
+
+
+@pytest.mark.parametrize("start", [0, 5, 37, 63, 64, 100])
+def test_sets_of_actions(start):
+    rng = np.random.default_rng(start)
+    for chosen in [0, 1, 1 << 62, (1 << 63) - 1, *map(int, rng.integers(0, 1 << 62, 40))]:
+        words = np.zeros(3, np.uint64)
+        bits.add(words, 7)
+        bits.add_all(words, start, chosen)
+        actions = sorted({7} | {start + bit for bit in range(63) if chosen >> bit & 1})
+        assert [action for action in range(192) if bits.is_in(words, action)] == actions
+        assert bits.size(words) == len(actions)
+        assert [bits.nth_action(words, nth) for nth in range(len(actions) + 1)] == [*actions, -1]
+        assert [bits.next_action(words, action) for action in [-1, *actions]] == [*actions, -1]
+        fewer = words.copy()
+        bits.add(words, 191)
+        assert bits.is_subset(fewer, words)
+        assert not bits.is_subset(words, fewer)
 
 
 # --- random numbers ----------------------------------------------------------------------------------------------

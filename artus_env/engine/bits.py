@@ -11,6 +11,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic, overload
 
 from artus_env.engine.jit import jit
@@ -108,15 +109,20 @@ def _storing(order: list[int]) -> Any:
 
 @intrinsic
 def _store_nibbles(context: Any, digits: Any, out: Any, start: Any) -> Any:
-    """`unpack_nibbles` as a vector of numbers of four bits, widened to bytes."""
+    """`unpack_nibbles`: the even and the odd digits, eight bytes each, are interleaved. Vectors of numbers of four bits
+    would be taken apart one by one."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         digits, out, start = arguments
-        narrow = builder.bitcast(digits, ir.VectorType(ir.IntType(4), 16))
-        vector = ir.VectorType(ir.IntType(8), 16)
+        eight, vector = ir.VectorType(ir.IntType(8), 8), ir.VectorType(ir.IntType(8), 16)
+        mask = ir.Constant(ir.IntType(64), 0x0F0F0F0F0F0F0F0F)
+        odd = builder.lshr(digits, ir.Constant(ir.IntType(64), 4))
+        even, odd = (builder.bitcast(builder.and_(part, mask), eight) for part in (digits, odd))
+        order = [lane // 2 + 8 * (lane % 2) for lane in range(16)]
+        values = builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(ir.IntType(32), 16), order))
         array = context.make_array(signature.args[1])(context, builder, out)
         target = builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer())
-        builder.store(builder.zext(narrow, vector), target, align=1)
+        builder.store(values, target, align=1)
         return context.get_dummy_value()
 
     return types.void(digits, out, types.intp), codegen
@@ -151,7 +157,7 @@ def _first_words(context: Any, words: Any, count: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         array.nitems = arguments[1]
         array.shape = cgutils.pack_array(builder, [array.nitems])
-        return array._getvalue()
+        return impl_ret_borrowed(context, builder, signature.return_type, array._getvalue())
 
     return words(words, types.intp), codegen
 
@@ -173,6 +179,15 @@ def is_in(words, action):
 def add(words, action):
     """Put an action into a set of actions."""
     words[action >> 6] |= np.uint64(1) << np.uint64(action & 63)
+
+
+@jit
+def add_all(words, start, bits):
+    """Put the actions `start + k` for which bit k of 0..62 is set into a set of actions."""
+    word, shift = start >> 6, start & 63
+    words[word] |= np.uint64(bits) << np.uint64(shift)
+    if shift and bits >> 64 - shift:
+        words[word + 1] |= np.uint64(bits) >> np.uint64(64 - shift)
 
 
 @jit

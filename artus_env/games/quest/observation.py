@@ -27,7 +27,18 @@ from artus_env.games.quest.components import (
     VIRTUES,
     Components,
 )
-from artus_env.games.quest.rules import CAMELOT, cards_in, count, goal, hand, jousters, kinds_of, missing, steps_between
+from artus_env.games.quest.rules import (
+    CAMELOT,
+    cards_in,
+    count,
+    goal,
+    hand,
+    jousters,
+    kinds_of,
+    missing,
+    payable,
+    steps_between,
+)
 from artus_env.games.quest.state import CHOOSE_PHASE, DIGIT, OVER
 
 MOST = 127
@@ -187,17 +198,14 @@ def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
         cards += int(g["start_cards"][player])
     unpack_nibbles(actions, out, o + HELD)
     unpack_nibbles(cards, out, o + TAKEN)
-    if player != viewer and starting > 0:
-        unpack_nibbles(possible & ~int(g["excluded"][player]), out, o + POSSIBLE)
+    hides = player != viewer and starting > 0
+    unpack_nibbles(possible & ~int(g["excluded"][player]) if hides else 0, out, o + POSSIBLE)
     bits = 1 << tent | 1 << PLACE - FLAGS + place | quests << IN_HAND - FLAGS
     bits |= (player == int(g["player"])) << STATE - FLAGS
     bits |= (int(g["bidding"]) >> player & 1) << STATE - FLAGS + 1
     bits |= (player == int(g["start_player"])) << STATE - FLAGS + 2
     bits |= (joust >> player & 1) << STATE - FLAGS + 3
-    while quests != 0:
-        quest = lowest_bit(quests)
-        quests &= quests - 1
-        bits |= (missing(t, quest, cards) == 0) << PAID - FLAGS + quest
+    bits |= (quests & payable(t, cards)) << PAID - FLAGS
     unpack64(bits, out, o + FLAGS)
     out[o] = clipped(points)
     out[o + 1] = clipped(goal(t, g) - points)
@@ -205,8 +213,8 @@ def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
     out[o + 3] = steps_between(g, place, CAMELOT)
     best_ride = 0
     for horse in range(len(HORSES)):
-        if count(actions, HORSE + horse) > 0:
-            best_ride = max(best_ride, int(t["steps"][horse]))
+        steps = int(t["steps"][horse])
+        best_ride = max(best_ride, steps if count(actions, HORSE + horse) > 0 else 0)
     out[o + 4] = best_ride
     out[o + 5] = starting
     out[o + 6] = g["reached"][player]

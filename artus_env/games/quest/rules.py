@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import add, lowest_bit, popcount
+from artus_env.engine.bits import add, add_all, popcount
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.quest.actions import (
@@ -131,17 +131,32 @@ def kinds_of(cards):
 
 
 @jit
-def missing(t, quest, cards):
-    """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
+def unmet(cards):
+    """Requirements that cards can't meet: a digit 1 for each kind of which they have no card, nor a higher one."""
     kinds = kinds_of(cards)
-    met = kinds | kinds >> DIGIT & LOW_KINDS
-    return popcount(int(t["demands"][quest]) & ~met)
+    return ~(kinds | kinds >> DIGIT & LOW_KINDS)
 
 
 @jit
-def can_fulfil(t, g, player, quest):
-    """Whether a player is at the place of a quest and holds a card for each of its requirements."""
-    return int(g["places"][player]) == quest // QUESTS_AT_PLACE + 1 and missing(t, quest, hand(g, player)) == 0
+def missing(t, quest, cards):
+    """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
+    return popcount(int(t["demands"][quest]) & unmet(cards))
+
+
+@jit
+def payable(t, cards):
+    """The quests whose requirements cards meet, as bits: nothing is missing."""
+    lacking = unmet(cards)
+    quests = 0
+    for quest in range(NUM_QUESTS):
+        quests |= (int(t["demands"][quest]) & lacking == 0) << quest
+    return quests
+
+
+@jit
+def quests_at(place):
+    """The quests that lie at a place outside Camelot, as bits."""
+    return ((1 << QUESTS_AT_PLACE) - 1) << QUESTS_AT_PLACE * (place - 1)
 
 
 @jit
@@ -158,8 +173,8 @@ def jousters(g):
     """Players who take part in the tournament, as bits: those with its card whose knights are in Camelot."""
     players = 0
     for player in range(int(g["num_players"])):
-        if count(int(g["actions"][player]), TOURNAMENT) > 0 and int(g["places"][player]) == CAMELOT:
-            players |= 1 << player
+        has_card = count(int(g["actions"][player]), TOURNAMENT) > 0
+        players |= (has_card & (int(g["places"][player]) == CAMELOT)) << player
     return players
 
 
@@ -250,10 +265,7 @@ def legal(t, g, words):
         words[word] = 0
     phase, player = int(g["phase"]), int(g["player"])
     if phase == CHOOSE_PHASE:
-        for kind in range(NUM_ACTION_CARDS):
-            second = kind == TOURNAMENT and count(int(g["actions"][player]), kind) > 0
-            if count(int(g["display"]), kind) > 0 and not second:
-                add(words, TAKE + kind)
+        _legal_choices(g, player, words)
     elif phase == ACT_PHASE:
         if int(g["places"][player]) == CAMELOT:
             _legal_in_camelot(g, player, words)
@@ -265,46 +277,56 @@ def legal(t, g, words):
         _legal_bids(t, g, player, words)
 
 
+# Which cards there are can't be predicted: these loops put bits together and don't branch.
+
+
+@jit
+def _legal_choices(g, player, words):
+    """Take a card that is on display, but no second one of the tournament."""
+    display, second = int(g["display"]), int(g["actions"][player]) & DIGITS << DIGIT * TOURNAMENT
+    cards = 0
+    for kind in range(NUM_ACTION_CARDS):
+        cards |= (count(display, kind) > 0) << kind
+    add_all(words, TAKE, cards & ~((second > 0) << TOURNAMENT))
+
+
 @jit
 def _legal_in_camelot(g, player, words):
     """Exercise a virtue whose pile has cards; take an open quest."""
-    cards = int(g["actions"][player])
+    cards, piles = int(g["actions"][player]), int(g["piles"])
+    kinds = 0
     for kind in range(NUM_CARDS):
-        if count(cards, EXERCISE + kind // MAX_VALUE) > 0 and count(int(g["piles"]), kind) > 0:
-            add(words, EXERCISE_ACTIONS + kind)
+        kinds |= ((count(cards, EXERCISE + kind // MAX_VALUE) > 0) & (count(piles, kind) > 0)) << kind
+    add_all(words, EXERCISE_ACTIONS, kinds)
     if count(cards, ARTUS) > 0:
-        quests = int(g["open_quests"])
-        while quests != 0:
-            add(words, ARTUS_ACTIONS + lowest_bit(quests))
-            quests &= quests - 1
+        add_all(words, ARTUS_ACTIONS, int(g["open_quests"]))
 
 
 @jit
 def _legal_outside(t, g, player, words):
     """Lay a book back at court; do a quest at its place."""
-    cards = int(g["actions"][player])
+    cards, held = int(g["actions"][player]), hand(g, player)
     if count(cards, COURT) > 0:
         for nth in range(MAX_VALUE):
-            if count(hand(g, player), BOOKS + nth) > 0:
+            if count(held, BOOKS + nth) > 0:
                 add(words, COURT_ACTIONS + nth)
-    if count(cards, QUEST) > 0:
-        quests = int(g["quests"][player])
-        while quests != 0:
-            quest = lowest_bit(quests)
-            if can_fulfil(t, g, player, quest):
-                add(words, QUEST_ACTIONS + quest)
-            quests &= quests - 1
+    here = int(g["quests"][player]) & quests_at(int(g["places"][player]))
+    if here != 0 and count(cards, QUEST) > 0:
+        add_all(words, QUEST_ACTIONS, here & payable(t, held))
 
 
 @jit
 def _legal_rides(t, g, player, words):
     """Ride a horse as many places as it can go, or fewer, either way round."""
-    place = int(g["places"][player])
+    cards, place = int(g["actions"][player]), int(g["places"][player])
+    rides = 0
     for horse in range(NUM_HORSES):
-        if count(int(g["actions"][player]), HORSE + horse) > 0:
+        if count(cards, HORSE + horse) > 0:
+            farthest = int(t["steps"][horse])
             for other in range(NUM_PLACES):
-                if 0 < steps_between(g, place, other) <= int(t["steps"][horse]):
-                    add(words, HORSE_ACTIONS + NUM_PLACES * horse + other)
+                steps = steps_between(g, place, other)
+                rides |= ((steps > 0) & (steps <= farthest)) << NUM_PLACES * horse + other
+    add_all(words, HORSE_ACTIONS, rides)
 
 
 @jit
