@@ -1,5 +1,6 @@
-"""The notebooks run from top to bottom and hold what came out of them."""
+"""The notebooks run from top to bottom, in time, and hold what came out of them."""
 
+import resource
 from pathlib import Path
 
 import nbformat
@@ -7,8 +8,16 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
+LIMIT = 120
+"""CPU seconds for a whole notebook; other tests run beside it."""
 HANGS = 600
 """Seconds after which a cell is given up."""
+
+
+def seconds():
+    """CPU seconds of all processes that were started from here and have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def outputs(notebook, kind):
@@ -34,7 +43,9 @@ def test_there_are_notebooks():
 def test_runs_from_top_to_bottom(path, tmp_path):
     """Each plot comes with a caption, and nothing is printed to the standard error."""
     notebook = nbformat.read(path, as_version=4)
+    before = seconds()
     NotebookClient(notebook, timeout=HANGS, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    assert 0 < seconds() - before < LIMIT
     assert plots(notebook)
     assert len(captions(notebook)) == len(plots(notebook))
     assert [out.text for out in outputs(notebook, "stream") if out.name == "stderr"] == []
