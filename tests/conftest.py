@@ -29,12 +29,21 @@ ALONE = ("test_notebooks.py", "test_play_browser.py")
 """Files whose tests take long and have nothing in common."""
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items):
     """Say which tests belong together, and let those that compile or take long come first."""
     for item in items:
         if item.path.name not in ALONE:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
     items.sort(key=lambda item: (item.path.parent.name != CONTRACT, item.path.name not in ALONE))
+
+
+def pytest_collection_finish(session):
+    """Groups that have no effect are noticed by nothing but a long wait."""
+    if getattr(session.config.option, "loadgroup", False):
+        apart = [i.nodeid for i in session.items if i.path.name not in ALONE and "@" not in i.nodeid]
+        if apart:
+            raise pytest.UsageError(f"pytest-xdist has put {len(apart)} tests into no group, {apart[0]} for example")
 
 
 def group_of(item):
