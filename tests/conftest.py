@@ -38,14 +38,6 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (item.path.parent.name != CONTRACT, item.path.name not in ALONE))
 
 
-def pytest_collection_finish(session):
-    """Groups that have no effect are noticed by nothing but a long wait."""
-    if getattr(session.config.option, "loadgroup", False):
-        apart = [i.nodeid for i in session.items if i.path.name not in ALONE and "@" not in i.nodeid]
-        if apart:
-            raise pytest.UsageError(f"pytest-xdist has put {len(apart)} tests into no group, {apart[0]} for example")
-
-
 def group_of(item):
     """The game of a test that every game has to pass; `wheel` if it needs that; else its file."""
     from artus_env.engine.games import game_names  # which registers what is installed, the stranger's game as well

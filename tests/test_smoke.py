@@ -15,3 +15,12 @@ def test_random_batch_plays_on(rules, num_players):
         ended += int(done.sum())
         assert abs(reward.sum()) < 1e-3
     assert ended >= 64
+
+
+def test_tests_that_belong_together_run_in_one_process(request):
+    """Where they don't, nothing but a long wait tells: pytest-xdist writes each test's group behind its name."""
+    if not getattr(request.config.option, "loadgroup", False):
+        pytest.skip("no groups were asked for: `make test` does")
+    grouped = [item.nodeid for item in request.session.items if item.get_closest_marker("xdist_group")]
+    assert grouped
+    assert [name for name in grouped if "@" not in name] == []
