@@ -48,6 +48,7 @@ COVERING := components hidden judgement moves observation picture positions rede
 coverage: install
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -n auto \
+		tests/test_engine_*.py tests/contract/test_identity.py \
 		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/$(game)/test_%.py)))
 	$(BIN)/python -m coverage combine --quiet
 	$(foreach game,$(GAMES),$(BIN)/python -m coverage report --include="artus_env/games/$(game)/*" \

@@ -24,7 +24,6 @@ from artus_env.engine.agents import GROUP, find_agent
 from artus_env.engine.files import alone_in
 from artus_env.engine.games import find_game
 from artus_env.engine.match import fair_seats, seat_orders
-from artus_training.arena import standings as standings_module
 from artus_training.arena.command import baseline
 from artus_training.arena.names import short_names
 from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
@@ -38,7 +37,7 @@ from artus_training.cli import main
 @pytest.fixture(autouse=True)
 def few_samples(monkeypatch):
     """Ratings are fitted to each sample of the deals. To see whether intervals are right a tenth of them will do."""
-    monkeypatch.setattr(standings_module, "BOOTSTRAP_SAMPLES", 200)
+    monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 200)
 
 
 def test_every_lineup_of_different_agents_while_there_are_enough():
