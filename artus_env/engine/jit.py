@@ -88,14 +88,22 @@ def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
     return cache_folder(function.__module__, module_of_tables(signature))
 
 
-def jit(function: Callable[..., Any], parallel: bool = False) -> Callable[..., Any]:
+def jit(function: Callable[..., Any], parallel: bool = False, forceinline: bool = False) -> Callable[..., Any]:
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
-    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", parallel=parallel)(function)
+    options: Any = {"parallel": parallel, "forceinline": forceinline}
+    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(function)
     if Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
         compiled._cache = KeptCode(function, partial(_folder_of, function))  # type: ignore[attr-defined]
     return compiled
+
+
+def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like `jit`, for a long function in its one caller's loop; short ones the compiler puts into their callers by
+    itself. Calls with records and arrays are dear: quest's engine is a sixth faster without those to one such function.
+    """
+    return jit(function, forceinline=True)
 
 
 def jit_parallel(function: Callable[..., Any]) -> Callable[..., Any]:

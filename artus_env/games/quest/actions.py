@@ -57,6 +57,7 @@ TABLES = np.dtype(
         ("goals", np.int16, (MAX_PLAYERS + 1,)),
         ("needs", np.int8, (len(QUESTS), len(VIRTUES))),  # lowest value of each virtue, 0: none
         ("demands", np.int64, (len(QUESTS),)),  # digit k is 1: a card of kind k or a higher value is demanded
+        ("payable", np.int16, (1 << len(CARDS),)),  # by kinds that are met, as bits: bit q: quest q can be paid for
         ("shields", np.int8, (len(QUESTS),)),
         ("steps", np.int8, (len(HORSES),)),
         ("bids", np.int64, (MAX_BIDS,)),  # digit k: cards of kind k in each bid
@@ -106,6 +107,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     for quest, (needs, _) in enumerate(astuple(quest) for quest in components.quests):
         kinds = [MAX_VALUE * virtue + need - 1 for virtue, need in enumerate(needs) if need]
         t["demands"][quest] = sum(1 << DIGIT * kind for kind in kinds)
+        demanded = sum(1 << kind for kind in kinds)
+        t["payable"] |= [(demanded & ~met == 0) << quest for met in range(1 << len(CARDS))]
     t["shields"] = [quest.points for quest in components.quests]
     t["steps"] = HORSES
     bids = [action.number for action in action_table(components)[BID:]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from artus_env.engine.bits import lowest_bit, unpack32, unpack64, unpack_nibbles
 from artus_env.engine.features import Feature, bounds_of, flags, scale_of, starts_of
-from artus_env.engine.jit import jit
+from artus_env.engine.jit import jit, jit_inlined
 from artus_env.games.quest.actions import BID_KINDS
 from artus_env.games.quest.components import (
     ACTIONS,
@@ -180,7 +180,7 @@ def observe(t, g, viewer, out):
         out[RIDE + other] = steps_between(g, place, other)
 
 
-@jit
+@jit_inlined
 def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
     """One player's block, which begins at `o`.
 

@@ -55,6 +55,8 @@ ONES = sum(1 << DIGIT * kind for kind in range(NUM_CARDS))
 LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(NUM_VIRTUES))
 """A digit 1 for the kinds of value 1."""
 EIGHTS = 8 * ONES
+DIGIT_SUM = 0x1111111111111111
+"""What is multiplied by it has the sum of its digits in the sixteenth one."""
 ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
 START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
 """Numbers of the deal's random stream: the first of each kind of shuffle."""
@@ -77,8 +79,8 @@ def count(cards, kind):
 
 @jit
 def cards_in(cards):
-    """How many cards there are in a number; fewer than fifteen."""
-    return cards % DIGITS  # like the remainder by nine of the sum of decimal digits
+    """How many cards there are in a number; fewer than sixteen."""
+    return cards * DIGIT_SUM >> 60 & DIGITS
 
 
 @jit
@@ -131,26 +133,25 @@ def kinds_of(cards):
 
 
 @jit
-def unmet(cards):
-    """Requirements that cards can't meet: a digit 1 for each kind of which they have no card, nor a higher one."""
+def met(cards):
+    """Requirements that cards can meet: a digit 1 for each kind of which they have a card or a higher one."""
     kinds = kinds_of(cards)
-    return ~(kinds | kinds >> DIGIT & LOW_KINDS)
+    return kinds | kinds >> DIGIT & LOW_KINDS
 
 
 @jit
 def missing(t, quest, cards):
     """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
-    return popcount(int(t["demands"][quest]) & unmet(cards))
+    return popcount(int(t["demands"][quest]) & ~met(cards))
 
 
 @jit
 def payable(t, cards):
     """The quests whose requirements cards meet, as bits: nothing is missing."""
-    lacking = unmet(cards)
-    quests = 0
-    for quest in range(NUM_QUESTS):
-        quests |= (int(t["demands"][quest]) & lacking == 0) << quest
-    return quests
+    kinds = met(cards)
+    kinds = (kinds | kinds >> 3) & 0x03030303  # eight digits 0 or 1 become eight bits: pairs, fours, all
+    kinds = (kinds | kinds >> 6) & 0x000F000F
+    return int(t["payable"][(kinds | kinds >> 12) & 0xFF])
 
 
 @jit
