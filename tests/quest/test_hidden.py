@@ -1,5 +1,6 @@
 """What players may not know: bids that aren't open, the others' starting cards, quests to come, what lots bring."""
 
+import json
 from collections import Counter
 from itertools import combinations, product
 from math import sqrt
@@ -7,8 +8,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from artus_env import Game
+from artus_env import Batch, Game
 from artus_env.engine import kernels
+from artus_env.engine.agents import View, find_agent
 from quest.positions import CARDS, flat, game, joust, position
 
 DRAWS = 20
@@ -49,6 +51,35 @@ def test_nothing_that_the_others_get_depends_on_a_bid(players):
     assert len({(tuple(made.moves()), made.mask().tobytes()) for made in games}) == 1, "of the second bidder"
     assert len({made.observation(0).tobytes() for made in games}) == len(BIDS), "the bidder sees it"
     assert len({made.render(0) for made in games}) == len(BIDS)
+
+
+def asked(bids, players):
+    """The second bidder after each of these bids, as agents are asked: all with the same numbers at random."""
+    batch = Batch(len(bids), game="quest", num_players=players)
+    batch.states[:] = np.concatenate([after_bid(bid, players)._states for bid in bids])
+    batch.refresh()
+    return View(batch, None, np.full(len(bids), 7, np.uint64))
+
+
+@pytest.mark.parametrize("agent", ["greedy", "lookahead", "ismcts:200", "ppo", "ppo-search:16"])
+def test_no_agent_decides_by_a_bid(agent):
+    for players in (2, 3, 4):
+        assert len(set(find_agent(agent).act(asked(BIDS, players)).tolist())) == 1
+
+
+def test_no_line_to_a_program_tells_a_bid(monkeypatch):
+    lines = []
+    program = find_agent("program:true")
+
+    def choose(request):
+        lines.append(json.dumps({**request, "game": 0}))
+        return request["moves"][0]
+
+    monkeypatch.setattr(program, "_choose", choose)
+    program.act(asked(BIDS, 3))
+    assert len(lines) == len(BIDS)
+    assert len(set(lines)) == 1
+    assert json.loads(lines[0])["position"]["bids"][0] is None
 
 
 def test_all_bids_of_one_of_two_look_the_same():
