@@ -101,7 +101,7 @@ def jit(function: Callable[..., Any], parallel: bool = False, forceinline: bool 
 
 def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like `jit`, for a long function in its one caller's loop; short ones the compiler puts into their callers by
-    itself. Calls with records and arrays are dear: quest's engine is a sixth faster without those to one such function.
+    itself. Calls with records and arrays are dear: one game became a sixth faster without those to one such function.
     """
     return jit(function, forceinline=True)
 
