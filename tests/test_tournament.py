@@ -421,16 +421,17 @@ def test_after_a_damaged_line_was_deleted_the_tournament_goes_on(three_blocks, t
 
 def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
     """No file may get longer than a few kilobytes; then the limit is gone. Half a line may have been written."""
-    settings, kept = Settings(("greedy", "random"), games=400), Path("games.jsonl")
+    settings, kept = Settings(("greedy", "lookahead"), games=1200), Path("games.jsonl")
     whole = run(settings, tmp_path / "whole", tmp_path / "whole.jsonl")
-    arguments = ["tournament", "greedy", "random", "--games", "400", "--out", "t", "--records", str(kept)]
+    arguments = ["tournament", "greedy", "lookahead", "--games", "1200", "--out", "t", "--records", str(kept)]
+    most = (tmp_path / "whole.jsonl").stat().st_size * 2 // 3  # of three blocks
     limited = (
         "import resource, sys\n"
         "from artus_training.cli import main\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))\n"
         "sys.exit(main(sys.argv[2:]))"
     )
-    for limit in (10, 4000, 100_000):
+    for limit in (10, 4000, most):
         command = [sys.executable, "-c", limited, str(limit), *arguments]
         ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=os.environ)
         assert ended.returncode == 2, ended.stderr

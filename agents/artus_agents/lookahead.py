@@ -34,6 +34,8 @@ class LookaheadAgent:
         ValueError: If the weight is no finite number.
     """
 
+    games_at_once = 512
+
     def __init__(self, weight: float | str | None = None) -> None:
         self.weight: float | None = None
         if weight is not None:

@@ -33,6 +33,8 @@ class NeuralAgent:
         bfloat16: Compute in bfloat16. Several times as fast where the processor has it; the last bits differ.
     """
 
+    games_at_once = 1024
+
     def __init__(
         self, network: Network, *, sample: bool = False, card: dict[str, Any] | None = None, bfloat16: bool = False
     ) -> None:
@@ -88,6 +90,8 @@ class TrainedAgent:
     Args:
         sample: As for `NeuralAgent`.
     """
+
+    games_at_once = NeuralAgent.games_at_once
 
     def __init__(self, *, sample: bool = False) -> None:
         self.sample = sample

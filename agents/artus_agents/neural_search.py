@@ -89,6 +89,7 @@ class NeuralSearchAgent:
         self.card = card
         self.bfloat16 = bfloat16
         self.candidates = candidates
+        self.games_at_once = games_at_once(evaluations)
         self._plan = halving(evaluations, candidates)
 
     def act(self, view: View) -> np.ndarray:
@@ -191,6 +192,7 @@ class TrainedSearchAgent:
 
     def __init__(self, evaluations: int = EVALUATIONS, *, bfloat16: bool = False) -> None:
         self.evaluations = evaluations
+        self.games_at_once = games_at_once(evaluations)
         self.bfloat16 = bfloat16
         self._agents: dict[tuple[str, str, int], NeuralSearchAgent] = {}
 
@@ -215,6 +217,11 @@ class TrainedSearchAgent:
             network, card = trained(rules, num_players, definition)
             self._agents[variant] = searching(network, card, self.evaluations, self.bfloat16)
         return self._agents[variant]
+
+
+def games_at_once(evaluations: int) -> int:
+    """See `Agent`: enough leaves for the network to be fast, and some seconds of work."""
+    return max(8, min(MOST_GAMES, 4096 // evaluations))
 
 
 def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | TrainedSearchAgent:

@@ -282,6 +282,7 @@ class ProgramAgent:
         NotImplementedError: On systems other than Linux.
     """
 
+    games_at_once = 16
     runs_program = True  # see artus_env.engine.agents.runs_program
 
     def __init__(self, command: str | Sequence[str] = "", time_limit: float = 5.0, start_limit: float = 10.0) -> None:

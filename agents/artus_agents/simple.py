@@ -23,6 +23,8 @@ def _bounds(count: int) -> np.ndarray:
 class RandomAgent:
     """Plays each legal action with the same chance."""
 
+    games_at_once = 1024
+
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
@@ -33,6 +35,8 @@ class RandomAgent:
 class GreedyAgent:
     """Takes the action that it takes to bring the most points at once (the game's verb `appeal`); ties are broken at
     random."""
+
+    games_at_once = 1024
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""

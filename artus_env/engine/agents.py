@@ -133,7 +133,11 @@ class View:
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player. It may be asked about any number of games at once, and about other games the next time."""
+    """A player. It may be asked about any number of games at once, and about other games the next time.
+
+    `games_at_once`, if it has such an attribute, is how many games it likes to be asked about at a time: some seconds
+    of work, whatever the machine.
+    """
 
     def act(self, view: View) -> np.ndarray:
         """One legal action for each game of the view: shape (n,), whole numbers."""

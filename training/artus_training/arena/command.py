@@ -14,6 +14,7 @@ from artus_training.arena.report import markdown_table, print_table, write_repor
 from artus_training.arena.results import Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.tournament import run
+from artus_training.arena.units import UnitError
 from artus_training.options import Agents, options, read_options
 from artus_training.progress import terminal
 from artus_training.usage import UsageError
@@ -45,6 +46,8 @@ class TournamentOptions:
     """Folder for results and report; runs/tournaments/..., named after the settings, unless given."""
     records: Path | None = None
     """Keep every game as a line of JSON in this file."""
+    workers: int = 1
+    """Processes that play; the result is the same."""
 
 
 def tournament(arguments: list[str]) -> int:
@@ -55,7 +58,7 @@ def tournament(arguments: list[str]) -> int:
             players = find_game(chosen.game).min_players if chosen.num_players is None else chosen.num_players
             settings = Settings(chosen.agents, chosen.rules or "", players, chosen.games, chosen.seed, chosen.game)
             folder = chosen.out or Path("runs/tournaments") / settings.folder_name
-            results = run(settings, folder, chosen.records)
+            results = run(settings, folder, chosen.records, workers=chosen.workers)
     except KeyboardInterrupt:
         terminal().print("interrupted; the same command goes on from here")
         return 130
@@ -76,7 +79,7 @@ def one_line() -> Iterator[None]:
     """What the user can mend becomes one line."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, UnitError) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         of = f"{error.filename}: " if error.filename else ""
@@ -100,6 +103,8 @@ class BaselineOptions:
     """Who plays."""
     out: Path = Path("runs/baseline")
     """Folder for the results."""
+    workers: int = 1
+    """Processes that play; the result is the same."""
 
 
 def baseline(arguments: list[str]) -> int:
@@ -112,7 +117,7 @@ def baseline(arguments: list[str]) -> int:
         for players in range(definition.min_players, definition.max_players + 1):
             with one_line():
                 settings = Settings(chosen.agents, rules, players, chosen.games, game=chosen.game)
-                results = run(settings, chosen.out / settings.folder_name)
+                results = run(settings, chosen.out / settings.folder_name, workers=chosen.workers)
             title = f"**{variant_name(chosen.game, rules, players)}** ({results.games:,} games)"
             parts.append(f"{title}\n\n{markdown_table(standings(results))}")
     print("\n\n".join(parts))

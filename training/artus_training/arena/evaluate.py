@@ -7,12 +7,11 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.agents import Agent, View
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.match import fair_seats, play_games, seat_orders
@@ -21,6 +20,7 @@ from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
 from artus_training.arena.lineup import line_up, name_of
 from artus_training.arena.names import variant_name
+from artus_training.arena.units import UnitError, check_workers, run_units, unit_games
 from artus_training.options import Agents, options, read_options
 from artus_training.usage import UsageError
 
@@ -30,8 +30,6 @@ MOST_GAMES = 10_000_000
 """What is kept of each takes about 200 bytes."""
 MOST_AT_A_TIME = 65_536
 """Games side by side. More are no faster, and each takes some thousand bytes, most of them for its players."""
-PROBES = 16
-"""Random games that tell how long games are."""
 _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 
@@ -101,10 +99,11 @@ def wilson_interval(rate: float, games: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def check_size(games: int, batch_size: int) -> None:
+def check_size(games: int, batch_size: int | None, workers: int) -> None:
     """Raise a ValueError if so many games can't be played, or not so many at a time: they wouldn't fit into memory."""
+    check_workers(workers)
     for name, number, most in (("games", games, MOST_GAMES), ("batch_size", batch_size, MOST_AT_A_TIME)):
-        if not 1 <= number <= most:
+        if number is not None and not 1 <= number <= most:
             raise ValueError(f"{name} must be at least 1 and at most {most:,}, got {shown(number)}")
 
 
@@ -115,10 +114,11 @@ def evaluate(
     num_players: int | None = None,
     games: int = 1000,
     seed: int = 0,
-    batch_size: int = 512,
+    batch_size: int | None = None,
     components: Any = None,
     game: str | Definition = DEFAULT_GAME,
     progress: Callable[[float], None] | None = None,
+    workers: int = 1,
 ) -> Evaluation:
     """Play whole games between agents.
 
@@ -135,60 +135,33 @@ def evaluate(
         games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, where it matters who
             sits right behind whom of that times the number of orders (see `seat_orders`).
         seed: Deals and the agents' choices derive from it.
-        batch_size: Games at a time, up to `MOST_AT_A_TIME`.
-        progress: Called now and then with the part of the work that is done, 0..1.
+        batch_size: Games at a time, up to `MOST_AT_A_TIME`; None: what makes some seconds of work.
+        progress: Called after each batch with the part of the games that is played, 0..1.
+        workers: Processes that play. With several, the agents must be names, or such as can be sent to other processes,
+            and so must the game.
 
     Raises:
         ValueError: If there is no such game, an agent is unknown, can't play this variant or doesn't start, or a number
-            doesn't fit.
+            doesn't fit, or agents can't be sent to other processes.
+        UnitError: If some games have ended one process after the other.
     """
-    players = line_up(agents, rules, num_players, components, game)
-    n = len(players)
-    definition = find_game(game)
-    rules = definition.check_variant(rules, n)
-    check_size(games, batch_size)
-    orders = seat_orders(n)[
-        : None if len(agents) == n else 1
-    ]  # copies sit in one order: it tells how near to them matters
-    ways = n * len(orders)
+    playing = _Playing(tuple(agents), rules, num_players, seed, components, game)
+    definition, rules, n = playing.definition, playing.rules, playing.num_players
+    check_size(games, batch_size, workers)
+    ways = n * len(playing.orders)
     games = -(-games // ways) * ways
     deals = games // n
-    seeds = np.repeat(seed_stream(seed, deals, _DEALS), n)
-    keys = seed_stream(seed, games, _KEYS)
-    seats = fair_seats(np.arange(deals), orders).reshape(games, n)  # the seat of each member of the line-up
-    members = np.argsort(seats, axis=1)  # the same seat by seat
-    different = list({id(player): player for player in players}.values())
-    called = list({id(player): name_of(agent) for player, agent in zip(players, agents, strict=False)}.values())
-    which_agent = np.array([different.index(player) for player in players])
-
-    if progress:
-        decisions = games * game_length(Batch(1, rules=rules, num_players=n, components=components, game=definition))
-        made = 0
-
-        def count(decided: int) -> None:
-            nonlocal made
-            made += decided
-            progress(min(1, made / decisions))
-
-        different = [_Counted(agent, count) for agent in different]
-
+    size = batch_size or unit_games(playing.players)
+    units = [(first, min(first + size, games)) for first in range(0, games, size)]
     scores = np.zeros((games, n), np.int32)  # of each member of the line-up
     rates = np.zeros((games, n))
     forfeits, reason = 0, ""
-    for start in range(0, games, batch_size):
-        part = slice(start, min(start + batch_size, games))
-        batch = Batch(
-            part.stop - start, rules=rules, num_players=n, autoreset=False, components=components, game=definition
-        )
-        batch.reset(seeds[part])
-        played = play_games(batch, different, which_agent[members[part]], keys[part], called)
-        scores[part] = np.take_along_axis(played.scores, seats[part], axis=1)
-        rates[part] = np.take_along_axis(played.wins(), seats[part], axis=1)
-        forfeits += int((played.forfeits >= 0).sum())
-        reason = reason or next(iter(played.reasons.values()), "")
-
-    if progress:
-        progress(1.0)  # how long games are was a guess, and those that are given up are shorter
+    for (first, end), played in zip(units, run_units(playing, units, workers), strict=True):
+        scores[first:end], rates[first:end] = played.scores, played.wins
+        forfeits += played.forfeits
+        reason = reason or played.reason
+        if progress:
+            progress(end / games)
 
     margins = scores[:, 0] - scores[:, 1:].mean(axis=1)
     by_deal = margins.reshape(deals, n).mean(axis=1)
@@ -214,33 +187,57 @@ def evaluate(
     )
 
 
-def game_length(batch: Batch) -> int:
-    """About how many decisions a game of this variant takes: the mean of some random games, rounded up."""
-    probe = Batch(
-        PROBES, rules=batch.rules, num_players=batch.num_players, threads=1, autoreset=False,
-        components=batch.components, game=batch.definition,
-    )  # fmt: skip
-    decisions = 0
-    while not probe.done.all():
-        decisions += PROBES - int(probe.done.sum())
-        probe.step(probe.sample())
-    return -(-decisions // PROBES)
+class _Played(NamedTuple):
+    """How n games went, in the order of the line-up."""
+
+    scores: np.ndarray
+    """Points at the end: shape (n, P), int32."""
+    wins: np.ndarray
+    """Parts of the win: shape (n, P), float64."""
+    forfeits: int
+    reason: str
+    """Why the first of them was given up."""
 
 
-class _Counted:
-    """An agent whose decisions are counted."""
+class _Playing:
+    """Plays games `first..end - 1` of an evaluation. Arguments as for `evaluate`; other processes find the agents
+    anew."""
 
-    def __init__(self, agent: Agent, count: Callable[[int], None]) -> None:
-        self.agent = agent
-        self.count = count
+    def __init__(self, *arguments: Any) -> None:
+        self._arguments = arguments
+        self.agents, rules, num_players, self.seed, self.components, game = arguments
+        self.definition = find_game(game)
+        self.players = line_up(self.agents, rules, num_players, self.components, game)
+        self.num_players = len(self.players)
+        self.rules = self.definition.check_variant(rules, self.num_players)
+        # Copies sit in one order: it tells how near to them matters.
+        self.orders = seat_orders(self.num_players)[: None if len(self.agents) == self.num_players else 1]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.agent, name)  # why it gave up, for one
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Playing, self._arguments
 
-    def act(self, view: View) -> np.ndarray:
-        actions = self.agent.act(view)
-        self.count(len(view))
-        return actions
+    def __call__(self, unit: tuple[int, int]) -> _Played:
+        (first, end), n = unit, self.num_players
+        deals = np.arange(first // n, (end - 1) // n + 1)
+        those = slice(first - deals[0] * n, end - deals[0] * n)
+        seats = fair_seats(deals, self.orders).reshape(-1, n)[those]  # the seat of each member of the line-up
+        members = np.argsort(seats, axis=1)  # the same seat by seat
+        different = list({id(player): player for player in self.players}.values())
+        which_agent = np.array([different.index(player) for player in self.players])
+        called = {id(player): name_of(agent) for player, agent in zip(self.players, self.agents, strict=False)}
+        batch = Batch(
+            end - first, rules=self.rules, num_players=n, autoreset=False, components=self.components,
+            game=self.definition,
+        )  # fmt: skip
+        batch.reset(np.repeat(seed_stream(self.seed, len(deals), _DEALS, int(deals[0])), n)[those])
+        keys = seed_stream(self.seed, end - first, _KEYS, first)
+        played = play_games(batch, different, which_agent[members], keys, list(called.values()))
+        return _Played(
+            np.take_along_axis(played.scores, seats, axis=1),
+            np.take_along_axis(played.wins(), seats, axis=1),
+            int((played.forfeits >= 0).sum()),
+            next(iter(played.reasons.values()), ""),
+        )
 
 
 def progress_line(label: str) -> Callable[[float], None] | None:
@@ -279,8 +276,10 @@ class Options:
     """How many, rounded up so that every way to sit comes equally often."""
     seed: int = 0
     """Of the deals and of the agents' choices."""
-    batch_size: int = 512
-    """Games at a time."""
+    batch_size: int | None = None
+    """Games at a time; default: what makes some seconds of work."""
+    workers: int = 1
+    """Processes that play; the result is the same."""
 
 
 def main(arguments: list[str]) -> int:
@@ -288,14 +287,18 @@ def main(arguments: list[str]) -> int:
     given = read_options(Options, "artus evaluate", arguments)
     try:
         check_seed(given.seed)
-        check_size(given.games, given.batch_size)
+        check_size(given.games, given.batch_size, given.workers)
         players = line_up(given.agents, given.rules, given.num_players, game=given.game)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    result = evaluate(
-        players[: len(given.agents)], rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
-        batch_size=given.batch_size, game=given.game, progress=progress_line("playing"),
-    )  # fmt: skip
+    agents = given.agents if given.workers > 1 else players[: len(given.agents)]  # those that were started stay
+    try:
+        result = evaluate(
+            agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
+            batch_size=given.batch_size, game=given.game, progress=progress_line("playing"), workers=given.workers,
+        )  # fmt: skip
+    except UnitError as error:
+        raise UsageError(str(error)) from error
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
     print(replace(result, agents=names))
     return 0

@@ -8,8 +8,9 @@ with the same table.
 
 from __future__ import annotations
 
-import time
+from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -23,16 +24,23 @@ from artus_training.arena.lineup import check_player
 from artus_training.arena.names import short_names
 from artus_training.arena.results import Block, Results, Settings
 from artus_training.arena.store import NO_AGENTS, Given, Store
+from artus_training.arena.units import check_workers, run_units, unit_games
 from artus_training.progress import progress
 
-BLOCK_SECONDS = 2.0
-"""How much work lies between two saves."""
-MAX_BLOCK_GAMES = 4096
-"""In a tournament: their scores fit into memory, and intervals are long narrower than anybody needs."""
 _DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
 
 
-def run(settings: Settings, folder: Path, records: Path | None = None, agents: Given = NO_AGENTS) -> Results:
+class Unit(NamedTuple):
+    """Deals of one line-up that are played, and saved, together."""
+
+    lineup: int
+    first: int
+    deals: int
+
+
+def run(
+    settings: Settings, folder: Path, records: Path | None = None, agents: Given = NO_AGENTS, workers: int = 1
+) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
     Args:
@@ -42,9 +50,12 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: G
         agents: Agents or functions behind some names; all others are found by name. Their code is part of the
             tournament, so that one that was interrupted doesn't go on with other code. What was set in an object isn't
             seen: let its name say it.
+        workers: Processes that play; what they play doesn't depend on it. With several, `agents` must be such as can be
+            sent to other processes.
 
     Raises:
-        ValueError: If an agent is unknown, or the folder holds another tournament, or a damaged one.
+        ValueError: If an agent is unknown or can't be sent, or the folder holds another tournament, or a damaged one.
+        UnitError: If some games have ended one process after the other.
         OSError: If something can't be written. What was played stays, and the same call goes on from there.
     """
     unknown = set(agents) - set(settings.agents)
@@ -52,37 +63,67 @@ def run(settings: Settings, folder: Path, records: Path | None = None, agents: G
         raise ValueError(
             f"agents are given that don't play: {' '.join(sorted(unknown))}; those who do: {' '.join(settings.agents)}"
         )
-    players = [find_agent(agents.get(name, name)) for name in settings.agents]
-    for agent in players:
+    check_workers(workers)
+    playing = Playing(settings, dict(agents), records is not None)
+    for agent in playing.players:
         check_player(agent, settings.definition, settings.rules, settings.num_players)
     with alone_in(folder, "playing this tournament"):
-        return _play(settings, players, Store(folder, settings, records, agents))
+        return _play(settings, playing, Store(folder, settings, records, agents), workers)
 
 
-def _play(settings: Settings, players: list[Agent], store: Store) -> Results:
+def _play(settings: Settings, playing: Playing, store: Store, workers: int) -> Results:
     """Play what is missing."""
-    lineups = settings.lineups()
-    total = len(lineups) * settings.deals * settings.num_players
-    seconds_per_game = [0.0] * len(lineups)
+    total = len(settings.lineups()) * settings.deals * settings.num_players
+    done = store.done()
     with progress(
         BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False),
     ) as bar:  # fmt: skip
         room = bar.console.width - 2 * len(str(total)) - len("  bar of 12  / games 0:00:00 left 0:00:00 ")
-        done = store.done()
         task = bar.add_task("playing", total=total, completed=sum(done) * settings.num_players)
-        while min(done) < settings.deals:
-            lineup = int(np.argmin(done))
-            count = min(block_deals(seconds_per_game[lineup], settings.num_players), settings.deals - done[lineup])
-            start = time.perf_counter()
-            block, kept = play_block(settings, players, lineup, done[lineup], count, keep=store.records is not None)
-            seconds_per_game[lineup] = (time.perf_counter() - start) / (count * settings.num_players)
+        for block, kept in run_units(playing, units_of(settings, playing.players, done), workers):
             store.append(block, kept)
-            done[lineup] += count
             bar.update(
-                task, advance=count * settings.num_players, description=block_text(settings, block)[: max(room, 0)]
+                task, advance=len(block) * settings.num_players, description=block_text(settings, block)[: max(room, 0)]
             )
     return store.results()
+
+
+class Playing:
+    """Plays units of a tournament; other processes find the agents anew, by their names.
+
+    Args:
+        settings: What is played.
+        agents: Agents or functions behind some names.
+        keep: Whether the record of each game is wanted.
+    """
+
+    def __init__(self, settings: Settings, agents: dict[str, Any], keep: bool) -> None:
+        self.settings, self.agents, self.keep = settings, agents, keep
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Playing, (self.settings, self.agents, self.keep)
+
+    @cached_property
+    def players(self) -> list[Agent]:
+        """Who plays."""
+        return [find_agent(self.agents.get(name, name)) for name in self.settings.agents]
+
+    def __call__(self, unit: Unit) -> tuple[Block, list[str]]:
+        """What `Store.append` saves."""
+        return play_block(self.settings, self.players, *unit, keep=self.keep)
+
+
+def units_of(settings: Settings, players: list[Agent], done: list[int]) -> list[Unit]:
+    """What is left to play when so many deals of each line-up are done: all line-ups come on evenly."""
+    units = []
+    for lineup, who in enumerate(settings.lineups()):
+        size = max(1, unit_games([players[agent] for agent in who]) // settings.num_players)
+        first = done[lineup]
+        while first < settings.deals:
+            units.append(Unit(lineup, first, min(size - first % size, settings.deals - first)))
+            first += units[-1].deals
+    return sorted(units, key=lambda unit: (unit.first, unit.lineup))
 
 
 def block_text(settings: Settings, block: Block) -> str:
@@ -90,12 +131,6 @@ def block_text(settings: Settings, block: Block) -> str:
     wins = wins_of(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
     who = [settings.agents[agent] for agent in settings.lineups()[block.lineup]]
     return ", ".join(f"{name} {part:.0%}" for name, part in zip(short_names(who, 13), wins, strict=True))
-
-
-def block_deals(seconds_per_game: float, players: int) -> int:
-    """How many deals to play side by side: few until it is known how long they take."""
-    games = BLOCK_SECONDS / seconds_per_game if seconds_per_game else 16
-    return max(1, int(min(games, MAX_BLOCK_GAMES)) // players)
 
 
 def play_block(

@@ -1,0 +1,203 @@
+"""Units of work come out the same whoever does them and whoever dies meanwhile, and no process stays behind."""
+
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from artus_env.engine.workers import available_cores
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.results import Settings
+from artus_training.arena.tournament import Unit, run, units_of
+from artus_training.arena.units import AHEAD, TRIES, UnitError, run_units, unit_games
+
+HERE = Path(__file__).parent
+
+
+def gone():
+    """Whether no process of ours is left."""
+    return not multiprocessing.active_children()
+
+
+def square(unit):
+    time.sleep(0.3 if unit == 0 else 0)  # others overtake it
+    return unit**2
+
+
+def die(folder, unit):
+    """Unit 3 ends the process that does it, as often as the folder's name says; each time leaves a file there."""
+    deaths = len(list(folder.iterdir()))
+    if unit == 3 and deaths < int(folder.name):
+        (folder / str(deaths)).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return unit, os.getpid()
+
+
+def complain(unit):
+    if unit == 2:
+        raise LookupError("nobody knows")
+    return unit
+
+
+class OddError(Exception):
+    """One that can't be made again from what pickle keeps."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+
+def complain_oddly(unit):
+    raise OddError(unit, unit)
+
+
+def surroundings(unit):
+    return os.getpid(), os.environ["OMP_NUM_THREADS"], available_cores()
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_results_come_in_the_order_of_the_units(workers):
+    units = range(40)
+    assert AHEAD * workers < 40, "the slow first one holds the others up"
+    assert list(run_units(square, units, workers)) == [unit**2 for unit in units]
+    assert gone()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_nothing_to_do(workers):
+    assert list(run_units(square, [], workers)) == []
+
+
+def test_a_process_that_is_killed_is_replaced(tmp_path):
+    folder = tmp_path / str(TRIES - 1)
+    folder.mkdir()
+    results = list(run_units(partial(die, folder), range(10), 2))
+    assert [unit for unit, _ in results] == list(range(10))
+    assert len(list(folder.iterdir())) == TRIES - 1
+    assert os.getpid() not in {process for _, process in results}
+    assert gone()
+
+
+def test_a_unit_that_ends_every_process_ends_the_run(tmp_path):
+    folder = tmp_path / "100"
+    folder.mkdir()
+    with pytest.raises(UnitError, match=rf"^3 has ended {TRIES} processes, the last with exit code -9$"):
+        list(run_units(partial(die, folder), range(10), 2))
+    assert len(list(folder.iterdir())) == TRIES
+    assert gone()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_is_raised_where_its_result_would_come(workers):
+    results = run_units(complain, range(5), workers)
+    assert [next(results), next(results)] == [0, 1]
+    with pytest.raises(LookupError, match="nobody knows") as raised:
+        next(results)
+    assert workers == 1 or raised.value.__notes__ == ["in 2"]
+    assert gone()
+
+
+def test_an_error_that_cannot_be_sent_is_told():
+    with pytest.raises(RuntimeError, match=r"^OddError: 0 and 0\n"):
+        list(run_units(complain_oddly, range(2), 2))
+
+
+def test_what_cannot_be_sent_is_refused():
+    with pytest.raises(ValueError, match=r"can't be sent to other processes .* play with one worker"):
+        list(run_units(lambda unit: unit, range(2), 2))
+    assert gone()
+
+
+@pytest.mark.parametrize("workers", [0, -1, 10**9])
+def test_an_impossible_number_of_workers_is_refused(workers):
+    with pytest.raises(ValueError, match=f"workers must be at least 1 and at most 256, got {workers}"):
+        evaluate(["random", "random"], workers=workers)
+
+
+def test_each_process_has_one_thread(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    seen = set(run_units(surroundings, range(8), 2))
+    assert {(threads, cores) for _, threads, cores in seen} == {("1", 1)}
+    assert "OMP_NUM_THREADS" not in os.environ
+
+
+def test_whoever_stops_listening_leaves_no_process():
+    results = run_units(square, range(100), 2)
+    next(results)
+    results.close()
+    assert gone()
+
+
+SCRIPT = """
+from test_units import surroundings
+from artus_training.arena.units import run_units
+if __name__ == "__main__":
+    for process, *_ in run_units(surroundings, range(10_000_000), 2):
+        print(process, flush=True)
+"""
+
+
+def test_no_process_outlives_one_that_is_killed(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    path = os.pathsep.join([str(HERE), *sys.path])
+    running = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path})
+    workers = set()
+    while len(workers) < 2:
+        workers.add(int(running.stdout.readline()))
+    running.kill()
+    running.wait()
+    running.stdout.close()
+    deadline = time.monotonic() + 60
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < deadline, "a worker goes on"
+        time.sleep(0.05)
+
+
+# --- tournaments and evaluations -----------------------------------------------------------------------------------
+
+SETTINGS = Settings(("random", "greedy", "ismcts:500", "ppo"), "beginner", 2, 60, seed=4)
+
+
+def played(folder, workers):
+    """Everything that a tournament leaves in a folder."""
+    run(SETTINGS, folder / "out", folder / "records.jsonl", workers=workers)
+    return (folder / "out" / "blocks.jsonl").read_bytes(), (folder / "records.jsonl").read_bytes()
+
+
+def test_a_tournament_by_several_processes_is_the_same_to_the_byte(tmp_path):
+    alone = played(tmp_path, 1)
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "records.jsonl").unlink()
+    assert played(tmp_path, 2) == alone
+    # What a killed one left is taken up, by however many.
+    lines = (tmp_path / "out" / "blocks.jsonl").read_bytes().splitlines(keepends=True)
+    assert len(lines) > 8
+    (tmp_path / "out" / "blocks.jsonl").write_bytes(b"".join(lines[:5]) + lines[5][:40])
+    assert played(tmp_path, 3) == alone
+    assert gone()
+
+
+def test_units_are_of_fixed_size_and_fit_what_was_played_in_other_pieces():
+    class Slow:
+        games_at_once = 10
+
+    settings = Settings(("a", "b", "c"), "beginner", 2, 24)
+    players = [Slow(), Slow(), object()]
+    assert unit_games(players) == 10
+    assert unit_games(players[2:]) == 64
+    assert [unit for unit in units_of(settings, players, [0, 7, 12]) if unit.lineup < 2] == [
+        Unit(0, 0, 5), Unit(0, 5, 5), Unit(1, 7, 3), Unit(0, 10, 2), Unit(1, 10, 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("agents", [["greedy", "random", "lookahead"], ["ppo", "ismcts:100"]])
+def test_an_evaluation_by_several_processes_is_the_same(agents):
+    alone = evaluate(agents, num_players=3, games=36, seed=2)
+    assert evaluate(agents, num_players=3, games=36, seed=2, workers=2, batch_size=8) == alone
