@@ -119,7 +119,7 @@ class _Process:
     def __init__(self, sent: bytes) -> None:
         self.connection, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=_serve, args=(theirs, sent), daemon=True)
-        with _one_thread():
+        with one_thread():
             self.process.start()
         theirs.close()  # the only other end is the process's own: it is closed when that ends
         self.number: int | None = None
@@ -175,8 +175,8 @@ def _that_travels(error: Exception) -> Exception:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
-    """Processes that start meanwhile use one thread each: Numba and torch read this when they are loaded."""
+def one_thread() -> Iterator[None]:
+    """As if the user had asked for one thread everywhere, also in processes that start meanwhile."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
