@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from artus_agents import neural_search
-from artus_agents.guided_loops import Trees, appraise
+from artus_agents.guided_loops import Trees, appraise, rank
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import MOST_EVALUATIONS, NeuralSearchAgent, TrainedSearchAgent, find_search, halving
 from artus_agents.saved import save_agent
+from artus_agents.tree import EDGE, Tree, node_dtype
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.games import find_game
@@ -21,6 +22,7 @@ from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
+from artus_env.games.royal.state import OVER as ROYAL_OVER
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.lineup import line_up
 from positions import position
@@ -259,8 +261,8 @@ def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monke
     dealt = []
     walk = neural_search.guided_loops.walk
 
-    def watched(tables, roots, keys, number, offsets, trees, leaves):
-        walk(tables, roots, keys, number, offsets, trees, leaves)
+    def watched(tables, roots, keys, number, offsets, trees, leaves, hands_count):
+        walk(tables, roots, keys, number, offsets, trees, leaves, hands_count)
         states = leaves.states[: offsets[-1]].reshape(24, 2)  # three rounds are too few to get to the other's next draw
         dealt.append((states["hands"] | states["played"])[games[:, None], np.arange(2), other[:, None]])
 
@@ -388,6 +390,55 @@ def test_it_asks_for_the_others_moves_besides(asked, bidders):
     NeuralSearchAgent(counting_jewels(), 30).act(view)
     assert asked[0] == 1
     assert sum(asked[1:]) == (1 + 2) * halving(30, 3)[:, 3].sum()
+
+
+# --- where hands count
+# -------------------------------------------------------------------------------------
+
+
+def tricks(moves, num_players, count=24):
+    """Games of tricks after some random moves, and a network with any opinions of them."""
+    definition = find_game("royal")
+    torch.manual_seed(0)
+    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
+    batch = Batch(count, game=definition, num_players=num_players, seed=3, autoreset=True)
+    for _ in range(moves):
+        batch.step(batch.sample())
+    return View(batch, None, seed_stream(5, count)), made
+
+
+@pytest.mark.parametrize("num_players", [2, 4])
+def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypatch):
+    """Nobody else sees that it is gone from their hand."""
+    view, made = tricks(5, num_players)
+    judged = []
+    back_up = neural_search.guided_loops.back_up
+
+    def watched(tables, offsets, following, trees, leaves, *others):
+        states = leaves.states[: offsets[-1]]
+        movers = np.repeat(view.player, np.diff(offsets))
+        judged.append((states["player"] == movers) | (states["phase"] == ROYAL_OVER))
+        back_up(tables, offsets, following, trees, leaves, *others)
+
+    monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
+    NeuralSearchAgent(made, 24).act(view)
+    assert len(judged) > 3
+    assert all(each.all() for each in judged)
+
+
+def test_few_trials_are_evidence_beside_the_policy():
+    tree = Tree(np.zeros(3, node_dtype(2)), np.zeros(3, EDGE), np.zeros(2, np.int64))
+    tree.edges["prior"] = np.exp([4.0, 0.0, 3.5])
+    for wins, evidence, best in (
+        ([0, 1, 0.1], 0.0, 1),
+        ([0, 1, 0.1], 3.0, 0),
+        ([0, 1, 0.3], 3.0, 2),
+        ([0, 4, 0], 3.0, 1),
+    ):
+        tree.edges["total"] = wins
+        candidates = np.arange(3)
+        rank(tree, candidates, 3, evidence)
+        assert candidates[0] == best
 
 
 # --- legal, whatever happens

@@ -6,7 +6,9 @@ judges the leaves of all games at once; what they are worth goes back up, to eac
 
 A secret choice of the searching player ends the walk: below it the others would learn answers to what they can't see,
 and the network, which judges a position by what the player to move sees, would find all such choices alike. From there
-everybody plays by the policy, each knowing only what they see, until the searching player is to move again.
+everybody plays by the policy, each knowing only what they see, until the searching player is to move again. Where hands
+count (`Definition.judge_deals` is more than 1) every move of the searching player is such a choice: others don't see
+that a good card is gone from their hand.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ LARGEST_LOGIT = 50.0
 """e to the power of it is still a float32, and so is its inverse."""
 EXPLORATION = 0.3
 """How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
+EVIDENCE = 12.0
+"""Where hands count: what a win in one trial counts beside the policy's logits, see `rank`."""
 _POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
 
 
@@ -129,7 +133,7 @@ def grow(tree, node, ids, logits, count):
 
 
 @jit
-def walk(tables, roots, keys, number, offsets, trees, leaves):
+def walk(tables, roots, keys, number, offsets, trees, leaves, hands_count):
     """Deal what is hidden in each game, and walk down from each candidate that is still in the running to a leaf.
 
     Args:
@@ -138,6 +142,7 @@ def walk(tables, roots, keys, number, offsets, trees, leaves):
         number: Of the round: the same key and number give the same deal.
         offsets: The first leaf of each game, shape (n + 1,), int64; it tries as many candidates as it has leaves.
         leaves: Result.
+        hands_count: Whether every walk ends with the searching player's move, as behind a secret choice.
     """
     tables, roots, trees = borrow(tables), borrow(roots), borrowed(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
@@ -154,14 +159,16 @@ def walk(tables, roots, keys, number, offsets, trees, leaves):
             states[leaf] = states[deal]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[i]])
-            ends[leaf, 0], ends[leaf, 1], going[leaf] = descend(t, g, tree, first, legal[leaf], paths[leaf])
+            ends[leaf, 0], ends[leaf, 1], going[leaf] = descend(
+                t, g, tree, first, legal[leaf], paths[leaf], hands_count
+            )
             observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
 @jit
-def descend(t, g, tree, first, legal, path):
+def descend(t, g, tree, first, legal, path, hands_count):
     """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge, or
-    until a choice of the searching player is secret.
+    until a choice of the searching player is secret or their hand counts.
 
     Writes the legal actions there and the path. Returns the node for them, -1: none, the number of edges played, and
     whether the policy leads on.
@@ -173,10 +180,10 @@ def descend(t, g, tree, first, legal, path):
     while True:
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
-        secret = int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"]))
+        apart = hands_count or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
         node, new = follow(t, g, tree, node, index, viewer)
         write_legal(t, g, legal)
-        if secret:
+        if apart:
             return -1, depth, others_move(t, g, viewer)
         if is_over(t, g) or depth == path.shape[1]:
             return -1, depth, False
@@ -233,7 +240,7 @@ def select(tree, node, legal):
 
 
 @jit
-def back_up(tables, offsets, following, trees, leaves, said, mode):
+def back_up(tables, offsets, following, trees, leaves, said, mode, hands_count):
     """Give the leaves' nodes their edges, add what the leaves are worth to the edges that led there, and rank
     candidates.
 
@@ -243,6 +250,7 @@ def back_up(tables, offsets, following, trees, leaves, said, mode):
         trees, leaves: After `walk`.
         said: Of the leaves.
         mode: The reward that `said.values` are about.
+        hands_count: As for `walk`.
     """
     tables, trees = borrow(tables), borrowed(trees)
     states, legal, paths, ends = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.paths), borrow(leaves.ends)
@@ -261,7 +269,7 @@ def back_up(tables, offsets, following, trees, leaves, said, mode):
             for step in range(ends[leaf, 1]):
                 visit(tree, paths[leaf, 0, step], worth[paths[leaf, 1, step]])
         if following[i] < width:
-            rank(tree, trees.candidates[i], width)
+            rank(tree, trees.candidates[i], width, EVIDENCE if hands_count else 0.0)
 
 
 @jit
@@ -309,14 +317,23 @@ def chances(t, g, mode, players, worth):
 
 
 @jit
-def rank(tree, candidates, count):
-    """Sort the first `count` candidates, which were tried equally often: the best first, equals in the order they
-    had."""
+def rank(tree, candidates, count, evidence):
+    """Sort the first `count` candidates, which were tried equally often: the best first, equals in the order they had.
+
+    Args:
+        evidence: What a win in one trial counts beside the policy's logits; 0: the policy doesn't count.
+    """
     for k in range(1, count):
         index = int(candidates[k])
-        total = float(tree.edges[index]["total"])
         j = k
-        while j > 0 and float(tree.edges[int(candidates[j - 1])]["total"]) < total:
+        while j > 0 and merit(tree, int(candidates[j - 1]), evidence) < merit(tree, index, evidence):
             candidates[j] = candidates[j - 1]
             j -= 1
         candidates[j] = index
+
+
+@jit
+def merit(tree, index, evidence):
+    """What candidates are ranked by: wins, or, where few trials say little, the policy's logit and wins as evidence."""
+    total = float(tree.edges[index]["total"])
+    return total if evidence == 0.0 else math.log(float(tree.edges[index]["prior"])) + evidence * total

@@ -44,7 +44,9 @@ class NeuralSearchAgent:
     never tells two nodes apart.
 
     A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
-    it is the player's turn again, and the network judges the position by what the player sees there.
+    it is the player's turn again, and the network judges the position by what the player sees there. Where hands count
+    (`Definition.judge_deals` is more than 1) every move is treated like that, since others don't see that a good card
+    is gone, and the policy counts beside what the few trials say.
 
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
@@ -144,17 +146,18 @@ class NeuralSearchAgent:
         )
         outlook = np.empty((most, shape.num_actions, shape.outlooks), np.int8)
         mode = mode_index(self.reward, view.definition.score)
+        hands_count = view.definition.judge_deals > 1
         for number in range(len(widths) - 1):
             offsets = np.concatenate([[0], np.cumsum(widths[number])])
             count = int(offsets[-1])
             if count == 0:
                 break
-            guided_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves)
+            guided_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves, hands_count)
             self._lead_on(view.tables, np.repeat(keys, np.diff(offsets)), number, leaves, outlook)
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
-            guided_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, mode)
+            guided_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, mode, hands_count)
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
 
     def _lead_on(self, tables: np.ndarray, keys: np.ndarray, number: int, leaves: Leaves, outlook: np.ndarray) -> None:
