@@ -96,6 +96,10 @@ def draw(
     rows = -(-len(panels) // columns)
     figure = Figure((1 + 3.6 * columns, 0.6 + 2.7 * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
+    games = {variant.game for variant in panels}
+    mixed = len(games) > 1
+    if games.isdisjoint({DEFAULT_GAME}) and not mixed:  # said once; the default game goes without saying
+        figure.suptitle(find_game(*games).title)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
     for axis, variant in zip(axes.flat, sorted(panels, key=lambda variant: variant.place), strict=False):
@@ -104,12 +108,13 @@ def draw(
             look = looks[line.label, line.opponent]
             axis.plot(line.spent, line.wins, **look, markersize=3.5, linewidth=1.4, label=name)
         axis.axhline(1 / variant.num_players, color="0.6", linewidth=0.8, linestyle=":")
-        axis.set(title=variant_name(*variant), ylim=(0, 1.02), xlim=(0, None))
+        title = variant_name(variant.game if mixed else DEFAULT_GAME, *variant[1:])
+        axis.set(title=title, ylim=(0, 1.02), xlim=(0, None))
         axis.set_xlabel("minutes of training" if over == "minutes" else "million decisions")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
-        axis.legend(edgecolor="none", fontsize="small", loc="lower right")
+        axis.legend(edgecolor="none", fontsize="small", loc="best")
     for axis in axes[:, 0]:
         axis.set_ylabel("games won")
     picture = io.BytesIO()
