@@ -61,7 +61,7 @@ def surroundings(unit):
     return os.getpid(), os.environ["OMP_NUM_THREADS"], available_cores()
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, 2])
 def test_results_come_in_the_order_of_the_units(workers):
     units = range(40)
     assert AHEAD * workers < 40, "the slow first one holds the others up"
@@ -162,7 +162,7 @@ def test_no_process_outlives_one_that_is_killed(tmp_path):
 
 # --- tournaments and evaluations -----------------------------------------------------------------------------------
 
-SETTINGS = Settings(("random", "greedy", "ismcts:500", "ppo"), "beginner", 2, 60, seed=4)
+SETTINGS = Settings(("random", "greedy", "lookahead"), "beginner", 2, 40, seed=4)
 
 
 def played(folder, workers):
@@ -171,7 +171,8 @@ def played(folder, workers):
     return (folder / "out" / "blocks.jsonl").read_bytes(), (folder / "records.jsonl").read_bytes()
 
 
-def test_a_tournament_by_several_processes_is_the_same_to_the_byte(tmp_path):
+def test_a_tournament_by_several_processes_is_the_same_to_the_byte(tmp_path, monkeypatch):
+    monkeypatch.setattr("artus_training.arena.tournament.unit_games", lambda agents: 10)
     alone = played(tmp_path, 1)
     shutil.rmtree(tmp_path / "out")
     (tmp_path / "records.jsonl").unlink()
@@ -180,7 +181,7 @@ def test_a_tournament_by_several_processes_is_the_same_to_the_byte(tmp_path):
     lines = (tmp_path / "out" / "blocks.jsonl").read_bytes().splitlines(keepends=True)
     assert len(lines) > 8
     (tmp_path / "out" / "blocks.jsonl").write_bytes(b"".join(lines[:5]) + lines[5][:40])
-    assert played(tmp_path, 3) == alone
+    assert played(tmp_path, 2) == alone
     assert gone()
 
 
@@ -197,7 +198,7 @@ def test_units_are_of_fixed_size_and_fit_what_was_played_in_other_pieces():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("agents", [["greedy", "random", "lookahead"], ["ppo", "ismcts:100"]])
+@pytest.mark.parametrize("agents", [["greedy", "random", "lookahead"], ["ppo", "greedy"]])
 def test_an_evaluation_by_several_processes_is_the_same(agents):
     alone = evaluate(agents, num_players=3, games=36, seed=2)
     assert evaluate(agents, num_players=3, games=36, seed=2, workers=2, batch_size=8) == alone
