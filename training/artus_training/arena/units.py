@@ -17,6 +17,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 
 from artus_env.engine.agents import Agent
+from artus_env.engine.reading import shown
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -43,7 +44,7 @@ def unit_games(agents: Sequence[Agent]) -> int:
 def check_workers(workers: int) -> None:
     """Raise a ValueError if so many processes can't share the work."""
     if not 1 <= workers <= MOST_WORKERS:
-        raise ValueError(f"workers must be at least 1 and at most {MOST_WORKERS}, got {workers}")
+        raise ValueError(f"workers must be at least 1 and at most {MOST_WORKERS}, got {shown(workers)}")
 
 
 def run_units(work: Callable[[Unit], Result], units: Sequence[Unit], workers: int = 1) -> Iterator[Result]:
@@ -168,10 +169,10 @@ def _serve(connection: Connection, sent: bytes) -> None:
 def _that_travels(error: Exception) -> Exception:
     """The error, or its text if it can't be sent as it is."""
     try:
-        copy = pickle.loads(ForkingPickler.dumps(error))
+        pickle.loads(ForkingPickler.dumps(error))
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
-    return error if isinstance(copy, type(error)) else RuntimeError(str(error))
+    return error
 
 
 @contextmanager

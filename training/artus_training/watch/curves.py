@@ -98,7 +98,7 @@ def draw(
     axes = figure.subplots(rows, columns, squeeze=False)
     games = {variant.game for variant in panels}
     mixed = len(games) > 1
-    if games.isdisjoint({DEFAULT_GAME}) and not mixed:  # said once; the default game goes without saying
+    if not mixed and DEFAULT_GAME not in games:  # said once; the default game goes without saying
         figure.suptitle(find_game(*games).title)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
