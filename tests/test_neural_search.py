@@ -9,7 +9,14 @@ from artus_agents import neural_search
 from artus_agents.guided_loops import Trees, appraise, rank
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
-from artus_agents.neural_search import MOST_EVALUATIONS, NeuralSearchAgent, TrainedSearchAgent, find_search, halving
+from artus_agents.neural_search import (
+    MOST_EVALUATIONS,
+    NeuralSearchAgent,
+    TrainedSearchAgent,
+    batches_of,
+    find_search,
+    halving,
+)
 from artus_agents.saved import save_agent
 from artus_agents.tree import EDGE, Tree, node_dtype
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
@@ -261,8 +268,8 @@ def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monke
     dealt = []
     walk = neural_search.guided_loops.walk
 
-    def watched(tables, roots, keys, number, offsets, trees, leaves, hands_count):
-        walk(tables, roots, keys, number, offsets, trees, leaves, hands_count)
+    def watched(tables, roots, games, deals, offsets, trees, leaves, hands_count):
+        walk(tables, roots, games, deals, offsets, trees, leaves, hands_count)
         states = leaves.states[: offsets[-1]].reshape(24, 2)  # three rounds are too few to get to the other's next draw
         dealt.append((states["hands"] | states["played"])[games[:, None], np.arange(2), other[:, None]])
 
@@ -355,8 +362,8 @@ def test_nobody_answers_a_bid_that_lies_face_down(monkeypatch):
     bids = []
     lead_on = neural_search.guided_loops.lead_on
 
-    def watched(tables, going, keys, number, step, leaves, said):
-        lead_on(tables, going, keys, number, step, leaves, said)
+    def watched(tables, going, deals, step, leaves, said):
+        lead_on(tables, going, deals, step, leaves, said)
         if step == 0:
             states = leaves.states[going].reshape(24, -1)  # some candidates of each game
             players = states["player"][:, 0]
@@ -392,6 +399,32 @@ def test_it_asks_for_the_others_moves_besides(asked, bidders):
     assert sum(asked[1:]) == (1 + 2) * halving(30, 3)[:, 3].sum()
 
 
+# --- where nothing is left to choose
+# -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("game", "num_players", "moves"), [("artus", 2, 60), ("quest", 3, 40), ("royal", 4, 13)])
+def test_no_position_is_judged_in_which_only_one_action_is_legal(game, num_players, moves, monkeypatch):
+    """Networks that learnt from choices alone know nothing of it."""
+    definition = find_game(game)
+    torch.manual_seed(0)
+    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
+    batch = Batch(48, game=definition, num_players=num_players, seed=3, autoreset=True)
+    for _ in range(moves):
+        batch.step(batch.sample())
+    legal = []
+    back_up = neural_search.guided_loops.back_up
+
+    def watched(tables, games, offsets, following, trees, leaves, *others):
+        legal.append(np.bitwise_count(leaves.legal[: offsets[-1]]).sum(axis=1))
+        back_up(tables, games, offsets, following, trees, leaves, *others)
+
+    monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
+    NeuralSearchAgent(made, 24).act(View(batch, None, seed_stream(5, 48)))
+    assert len(legal) > 1
+    assert all((count != 1).all() for count in legal)
+
+
 # --- where hands count
 # -------------------------------------------------------------------------------------
 
@@ -414,15 +447,15 @@ def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypa
     judged = []
     back_up = neural_search.guided_loops.back_up
 
-    def watched(tables, offsets, following, trees, leaves, *others):
+    def watched(tables, games, offsets, following, trees, leaves, *others):
         states = leaves.states[: offsets[-1]]
-        movers = np.repeat(view.player, np.diff(offsets))
+        movers = np.repeat(view.player[games], np.diff(offsets))
         judged.append((states["player"] == movers) | (states["phase"] == ROYAL_OVER))
-        back_up(tables, offsets, following, trees, leaves, *others)
+        back_up(tables, games, offsets, following, trees, leaves, *others)
 
     monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
     NeuralSearchAgent(made, 24).act(view)
-    assert len(judged) > 3
+    assert len(judged) > 1
     assert all(each.all() for each in judged)
 
 
@@ -526,6 +559,21 @@ def test_halving(evaluations):
         assert widths.max(initial=0) <= count
         assert (np.diff(widths) <= 0).all()
     assert halving(64, 16)[:, 16].tolist()[:4] == [16, 8, 8, 4]
+
+
+def test_rounds_that_need_nothing_of_each_other_are_judged_together():
+    widths = np.array([[4, 2, 0], [4, 2, 0], [2, 2, 0], [2, 0, 0], [2, 0, 0], [0, 0, 0]])
+    together = [
+        [[0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [4, 4, 2, 2, 2], [4, 2, 2, 2, 0]],
+        [[0, 0, 0], [2, 3, 4], [2, 2, 2], [2, 2, 0]],
+    ]
+    assert [[part.tolist() for part in batch] for batch in batches_of(widths, apart=True)] == together
+    in_turn = batches_of(widths, apart=False)
+    assert [batch.games.tolist() for batch in in_turn] == [[0, 1], [0, 1], [0, 1], [0], [0]]
+    assert [set(batch.numbers.tolist()) for batch in in_turn] == [{0}, {1}, {2}, {3}, {4}]
+    for batch in (*batches_of(widths, apart=True), *in_turn):
+        np.testing.assert_array_equal(batch.widths, widths[batch.numbers, batch.games])
+        np.testing.assert_array_equal(batch.following, widths[batch.numbers + 1, batch.games])
 
 
 def test_bfloat16_leaves_the_given_network_alone():

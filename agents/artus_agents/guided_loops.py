@@ -1,14 +1,18 @@
 """Compiled loops of the search that a network guides: down the trees, and back up. They know no rules.
 
-One tree for each game (see `tree`) that grows in rounds. A round deals what is hidden in each game anew and tries each
+One tree for each game (see `tree`) that grows in rounds. A round deals what is hidden in the game anew and tries each
 of its root's candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network
-judges the leaves of all games at once; what they are worth goes back up, to each player by their own chance to win.
+judges the leaves of many rounds at once, of all games, and of those rounds of a game that need nothing of each other;
+what they are worth goes back up, to each player by their own chance to win.
 
 A secret choice of the searching player ends the walk: below it the others would learn answers to what they can't see,
 and the network, which judges a position by what the player to move sees, would find all such choices alike. From there
 everybody plays by the policy, each knowing only what they see, until the searching player is to move again. Where hands
 count (`Definition.judge_deals` is more than 1) every move of the searching player is such a choice: others don't see
 that a good card is gone from their hand.
+
+No walk ends where only one action is legal, but goes on by it: a network that learnt from choices alone has never been
+told what such a position is worth.
 """
 
 from __future__ import annotations
@@ -20,13 +24,16 @@ import numpy as np
 
 from artus_agents.policy import choose, legal_logits
 from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
-from artus_env.engine.bits import is_in, is_subset
+from artus_env.engine.bits import is_in, is_subset, next_action, size
 from artus_env.engine.jit import borrow, jit
 from artus_env.engine.rewards import POINTS, WIN, final_reward
 from artus_env.engine.rng import random_bits
 from artus_env.engine.verbs import doubt, has_secrets, is_over, observe, play, redeal, scale
 from artus_env.engine.verbs import legal as write_legal
 
+NODES_PER_EVALUATION = 16
+"""Room for nodes. A walk adds at most one at its end, and one for each position on its way in which only one action is
+legal; where these find no room, the walk ends."""
 EDGES_PER_NODE = 64
 """Room for edges. More may be legal, or be dealt in turn; a node that finds no room just doesn't grow."""
 MAX_DEPTH = 64
@@ -44,7 +51,7 @@ class Trees(NamedTuple):
     """The trees of n games. Node 0 is the root."""
 
     nodes: np.ndarray
-    """Shape (n, evaluations + 1), see `tree.node_dtype`: a leaf adds at most one."""
+    """Shape (n, NODES_PER_EVALUATION * evaluations + 1), see `tree.node_dtype`."""
     edges: np.ndarray
     """Shape (n, edges), `tree.EDGE`."""
     used: np.ndarray
@@ -133,14 +140,14 @@ def grow(tree, node, ids, logits, count):
 
 
 @jit
-def walk(tables, roots, keys, number, offsets, trees, leaves, hands_count):
-    """Deal what is hidden in each game, and walk down from each candidate that is still in the running to a leaf.
+def walk(tables, roots, games, deals, offsets, trees, leaves, hands_count):
+    """Deal what is hidden in each round, and walk down from each candidate that is still in the running to a leaf.
 
     Args:
         roots: The games; what their players to move don't know is overwritten in a copy. Shape (n,).
-        keys: shape (n,), uint64.
-        number: Of the round: the same key and number give the same deal.
-        offsets: The first leaf of each game, shape (n + 1,), int64; it tries as many candidates as it has leaves.
+        games: Whose round it is, shape (rounds,), int64.
+        deals: Seeds of the rounds' deals, shape (rounds,), uint64.
+        offsets: The first leaf of each round, shape (rounds + 1,), int64; it tries as many candidates as it has leaves.
         leaves: Result.
         hands_count: Whether every walk ends with the searching player's move, as behind a secret choice.
     """
@@ -148,17 +155,16 @@ def walk(tables, roots, keys, number, offsets, trees, leaves, hands_count):
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
     paths, ends, going = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going)
     t = tables[0]
-    for i in range(len(offsets) - 1):
-        if offsets[i] == offsets[i + 1]:
-            continue
-        deal = offsets[i + 1] - 1  # the last leaf keeps the deal until it is played from there
+    for k in range(len(games)):
+        i = games[k]
+        deal = offsets[k + 1] - 1  # the last leaf keeps the deal until it is played from there
         states[deal] = roots[i]
-        redeal(t, states[deal], np.int64(roots[i]["player"]), random_bits(keys[i], number))
+        redeal(t, states[deal], np.int64(roots[i]["player"]), deals[k])
         tree = tree_of(trees, i)
-        for leaf in range(offsets[i], offsets[i + 1]):
+        for leaf in range(offsets[k], offsets[k + 1]):
             states[leaf] = states[deal]
             g = states[leaf]
-            first = int(trees.candidates[i, leaf - offsets[i]])
+            first = int(trees.candidates[i, leaf - offsets[k]])
             ends[leaf, 0], ends[leaf, 1], going[leaf] = descend(
                 t, g, tree, first, legal[leaf], paths[leaf], hands_count
             )
@@ -181,33 +187,44 @@ def descend(t, g, tree, first, legal, path, hands_count):
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
         apart = hands_count or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
-        node, new = follow(t, g, tree, node, index, viewer)
-        write_legal(t, g, legal)
+        node, _ = follow(t, g, tree, node, index, viewer)
         if apart:
-            return -1, depth, others_move(t, g, viewer)
+            return -1, depth, others_choose(t, g, legal, viewer)
+        write_legal(t, g, legal)
         if is_over(t, g) or depth == path.shape[1]:
             return -1, depth, False
-        if new or not is_subset(legal, tree.nodes[node]["known"]):
+        if not is_subset(legal, tree.nodes[node]["known"]) and (size(legal) > 1 or not pass_through(tree, node, legal)):
             return node, depth, False
         index = select(tree, node, legal)
 
 
 @jit
-def others_move(t, g, viewer):
-    """Whether the game goes on with a move of somebody else than the viewer."""
+def pass_through(tree, node, legal):
+    """Give a node an edge for the only legal action. Returns whether there was room, also for what follows."""
+    ends = len(tree.nodes) // NODES_PER_EVALUATION
+    return int(tree.used[0]) < len(tree.nodes) - ends and add_edge(tree, node, next_action(legal, -1), 1.0)
+
+
+@jit
+def others_choose(t, g, legal, viewer):
+    """Play on while only one action is legal. Writes the legal actions then; returns whether somebody else than the
+    viewer is to choose among them."""
+    write_legal(t, g, legal)
+    while not is_over(t, g) and size(legal) == 1:
+        play(t, g, next_action(legal, -1))
+        write_legal(t, g, legal)
     return not is_over(t, g) and int(g["player"]) != viewer
 
 
 @jit
-def lead_on(tables, going, keys, number, step, leaves, said):
+def lead_on(tables, going, deals, step, leaves, said):
     """Play a move in each of some leaves, drawn with the policy's probabilities.
 
     All candidates of a deal get the same random numbers, so players who can't tell them apart move alike.
 
     Args:
         going: Leaves, shape (k,), int64.
-        keys: Of their games: shape (k,), uint64.
-        number: Of the round, as for `walk`.
+        deals: Seeds of their deals, shape (k,), uint64.
         step: How many moves were played before.
         leaves: Changed.
         said: What the network says of these leaves.
@@ -217,15 +234,15 @@ def lead_on(tables, going, keys, number, step, leaves, said):
     legal = leaves.legal[going]
     bits, actions, log_probs = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.float32)
     for k in range(count):
-        bits[k] = random_bits(random_bits(keys[k], number), _POLICY + step)
+        bits[k] = random_bits(deals[k], _POLICY + step)
     choose(said.logits, said.gates, legal, said.outlook, bits, True, actions, log_probs, 0, count)
     for k in range(count):
         leaf = going[k]
         g = leaves.states[leaf]
         play(t, g, actions[k])
-        write_legal(t, g, leaves.legal[leaf])
+        others = others_choose(t, g, leaves.legal[leaf], np.int64(leaves.paths[leaf, 1, 0]))
         observe(t, g, np.int64(g["player"]), leaves.observation[leaf])
-        leaves.going[leaf] = step + 1 < leaves.paths.shape[2] and others_move(t, g, np.int64(leaves.paths[leaf, 1, 0]))
+        leaves.going[leaf] = others and step + 1 < leaves.paths.shape[2]
 
 
 @jit
@@ -240,13 +257,13 @@ def select(tree, node, legal):
 
 
 @jit
-def back_up(tables, offsets, following, trees, leaves, said, mode, hands_count):
+def back_up(tables, games, offsets, following, trees, leaves, said, mode, hands_count):
     """Give the leaves' nodes their edges, add what the leaves are worth to the edges that led there, and rank
     candidates.
 
     Args:
-        offsets: As for `walk`.
-        following: How many candidates each game tries in the next round: shape (n,), int64.
+        games, offsets: As for `walk`.
+        following: How many candidates a round's game tries in its next one: shape (rounds,), int64.
         trees, leaves: After `walk`.
         said: Of the leaves.
         mode: The reward that `said.values` are about.
@@ -258,17 +275,18 @@ def back_up(tables, offsets, following, trees, leaves, said, mode, hands_count):
     values, outlook = borrow(said.values), borrow(said.outlook)
     ids, logits = np.empty(said_logits.shape[1], np.int64), np.empty(said_logits.shape[1], np.float32)
     worth = np.empty(states[0]["scores"].shape[0])
-    for i in range(len(offsets) - 1):
-        width = offsets[i + 1] - offsets[i]
+    for k in range(len(games)):
+        i = games[k]
+        width = offsets[k + 1] - offsets[k]
         tree = tree_of(trees, i)
-        for leaf in range(offsets[i], offsets[i + 1]):
+        for leaf in range(offsets[k], offsets[k + 1]):
             if ends[leaf, 0] >= 0:
                 count = legal_logits(said_logits[leaf], gates[leaf], legal[leaf], outlook[leaf], ids, logits)
                 grow(tree, ends[leaf, 0], ids, logits, count)
             appraise(tables[0], states[leaf], values[leaf], mode, worth)
             for step in range(ends[leaf, 1]):
                 visit(tree, paths[leaf, 0, step], worth[paths[leaf, 1, step]])
-        if following[i] < width:
+        if following[k] < width:
             rank(tree, trees.candidates[i], width, EVIDENCE if hands_count else 0.0)
 
 

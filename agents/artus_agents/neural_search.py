@@ -6,12 +6,12 @@ import copy
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from artus_agents import guided_loops, saved
-from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, Leaves, Said, Trees
+from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, NODES_PER_EVALUATION, Leaves, Said, Trees
 from artus_agents.network import Network, fast_bfloat16
 from artus_agents.neural import check_network, infer, trained, write_outlook
 from artus_agents.tree import EDGE, node_dtype
@@ -21,11 +21,12 @@ from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import mode_index
+from artus_env.engine.rng import key_bits
 
 EVALUATIONS = 64
 """Of `ppo-search` without a number."""
 MOST_EVALUATIONS = 100_000
-"""A tree of them takes 150 MB."""
+"""A tree of them takes up to 270 MB."""
 MOST_CANDIDATES = 256
 """Positions hardly ever allow so many actions."""
 MOST_GAMES = 256
@@ -125,7 +126,7 @@ class NeuralSearchAgent:
         n, shape = len(roots), self.network.shape
         keys, legal = view.keys[part], view.legal_bits[part]
         trees = Trees(
-            np.empty((n, self.evaluations + 1), node_dtype(legal.shape[1])),
+            np.empty((n, NODES_PER_EVALUATION * self.evaluations + 1), node_dtype(legal.shape[1])),
             np.empty((n, self._edges), EDGE),
             np.empty((n, 2), np.int64),
             np.empty((n, self.candidates), np.int64),
@@ -134,8 +135,9 @@ class NeuralSearchAgent:
         outlook = np.empty((n, shape.num_actions, shape.outlooks), np.int8)
         said = self._ask(view.tables, roots, legal, view.observation[part], outlook)
         guided_loops.plant_all(trees, said, legal, counts)
-        widths = self._plan[:, counts]
-        most = int(widths.sum(axis=1).max())
+        hands_count = view.definition.judge_deals > 1
+        batches = batches_of(self._plan[:, counts], hands_count)
+        most = max((int(batch.widths.sum()) for batch in batches), default=0)
         leaves = Leaves(
             np.empty(most, roots.dtype),
             np.empty((most, legal.shape[1]), np.uint64),
@@ -146,35 +148,31 @@ class NeuralSearchAgent:
         )
         outlook = np.empty((most, shape.num_actions, shape.outlooks), np.int8)
         mode = mode_index(self.reward, view.definition.score)
-        hands_count = view.definition.judge_deals > 1
-        for number in range(len(widths) - 1):
-            offsets = np.concatenate([[0], np.cumsum(widths[number])])
-            count = int(offsets[-1])
-            if count == 0:
-                break
-            guided_loops.walk(view.tables, roots, keys, number, offsets, trees, leaves, hands_count)
-            self._lead_on(view.tables, np.repeat(keys, np.diff(offsets)), number, leaves, outlook)
+        for games, numbers, widths, following in batches:
+            offsets = np.concatenate([[0], np.cumsum(widths)])
+            count, deals = int(offsets[-1]), key_bits(keys[games], numbers)
+            guided_loops.walk(view.tables, roots, games, deals, offsets, trees, leaves, hands_count)
+            self._lead_on(view.tables, np.repeat(deals, widths), leaves, outlook)
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
-            guided_loops.back_up(view.tables, offsets, widths[number + 1], trees, leaves, said, mode, hands_count)
+            guided_loops.back_up(view.tables, games, offsets, following, trees, leaves, said, mode, hands_count)
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
 
-    def _lead_on(self, tables: np.ndarray, keys: np.ndarray, number: int, leaves: Leaves, outlook: np.ndarray) -> None:
+    def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, outlook: np.ndarray) -> None:
         """Let the others move by the policy behind secret choices.
 
         Args:
-            keys: Of the leaves' games, shape (count,), uint64.
-            number: Of the round.
+            deals: Seeds of the leaves' deals, shape (count,), uint64.
             outlook: Overwritten.
         """
         for step in range(MAX_DEPTH):
-            going = np.flatnonzero(leaves.going[: len(keys)])
+            going = np.flatnonzero(leaves.going[: len(deals)])
             if not len(going):
                 break
             states, legal, observation = leaves.states[going], leaves.legal[going], leaves.observation[going]
             said = self._ask(tables, states, legal, observation, outlook[: len(going)])
-            guided_loops.lead_on(tables, going, keys[going], number, step, leaves, said)
+            guided_loops.lead_on(tables, going, deals[going], step, leaves, said)
 
     def _ask(
         self, tables: np.ndarray, states: np.ndarray, legal: np.ndarray, observation: np.ndarray, outlook: np.ndarray
@@ -268,6 +266,38 @@ def searching(network: Network, card: dict[str, Any], evaluations: int, bfloat16
         )
     mode_index(reward, find_game(saved.game_of(card)).score)
     return NeuralSearchAgent(network, evaluations, reward=reward, card=card, bfloat16=bfloat16)
+
+
+class Rounds(NamedTuple):
+    """Rounds of several games whose leaves are judged together."""
+
+    games: np.ndarray
+    """Whose round it is: shape (rounds,), int64."""
+    numbers: np.ndarray
+    """Which of the game's rounds: shape (rounds,), int64."""
+    widths: np.ndarray
+    """How many candidates are tried in it: shape (rounds,), int64."""
+    following: np.ndarray
+    """How many are tried in the game's next round: shape (rounds,), int64."""
+
+
+def batches_of(widths: np.ndarray, apart: bool) -> list[Rounds]:
+    """The rounds of a search in their order, in batches.
+
+    Args:
+        widths: How many candidates each of n games tries in each round, shape (rounds + 1, n), int64; the last row 0.
+        apart: Whether no round grows a tree for the next one: then those with the same candidates make one batch.
+    """
+    batch = np.arange(len(widths))[:, None] + np.zeros_like(widths)
+    if apart:
+        batch[1:] = np.cumsum(np.diff(widths, axis=0) != 0, axis=0)
+        batch[0] = 0
+    batches = []
+    for number in range(len(widths) - 1):
+        games, numbers = map(np.ascontiguousarray, np.nonzero(((batch == number) & (widths > 0)).T))
+        if len(games):
+            batches.append(Rounds(games, numbers, widths[numbers, games], widths[numbers + 1, games]))
+    return batches
 
 
 def halving(evaluations: int, candidates: int) -> np.ndarray:

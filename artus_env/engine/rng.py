@@ -67,10 +67,10 @@ def following_keys(keys: np.ndarray) -> np.ndarray:
     return keys + _GAMMA
 
 
-def key_bits(keys: np.ndarray) -> np.ndarray:
-    """Number 0 of each key's stream: 64 random bits, uint64."""
+def key_bits(keys: np.ndarray, numbers: np.ndarray | int = 0) -> np.ndarray:
+    """Number 0 of each key's stream, or another one: 64 random bits, uint64."""
     with np.errstate(over="ignore"):
-        return _hash(keys, np.uint64(0))
+        return _hash(keys, np.asarray(numbers, np.uint64))
 
 
 def next_seeds(seeds: np.ndarray) -> np.ndarray:
