@@ -6,6 +6,7 @@ import dataclasses
 import shlex
 from collections.abc import Sequence
 from importlib.metadata import version
+from math import isfinite
 from typing import Any
 
 import torch
@@ -57,7 +58,8 @@ def card(
         "strength": [
             {"rules": e.rules, "num_players": e.num_players, "against": e.agents[1], "games": e.games, "seed": e.seed,
              "wins": round(e.win_rate, 4), "wins_95": [round(bound, 4) for bound in e.interval],
-             "margin": round(e.margin, 2), "margin_95": round(e.margin_error, 2)}
+             "margin": round(e.margin, 2),
+             "margin_95": round(e.margin_error, 2) if isfinite(e.margin_error) else None}
             for e in strength
         ],
         "steps": steps,
