@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from artus_agents import neural_search
-from artus_agents.guided_loops import Trees, appraise, rank
+from artus_agents.guided_loops import EVIDENCE, Trees, appraise, rank
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import (
@@ -264,7 +264,7 @@ def test_decisions_don_t_depend_on_what_is_hidden(rules, num_players, moves):
 def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monkeypatch):
     view, batch = somewhere("beginner", 2, 12)
     assert (batch.states["phase"] == PLAY_PHASE).all()
-    games, other = np.arange(24), 1 - batch.player
+    other = 1 - batch.player
     dealt = []
     walk = neural_search.guided_loops.walk
 
@@ -459,19 +459,18 @@ def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypa
     assert all(each.all() for each in judged)
 
 
-def test_few_trials_are_evidence_beside_the_policy():
+def test_trials_are_evidence_beside_the_policy():
     tree = Tree(np.zeros(3, node_dtype(2)), np.zeros(3, EDGE), np.zeros(2, np.int64))
-    tree.edges["prior"] = np.exp([4.0, 0.0, 3.5])
-    for wins, evidence, best in (
-        ([0, 1, 0.1], 0.0, 1),
-        ([0, 1, 0.1], 3.0, 0),
-        ([0, 1, 0.3], 3.0, 2),
-        ([0, 4, 0], 3.0, 1),
+    tree.edges["prior"] = np.exp([8.0, 0.0, 7.0])
+    for wins, order in (
+        ([0, 0, 0], [0, 2, 1]),
+        ([0, 7 / EVIDENCE, 2 / EVIDENCE], [2, 0, 1]),
+        ([0, 9 / EVIDENCE, 0], [1, 0, 2]),
     ):
         tree.edges["total"] = wins
         candidates = np.arange(3)
-        rank(tree, candidates, 3, evidence)
-        assert candidates[0] == best
+        rank(tree, candidates, 3)
+        assert candidates.tolist() == order
 
 
 # --- legal, whatever happens

@@ -42,8 +42,9 @@ LARGEST_LOGIT = 50.0
 """e to the power of it is still a float32, and so is its inverse."""
 EXPLORATION = 0.3
 """How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
-EVIDENCE = 12.0
-"""Where hands count: what a win in one trial counts beside the policy's logits, see `rank`."""
+EVIDENCE = 24.0
+"""What a win in one trial counts beside the policy's logit, see `merit`. Tried between 12 and 40, which play about as
+well; without the logits, searches lose to their own network where values know little of what the policy never does."""
 _POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
 
 
@@ -287,7 +288,7 @@ def back_up(tables, games, offsets, following, trees, leaves, said, mode, hands_
             for step in range(ends[leaf, 1]):
                 visit(tree, paths[leaf, 0, step], worth[paths[leaf, 1, step]])
         if following[k] < width:
-            rank(tree, trees.candidates[i], width, EVIDENCE if hands_count else 0.0)
+            rank(tree, trees.candidates[i], width)
 
 
 @jit
@@ -335,23 +336,19 @@ def chances(t, g, mode, players, worth):
 
 
 @jit
-def rank(tree, candidates, count, evidence):
-    """Sort the first `count` candidates, which were tried equally often: the best first, equals in the order they had.
-
-    Args:
-        evidence: What a win in one trial counts beside the policy's logits; 0: the policy doesn't count.
-    """
+def rank(tree, candidates, count):
+    """Sort the first `count` candidates, which were tried equally often: the best first, equals as they were."""
     for k in range(1, count):
         index = int(candidates[k])
         j = k
-        while j > 0 and merit(tree, int(candidates[j - 1]), evidence) < merit(tree, index, evidence):
+        while j > 0 and merit(tree, int(candidates[j - 1])) < merit(tree, index):
             candidates[j] = candidates[j - 1]
             j -= 1
         candidates[j] = index
 
 
 @jit
-def merit(tree, index, evidence):
-    """What candidates are ranked by: wins, or, where few trials say little, the policy's logit and wins as evidence."""
-    total = float(tree.edges[index]["total"])
-    return total if evidence == 0.0 else math.log(float(tree.edges[index]["prior"])) + evidence * total
+def merit(tree, index):
+    """What candidates are ranked by: what the policy thought of them, and the more the trials the more these."""
+    edge = tree.edges[index]
+    return math.log(float(edge["prior"])) + EVIDENCE * float(edge["total"])

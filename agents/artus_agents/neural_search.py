@@ -39,15 +39,16 @@ class NeuralSearchAgent:
     """Plays the action that wins most often in a search guided by a network's policy and values.
 
     The actions that the policy likes best compete (sequential halving): all are tried in the same deals of what the
-    player doesn't know, as often as the evaluations allow, the worse half is left out, and so on to the last two. Each
-    trial walks down the tree by PUCT, adds the position that it reaches, and has it judged by the network instead of
-    playing on. In the tree everybody plays for their own chance to win; what is hidden decides what is legal there, but
-    never tells two nodes apart.
+    player doesn't know, as often as the evaluations allow, the worse half is left out, and so on to the last two. What
+    the policy thought of them counts beside the trials, the less the more trials there are. Each trial walks down the
+    tree by PUCT, adds the position that it reaches, and has it judged by the network instead of playing on. In the tree
+    everybody plays for their own chance to win; what is hidden decides what is legal there, but never tells two nodes
+    apart.
 
     A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
     it is the player's turn again, and the network judges the position by what the player sees there. Where hands count
     (`Definition.judge_deals` is more than 1) every move is treated like that, since others don't see that a good card
-    is gone, and the policy counts beside what the few trials say.
+    is gone.
 
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
