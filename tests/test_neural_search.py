@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from artus_agents import neural_search
-from artus_agents.guided_loops import EVIDENCE, Trees, appraise, rank
+from artus_agents.guided_loops import EVIDENCE, TURNS, Trees, appraise, rank
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import (
@@ -457,6 +457,30 @@ def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypa
     NeuralSearchAgent(made, 24).act(view)
     assert len(judged) > 1
     assert all(each.all() for each in judged)
+
+
+@pytest.mark.parametrize("num_players", [2, 4])
+def test_the_policy_plays_some_turns_before_a_card_is_judged(num_players, monkeypatch):
+    view, made = tricks(2, num_players)
+    own, checked = [], []
+    lead_on, back_up = neural_search.guided_loops.lead_on, neural_search.guided_loops.back_up
+
+    def counted(tables, going, deals, step, leaves, said):
+        if step == 0:
+            own.append(np.zeros(len(leaves.states), int))
+        own[-1][going] += leaves.states["player"][going] == leaves.paths[going, 1, 0]
+        lead_on(tables, going, deals, step, leaves, said)
+
+    def watched(tables, games, offsets, following, trees, leaves, *others):
+        going_on = leaves.states["phase"][: offsets[-1]] != ROYAL_OVER
+        checked.append((own[-1][: offsets[-1]][going_on] == TURNS).all())
+        back_up(tables, games, offsets, following, trees, leaves, *others)
+
+    monkeypatch.setattr(neural_search.guided_loops, "lead_on", counted)
+    monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
+    NeuralSearchAgent(made, 24).act(view)
+    assert len(checked) > 1
+    assert all(checked)
 
 
 def test_trials_are_evidence_beside_the_policy():

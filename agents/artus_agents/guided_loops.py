@@ -9,7 +9,9 @@ A secret choice of the searching player ends the walk: below it the others would
 and the network, which judges a position by what the player to move sees, would find all such choices alike. From there
 everybody plays by the policy, each knowing only what they see, until the searching player is to move again. Where hands
 count (`Definition.judge_deals` is more than 1) every move of the searching player is such a choice: others don't see
-that a good card is gone from their hand.
+that a good card is gone from their hand. Cards make little difference to the values there, hardly more than the values
+err. So the policy plays `TURNS` more turns of that player: they lead to other positions in each deal, and errors even
+out.
 
 No walk ends where only one action is legal, but goes on by it: a network that learnt from choices alone has never been
 told what such a position is worth.
@@ -42,9 +44,11 @@ LARGEST_LOGIT = 50.0
 """e to the power of it is still a float32, and so is its inverse."""
 EXPLORATION = 0.3
 """How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
-EVIDENCE = 24.0
-"""What a win in one trial counts beside the policy's logit, see `merit`. Tried between 12 and 40, which play about as
-well; without the logits, searches lose to their own network where values know little of what the policy never does."""
+EVIDENCE = 12.0
+"""What a win in one trial counts beside the policy's logit, see `merit`. Between 12 and 40 it makes little difference;
+without the logits, searches lose to their own network where values know little of what the policy never does."""
+TURNS = 3
+"""Where hands count: turns of the searching player that the policy plays before a position is judged."""
 _POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
 
 
@@ -75,7 +79,9 @@ class Leaves(NamedTuple):
     ends: np.ndarray
     """Node to which the leaf's actions are added, -1: none, and number of edges on the path: shape (m, 2), int64."""
     going: np.ndarray
-    """Whether others move on by the policy from here, behind a secret choice: shape (m,), bool."""
+    """Whether the policy plays on from here, behind a secret choice: shape (m,), bool."""
+    turns: np.ndarray
+    """How many turns of the searching player it still plays: shape (m,), int64."""
 
 
 class Said(NamedTuple):
@@ -154,7 +160,7 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, hands_count):
     """
     tables, roots, trees = borrow(tables), borrow(roots), borrowed(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
-    paths, ends, going = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going)
+    paths, ends, going, turns = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going), borrow(leaves.turns)
     t = tables[0]
     for k in range(len(games)):
         i = games[k]
@@ -166,9 +172,9 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, hands_count):
             states[leaf] = states[deal]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[k]])
-            ends[leaf, 0], ends[leaf, 1], going[leaf] = descend(
-                t, g, tree, first, legal[leaf], paths[leaf], hands_count
-            )
+            turns[leaf] = TURNS if hands_count else 0
+            ends[leaf, 0], ends[leaf, 1], apart = descend(t, g, tree, first, legal[leaf], paths[leaf], hands_count)
+            going[leaf] = apart and plays_on(t, g, legal[leaf], np.int64(roots[i]["player"]), turns, leaf)
             observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
@@ -178,7 +184,7 @@ def descend(t, g, tree, first, legal, path, hands_count):
     until a choice of the searching player is secret or their hand counts.
 
     Writes the legal actions there and the path. Returns the node for them, -1: none, the number of edges played, and
-    whether the policy leads on.
+    whether it was such a choice: then the legal actions are left to be written.
     """
     viewer = np.int64(g["player"])
     node, index, depth = np.int64(0), first, 0  # a plain 0 is a type of its own
@@ -190,7 +196,7 @@ def descend(t, g, tree, first, legal, path, hands_count):
         apart = hands_count or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
         node, _ = follow(t, g, tree, node, index, viewer)
         if apart:
-            return -1, depth, others_choose(t, g, legal, viewer)
+            return -1, depth, True
         write_legal(t, g, legal)
         if is_over(t, g) or depth == path.shape[1]:
             return -1, depth, False
@@ -207,14 +213,19 @@ def pass_through(tree, node, legal):
 
 
 @jit
-def others_choose(t, g, legal, viewer):
-    """Play on while only one action is legal. Writes the legal actions then; returns whether somebody else than the
-    viewer is to choose among them."""
+def plays_on(t, g, legal, viewer, turns, leaf):
+    """Play on while only one action is legal. Writes the legal actions then; returns whether the policy is to choose
+    among them, because it is somebody else's turn than the viewer's, or theirs and not the last one of the leaf."""
     write_legal(t, g, legal)
     while not is_over(t, g) and size(legal) == 1:
         play(t, g, next_action(legal, -1))
         write_legal(t, g, legal)
-    return not is_over(t, g) and int(g["player"]) != viewer
+    if is_over(t, g):
+        return False
+    if int(g["player"]) != viewer:
+        return True
+    turns[leaf] -= 1
+    return turns[leaf] >= 0
 
 
 @jit
@@ -241,9 +252,9 @@ def lead_on(tables, going, deals, step, leaves, said):
         leaf = going[k]
         g = leaves.states[leaf]
         play(t, g, actions[k])
-        others = others_choose(t, g, leaves.legal[leaf], np.int64(leaves.paths[leaf, 1, 0]))
+        on = plays_on(t, g, leaves.legal[leaf], np.int64(leaves.paths[leaf, 1, 0]), leaves.turns, leaf)
         observe(t, g, np.int64(g["player"]), leaves.observation[leaf])
-        leaves.going[leaf] = others and step + 1 < leaves.paths.shape[2]
+        leaves.going[leaf] = on and step + 1 < leaves.paths.shape[2]
 
 
 @jit

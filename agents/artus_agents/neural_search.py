@@ -48,7 +48,7 @@ class NeuralSearchAgent:
     A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
     it is the player's turn again, and the network judges the position by what the player sees there. Where hands count
     (`Definition.judge_deals` is more than 1) every move is treated like that, since others don't see that a good card
-    is gone.
+    is gone, and the policy plays the searching player's next turns as well.
 
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
@@ -146,6 +146,7 @@ class NeuralSearchAgent:
             np.empty((most, 2, MAX_DEPTH), np.int32),
             np.empty((most, 2), np.int64),
             np.empty(most, np.bool_),
+            np.empty(most, np.int64),
         )
         outlook = np.empty((most, shape.num_actions, shape.outlooks), np.int8)
         mode = mode_index(self.reward, view.definition.score)
@@ -161,7 +162,7 @@ class NeuralSearchAgent:
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
 
     def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, outlook: np.ndarray) -> None:
-        """Let the others move by the policy behind secret choices.
+        """Let the policy play on behind secret choices.
 
         Args:
             deals: Seeds of the leaves' deals, shape (count,), uint64.

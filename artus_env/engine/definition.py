@@ -56,7 +56,7 @@ class Definition:
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
         judge_deals: In how many deals `lookahead` judges an action: 1 where `judge` looks at nothing hidden. More says
-            that hands count: `ppo-search` then judges a move by what its player sees at their next turn.
+            that hands count: `ppo-search` then judges a move by what its player sees some turns later.
         outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one
             number for each, or none for zeros.
         words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
