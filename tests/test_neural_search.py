@@ -316,7 +316,7 @@ def test_decisions_don_t_depend_on_company(outlook, monkeypatch):
 
 def test_the_same_keys_give_the_same_decisions_and_others_may_not():
     view, batch = somewhere("advanced", 2, 20)
-    agent = find_agent("ppo-search:16")
+    agent = NeuralSearchAgent(network(), 16)
     decided = agent.act(view)
     np.testing.assert_array_equal(agent.act(view), decided)
     others = agent.act(View(batch, None, seed_stream(6, 24)))
