@@ -59,8 +59,8 @@ class NeuralSearchAgent:
 
     Args:
         network: See `Network`.
-        evaluations: Positions that the network judges for a decision, besides the one to decide in and those in which
-            others answer a secret choice. With fewer than two it plays the action that the policy likes best.
+        evaluations: Positions that the network judges for a decision, besides the one to decide in and those from which
+            the policy plays on. With fewer than two it plays the action that the policy likes best.
         reward: What the network's values are about: `win`, `margin` or what the game calls its points (see
             `artus_env.engine.rewards`).
         card: What it was trained for, if it may play nothing else (see `saved`).
