@@ -87,6 +87,17 @@ def somewhere(rules, num_players, moves, count=24):
     return View(batch, None, seed_stream(5, count)), batch
 
 
+def elsewhere(game, moves, num_players, count):
+    """Games of any kind after some random moves, and a network with any opinions of them."""
+    definition = find_game(game)
+    torch.manual_seed(0)
+    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
+    batch = Batch(count, game=definition, num_players=num_players, seed=3, autoreset=True)
+    for _ in range(moves):
+        batch.step(batch.sample())
+    return View(batch, None, seed_stream(5, count)), made
+
+
 # --- it finds what the policy misses
 # -------------------------------------------------------------------------------------
 
@@ -406,22 +417,17 @@ def test_it_asks_for_the_others_moves_besides(asked, bidders):
 @pytest.mark.parametrize(("game", "num_players", "moves"), [("artus", 2, 60), ("quest", 3, 40), ("royal", 4, 13)])
 def test_no_position_is_judged_in_which_only_one_action_is_legal(game, num_players, moves, monkeypatch):
     """Networks that learnt from choices alone know nothing of it."""
-    definition = find_game(game)
-    torch.manual_seed(0)
-    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
-    batch = Batch(48, game=definition, num_players=num_players, seed=3, autoreset=True)
-    for _ in range(moves):
-        batch.step(batch.sample())
+    view, made = elsewhere(game, moves, num_players, 48)
     legal = []
     back_up = neural_search.guided_loops.back_up
 
     def watched(tables, games, offsets, following, trees, leaves, *others):
-        legal.append(np.bitwise_count(leaves.legal[: offsets[-1]]).sum(axis=1))
+        legal.extend(np.split(np.bitwise_count(leaves.legal[: offsets[-1]]).sum(axis=1), offsets[1:-1]))
         back_up(tables, games, offsets, following, trees, leaves, *others)
 
     monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
-    NeuralSearchAgent(made, 24).act(View(batch, None, seed_stream(5, 48)))
-    assert len(legal) > 1
+    NeuralSearchAgent(made, 24).act(view)
+    assert len(legal) > 3
     assert all((count != 1).all() for count in legal)
 
 
@@ -431,13 +437,7 @@ def test_no_position_is_judged_in_which_only_one_action_is_legal(game, num_playe
 
 def tricks(moves, num_players, count=24):
     """Games of tricks after some random moves, and a network with any opinions of them."""
-    definition = find_game("royal")
-    torch.manual_seed(0)
-    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
-    batch = Batch(count, game=definition, num_players=num_players, seed=3, autoreset=True)
-    for _ in range(moves):
-        batch.step(batch.sample())
-    return View(batch, None, seed_stream(5, count)), made
+    return elsewhere("royal", moves, num_players, count)
 
 
 @pytest.mark.parametrize("num_players", [2, 4])
@@ -450,12 +450,12 @@ def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypa
     def watched(tables, games, offsets, following, trees, leaves, *others):
         states = leaves.states[: offsets[-1]]
         movers = np.repeat(view.player[games], np.diff(offsets))
-        judged.append((states["player"] == movers) | (states["phase"] == ROYAL_OVER))
+        judged.extend(np.split((states["player"] == movers) | (states["phase"] == ROYAL_OVER), offsets[1:-1]))
         back_up(tables, games, offsets, following, trees, leaves, *others)
 
     monkeypatch.setattr(neural_search.guided_loops, "back_up", watched)
     NeuralSearchAgent(made, 24).act(view)
-    assert len(judged) > 1
+    assert len(judged) > 3
     assert all(each.all() for each in judged)
 
 

@@ -269,7 +269,7 @@ def select(tree, node, legal):
 
 
 @jit
-def back_up(tables, games, offsets, following, trees, leaves, said, mode, hands_count):
+def back_up(tables, games, offsets, following, trees, leaves, said, mode):
     """Give the leaves' nodes their edges, add what the leaves are worth to the edges that led there, and rank
     candidates.
 
@@ -279,7 +279,6 @@ def back_up(tables, games, offsets, following, trees, leaves, said, mode, hands_
         trees, leaves: After `walk`.
         said: Of the leaves.
         mode: The reward that `said.values` are about.
-        hands_count: As for `walk`.
     """
     tables, trees = borrow(tables), borrowed(trees)
     states, legal, paths, ends = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.paths), borrow(leaves.ends)

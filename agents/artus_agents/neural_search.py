@@ -158,7 +158,7 @@ class NeuralSearchAgent:
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
-            guided_loops.back_up(view.tables, games, offsets, following, trees, leaves, said, mode, hands_count)
+            guided_loops.back_up(view.tables, games, offsets, following, trees, leaves, said, mode)
         return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
 
     def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, outlook: np.ndarray) -> None:
@@ -290,16 +290,18 @@ def batches_of(widths: np.ndarray, apart: bool) -> list[Rounds]:
         widths: How many candidates each of n games tries in each round, shape (rounds + 1, n), int64; the last row 0.
         apart: Whether no round grows a tree for the next one: then those with the same candidates make one batch.
     """
-    batch = np.arange(len(widths))[:, None] + np.zeros_like(widths)
+    games, numbers = np.nonzero((widths > 0).T)
+    batch = numbers
     if apart:
-        batch[1:] = np.cumsum(np.diff(widths, axis=0) != 0, axis=0)
-        batch[0] = 0
-    batches = []
-    for number in range(len(widths) - 1):
-        games, numbers = map(np.ascontiguousarray, np.nonzero(((batch == number) & (widths > 0)).T))
-        if len(games):
-            batches.append(Rounds(games, numbers, widths[numbers, games], widths[numbers + 1, games]))
-    return batches
+        batch = np.cumsum(np.diff(widths, axis=0, prepend=widths[:1]) != 0, axis=0)[numbers, games]
+    order = np.argsort(batch, kind="stable")  # by game, and in each of them by number
+    games, numbers = games[order], numbers[order]
+    parts = np.split(np.arange(len(order)), np.flatnonzero(np.diff(batch[order])) + 1)
+    return [
+        Rounds(games[part], numbers[part], widths[numbers[part], games[part]], widths[numbers[part] + 1, games[part]])
+        for part in parts
+        if len(part)
+    ]
 
 
 def halving(evaluations: int, candidates: int) -> np.ndarray:
