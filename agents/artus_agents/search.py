@@ -335,7 +335,10 @@ def quick_move(t, games, legal, settings, key, n):
     if action >= 0:
         return action
     count = size(legal)
-    action = nth_action(legal, below(random_bits(key, n), count))
+    drawn = below(random_bits(key, n), count)
+    action = nth_action(legal, drawn)
+    if count == 1:
+        return action
     known = 0
     if has_secrets(t):  # the deal tells what others have chosen; the player to move must guess it
         known = 2
@@ -344,16 +347,25 @@ def quick_move(t, games, legal, settings, key, n):
     games[1] = games[known]
     play(t, games[1], action)
     best = judge(t, games[1], player, settings.weight)
+    tried = mark(drawn)
     for k in range(1, settings.tries):
-        other = nth_action(legal, below(random_bits(key, n + k), count))
-        if other == action:
+        drawn = below(random_bits(key, n + k), count)
+        if tried & mark(drawn):  # what it is worth is known
             continue
+        tried |= mark(drawn)
+        other = nth_action(legal, drawn)
         games[1] = games[known]
         play(t, games[1], other)
         judged = judge(t, games[1], player, settings.weight)
         if judged > best:
             best, action = judged, other
     return action
+
+
+@jit
+def mark(number):
+    """A bit for each number below 63; nothing for the others."""
+    return 1 << number if number < 63 else 0
 
 
 @jit

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import add
+from artus_env.engine.bits import add, lowest_bit
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
@@ -107,15 +107,11 @@ def clear_trick(g):
 @jit
 def landing(t, g, player):
     """The field that a player's pawn goes to when they win a trick: the next one without a pawn."""
-    field = int(g["scores"][player])
-    free = False
-    while not free:
-        field += 1
-        free = True
-        for other in range(int(g["num_players"])):
-            if int(g["scores"][other]) == field:
-                free = False
-    return field
+    pawns = 0
+    for other in range(int(g["num_players"])):
+        pawns |= 1 << int(g["scores"][other])
+    field = int(g["scores"][player]) + 1
+    return field + lowest_bit(~(pawns >> field))
 
 
 @jit
