@@ -165,9 +165,9 @@ def observe(t, g, viewer, out):
     """
     players = int(g["num_players"])
     phase, led, in_trick = int(g["phase"]), int(g["led"]), int(g["in_trick"])
-    for start in range(LED - SUPER, len(out) - 64, 64):
+    for start in range(LED - SUPER, OBSERVATION_SIZE - 64, 64):
         unpack64(0, out, start)
-    unpack64(0, out, len(out) - 64)
+    unpack64(0, out, OBSERVATION_SIZE - 64)
 
     # The trick: two words for the cards in it, and what takes it so far.
     trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0
@@ -263,8 +263,8 @@ def observe(t, g, viewer, out):
         to_go = fields - field - popcount(ahead)
         gain = 1 + lowest_bit(ahead + 1 & ~ahead)
         next_swords = swords >> field + 1
-        for tricks in range(NEAR):
-            out[NEARLY_THERE + NEAR * turn + tricks] = to_go == tricks + 1
+        if 0 < to_go <= NEAR:
+            out[NEARLY_THERE + NEAR * turn + to_go - 1] = 1
         out[FIELD + turn] = field
         out[TO_GO + turn] = to_go
         out[TARGET + turn] = min(fields, field + gain)

@@ -210,37 +210,28 @@ def chips_placed(t, g):
 
 
 @jit
-def put_suit(words, first, cards):
-    """Put the kinds `first`, `first + 1`, ... that are bits of `cards` into a set of actions."""
-    word, shift = first >> 6, first & 63
-    words[word] |= np.uint64(cards) << np.uint64(shift)
-    if shift > 64 - 16:
-        words[word + 1] |= np.uint64(cards) >> np.uint64(64 - shift)
-
-
-@jit
 def legal(t, g, words):
     """The legal actions: see `engine.verbs.legal`.
 
     With a card of the suit that was led, one of that suit must be played, and no super-trump; without one, anything.
     """
-    for word in range(len(words)):
-        words[word] = 0
-    phase = int(g["phase"])
+    phase, suits = int(g["phase"]), int(t["suits"])
+    low, high = np.uint64(0), np.uint64(0)  # put together here, without branches; every suit begins in the low word
     if phase == TRICK_PHASE:
-        player, values = int(g["player"]), int(t["values"])
-        led = int(g["led"])
-        if led >= 0 and int(g["hands"][player, led]) != 0:
-            put_suit(words, led * values, int(g["hands"][player, led]))
-            return
-        suits = int(t["suits"])
-        for suit in range(suits):
-            put_suit(words, suit * values, int(g["hands"][player, suit]))
+        player, values, led = int(g["player"]), int(t["values"]), int(g["led"])
+        any_card = led < 0 or int(g["hands"][player, led]) == 0
+        for suit in range(MAX_SUITS):
+            cards = np.uint64(int(g["hands"][player, suit]) if any_card or suit == led else 0)
+            first = np.uint64(suit * values)
+            low |= cards << first
+            high |= cards >> np.uint64(1) >> np.uint64(63) - first
         for kind in range(2):
-            if int(g["hands"][player, KNIGHTS + kind]) > 0:
-                add(words, suits * values + kind)
-    elif phase == SWORD_PHASE:
-        suits = int(t["suits"])
+            one = np.uint64(any_card and int(g["hands"][player, KNIGHTS + kind]) > 0)
+            action = suits * values + kind
+            low |= one << np.uint64(action) if action < 64 else np.uint64(0)
+            high |= one << np.uint64(action - 64) if action >= 64 else np.uint64(0)
+    words[0], words[1] = low, high
+    if phase == SWORD_PHASE:
         if chips_placed(t, g) == suits:
             for word in range(len(words)):
                 words[word] = t["swap_words"][word]
