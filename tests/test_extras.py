@@ -33,14 +33,15 @@ def test_a_command_that_lacks_an_extra_names_it(extra, record, tmp_path, wheel, 
         ("play --no-browser", "play"),
         ("evaluate ppo greedy", "ppo"),
         ("evaluate greedy ppo-search:2", "ppo"),
+        ("evaluate greedy random --ray", "cluster"),
         (f"replay {record} --gif {tmp_path / 'x.gif'}", "render"),
     ]
     if extra == "play":
         needed.append(("play --no-browser --against ppo", "ppo"))
     if extra == "tournament":
         needed.append((f"tournament greedy ppo --games 2 --out {tmp_path / 'out'}", "ppo"))
-    packages = {other: {package.name for package in packages_with(wheel, other)} for other in EXTRAS}
-    has = {other for other in EXTRAS if packages[other] <= packages[extra]}
+    packages = {other: {package.name for package in packages_with(wheel, other)} for other in [*EXTRAS, "cluster"]}
+    has = {other for other in packages if packages[other] <= packages[extra]}
     lacking = [(command, other) for command, other in needed if other not in has]
     for (command, other), (code, _, complaint) in zip(
         lacking, environment_with(extra).artus(*(command.split() for command, _ in lacking)), strict=True

@@ -25,11 +25,12 @@ from artus_env.engine.files import alone_in
 from artus_env.engine.games import find_game
 from artus_env.engine.match import fair_seats, seat_orders
 from artus_training.arena.command import baseline
+from artus_training.arena.made_of import files_in, made_of
 from artus_training.arena.names import short_names
 from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
 from artus_training.arena.results import Block, Results, Settings, ways_to_sit
 from artus_training.arena.standings import interval_of, resample, standings
-from artus_training.arena.store import Line, Store, files_in, made_of
+from artus_training.arena.store import Line, Store
 from artus_training.arena.tournament import block_text, places_of, play_block, run
 from artus_training.cli import main
 
@@ -148,7 +149,7 @@ def test_killed_and_continued_is_the_same(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     settings = Settings(("random", "greedy", "lookahead"), games=3000)
-    before = sum(Store(tmp_path / "killed", settings, None).done())
+    before = Store(tmp_path / "killed", settings, None).played.sum()
     assert 0 < before < 3 * settings.deals
     continued = run(settings, tmp_path / "killed")
     assert standings(continued).table == standings(run(settings, tmp_path / "whole")).table
@@ -391,9 +392,11 @@ def test_a_damaged_line_is_named_and_nothing_is_cut(damage, number, three_blocks
         ({"scores": [[[True, 2], [3, 4]]]}, "Expected `int`, got `bool`"),
         ({"scores": [[[1, 2], [3, 4]]], "given_up": [[2, -1]]}, "out of range"),
         ({"scores": [[[1, 2], [3, 4]]], "given_up": [[-1]]}, "forfeits of shape (1, 1)"),
-        ({"lineup": 7}, "deal 0 of line-up 7 doesn't follow"),
-        ({"lineup": -3}, "deal 0 of line-up -3 doesn't follow"),
-        ({"first": 1}, "deal 1 of line-up 0 doesn't follow"),
+        ({"lineup": 7}, "there is no deal 0 of line-up 7"),
+        ({"lineup": -3}, "there is no deal 0 of line-up -3"),
+        ({"first": 8}, "there is no deal 8 of line-up 0"),
+        ({"first": -1}, "there is no deal -1 of line-up 0"),
+        ({"first": 1}, "8 deals are none or too many"),
         ({"records_end": -1}, "out of range"),
         ({"notes": [3]}, "Expected `str`, got `int`"),
         ({"outcomes": [[[1, 2]]]}, "outcomes of shape (1, 1, 2) beside scores of shape"),
@@ -439,7 +442,7 @@ def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
         assert "File too large" in ended.stderr
         assert "run the same command again" in ended.stderr
     with chdir(tmp_path):
-        assert sum(Store(Path("t"), settings, kept).done()) > 0
+        assert Store(Path("t"), settings, kept).played.any()
         continued = run(settings, Path("t"), kept)
     assert standings(continued).table == standings(whole).table
     assert sorted((tmp_path / kept).read_text().splitlines()) == sorted(
@@ -517,7 +520,7 @@ def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, mo
     for choice, weights in (("argmax", b"1"), ("argmin", b"1"), ("argmax", b"2"), ("argmax", b"1")):
         module.write_text(f"class Cautious:\n    def act(self, view):\n        return view.mask.{choice}(axis=1)\n")
         (package / "beginner-2.safetensors").write_bytes(weights)
-        made.append(made_of(settings, {}))
+        made.append(made_of(settings.hash, of, settings.agents))
     assert len(set(made)) == 3
     assert made[0] == made[3]
 

@@ -10,13 +10,15 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from artus_env.engine.workers import available_cores
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings
+from artus_training.arena.todo import AHEAD, TRIES, Lost, ToDo, UnitError
 from artus_training.arena.tournament import Unit, run, units_of
-from artus_training.arena.units import AHEAD, TRIES, UnitError, run_units, unit_games
+from artus_training.arena.units import in_order, run_units, unit_games
 
 HERE = Path(__file__).parent
 
@@ -65,7 +67,7 @@ def surroundings(unit):
 def test_results_come_in_the_order_of_the_units(workers):
     units = range(40)
     assert AHEAD * workers < 40, "the slow first one holds the others up"
-    assert list(run_units(square, units, workers)) == [unit**2 for unit in units]
+    assert list(run_units(square, units, workers)) == [(unit, unit**2) for unit in units]
     assert gone()
 
 
@@ -77,26 +79,50 @@ def test_nothing_to_do(workers):
 def test_a_process_that_is_killed_is_replaced(tmp_path):
     folder = tmp_path / str(TRIES - 1)
     folder.mkdir()
-    results = list(run_units(partial(die, folder), range(10), 2))
+    results = [result for _, result in run_units(partial(die, folder), range(10), 2)]
     assert [unit for unit, _ in results] == list(range(10))
     assert len(list(folder.iterdir())) == TRIES - 1
     assert os.getpid() not in {process for _, process in results}
     assert gone()
 
 
-def test_a_unit_that_ends_every_process_ends_the_run(tmp_path):
+def test_a_unit_that_ends_every_process_is_named_when_all_others_are_done(tmp_path):
     folder = tmp_path / "100"
     folder.mkdir()
-    with pytest.raises(UnitError, match=rf"^3 has ended {TRIES} processes, the last with exit code -9$"):
-        list(run_units(partial(die, folder), range(10), 2))
+    done = []
+    with pytest.raises(UnitError, match=rf"^3 has ended {TRIES} processes, the last one with exit code -9$"):
+        done.extend(unit for unit, _ in run_units(partial(die, folder), range(10), 2))
     assert len(list(folder.iterdir())) == TRIES
+    assert gone()
+
+
+def test_what_is_found_twice_or_in_any_order_comes_once_and_in_order():
+    to_do = ToDo(4)
+    found = [(2, "c"), (0, "a"), (2, "C"), (0, "A"), (1, Lost("is gone")), (3, "d"), (1, "b")]
+    assert list(in_order(found, "ABCD", to_do)) == [("A", "a"), ("B", Lost("is gone")), ("C", "c"), ("D", "d")]
+
+
+class Made:
+    """Work that says what it is made of, differently in each process."""
+
+    @property
+    def made_of(self):
+        return str(os.getpid())
+
+    def __call__(self, unit):
+        return unit
+
+
+def test_whoever_is_made_of_something_else_does_not_play():
+    with pytest.raises(ValueError, match=r"are made of [0-9]+ here, but of [0-9]+ where they were sent from"):
+        list(run_units(Made(), range(3), 2))
     assert gone()
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_is_raised_where_its_result_would_come(workers):
     results = run_units(complain, range(5), workers)
-    assert [next(results), next(results)] == [0, 1]
+    assert [next(results), next(results)] == [(0, 0), (1, 1)]
     with pytest.raises(LookupError, match="nobody knows") as raised:
         next(results)
     assert workers == 1 or raised.value.__notes__ == ["in 2"]
@@ -122,7 +148,7 @@ def test_an_impossible_number_of_workers_is_refused(workers):
 
 def test_each_process_has_one_thread(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS")
-    seen = set(run_units(surroundings, range(8), 2))
+    seen = {result for _, result in run_units(surroundings, range(8), 2)}
     assert {(threads, cores) for _, threads, cores in seen} == {("1", 1)}
     assert "OMP_NUM_THREADS" not in os.environ
 
@@ -138,7 +164,7 @@ SCRIPT = """
 from test_units import surroundings
 from artus_training.arena.units import run_units
 if __name__ == "__main__":
-    for process, *_ in run_units(surroundings, range(10_000_000), 2):
+    for _, (process, *_) in run_units(surroundings, range(10_000_000), 2):
         print(process, flush=True)
 """
 
@@ -193,8 +219,10 @@ def test_units_are_of_fixed_size_and_fit_what_was_played_in_other_pieces():
     players = [Slow(), Slow(), object()]
     assert unit_games(players) == 10
     assert unit_games(players[2:]) == 64
-    assert [unit for unit in units_of(settings, players, [0, 7, 12]) if unit.lineup < 2] == [
-        Unit(0, 0, 5), Unit(0, 5, 5), Unit(1, 7, 3), Unit(0, 10, 2), Unit(1, 10, 2),
+    played = np.zeros((3, 12), np.bool_)
+    played[1, :7] = played[1, 8] = played[2] = True  # one of the second line-up's deals was lost
+    assert units_of(settings, players, played) == [
+        Unit(0, 0, 5), Unit(0, 5, 5), Unit(1, 7, 1), Unit(1, 9, 1), Unit(0, 10, 2), Unit(1, 10, 2),
     ]  # fmt: skip
 
 

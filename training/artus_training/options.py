@@ -22,10 +22,33 @@ from typing import Annotated, Any, TypeVar, dataclass_transform
 
 import tyro
 from tyro.conf import DisallowNone, Positional, arg, configure
+from tyro.constructors import PrimitiveConstructorSpec
 
 Said = TypeVar("Said")
+
+
+def _one_or_none(words: list[str]) -> str:
+    """The word behind an option, empty if there is none."""
+    if len(words) > 1:
+        raise ValueError(f"one address at most, got {' '.join(words)}")
+    return words[0] if words else ""
+
+
 Agents = Annotated[tuple[str, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
 """One or more agents, without `--agents`."""
+
+Ray = Annotated[
+    str | None,
+    PrimitiveConstructorSpec(
+        nargs="*",
+        metavar="[ADDRESS]",
+        instance_from_str=_one_or_none,
+        is_instance=lambda value: value is None or isinstance(value, str),
+        str_from_instance=lambda value: [] if not value else [value],
+    ),
+    arg(help_behavior_hint="(off unless given)"),
+]
+"""`--ray`, or `--ray ADDRESS`: the address, empty if none is given; None without the option."""
 
 
 @dataclass_transform(field_specifiers=(field,))

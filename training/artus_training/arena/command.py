@@ -13,9 +13,9 @@ from artus_training.arena.names import variant_name
 from artus_training.arena.report import markdown_table, print_table, write_report
 from artus_training.arena.results import Settings
 from artus_training.arena.standings import standings
+from artus_training.arena.todo import ClusterError, UnitError
 from artus_training.arena.tournament import run
-from artus_training.arena.units import UnitError
-from artus_training.options import Agents, options, read_options
+from artus_training.options import Agents, Ray, options, read_options
 from artus_training.progress import terminal
 from artus_training.usage import UsageError
 
@@ -48,6 +48,8 @@ class TournamentOptions:
     """Keep every game as a line of JSON in this file."""
     workers: int = 1
     """Processes that play; the result is the same."""
+    ray: Ray = None
+    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
 
 
 def tournament(arguments: list[str]) -> int:
@@ -58,7 +60,7 @@ def tournament(arguments: list[str]) -> int:
             players = find_game(chosen.game).min_players if chosen.num_players is None else chosen.num_players
             settings = Settings(chosen.agents, chosen.rules or "", players, chosen.games, chosen.seed, chosen.game)
             folder = chosen.out or Path("runs/tournaments") / settings.folder_name
-            results = run(settings, folder, chosen.records, workers=chosen.workers)
+            results = run(settings, folder, chosen.records, workers=chosen.workers, ray=chosen.ray)
     except KeyboardInterrupt:
         terminal().print("interrupted; the same command goes on from here")
         return 130
@@ -79,7 +81,7 @@ def one_line() -> Iterator[None]:
     """What the user can mend becomes one line."""
     try:
         yield
-    except (ValueError, UnitError) as error:
+    except (ValueError, UnitError, ClusterError) as error:
         raise UsageError(str(error)) from None
     except OSError as error:
         of = f"{error.filename}: " if error.filename else ""
@@ -105,6 +107,8 @@ class BaselineOptions:
     """Folder for the results."""
     workers: int = 1
     """Processes that play; the result is the same."""
+    ray: Ray = None
+    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
 
 
 def baseline(arguments: list[str]) -> int:
@@ -117,7 +121,7 @@ def baseline(arguments: list[str]) -> int:
         for players in range(definition.min_players, definition.max_players + 1):
             with one_line():
                 settings = Settings(chosen.agents, rules, players, chosen.games, game=chosen.game)
-                results = run(settings, chosen.out / settings.folder_name, workers=chosen.workers)
+                results = run(settings, chosen.out / settings.folder_name, workers=chosen.workers, ray=chosen.ray)
             title = f"**{variant_name(chosen.game, rules, players)}** ({results.games:,} games)"
             parts.append(f"{title}\n\n{markdown_table(standings(results))}")
     print("\n\n".join(parts))

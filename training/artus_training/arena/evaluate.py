@@ -18,10 +18,12 @@ from artus_env.engine.match import fair_seats, play_games, seat_orders
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
-from artus_training.arena.lineup import line_up, name_of
+from artus_training.arena.lineup import in_full, line_up, name_of
+from artus_training.arena.made_of import made_of
 from artus_training.arena.names import variant_name
-from artus_training.arena.units import UnitError, check_workers, run_units, unit_games
-from artus_training.options import Agents, options, read_options
+from artus_training.arena.todo import ClusterError, UnitError
+from artus_training.arena.units import check_workers, run_units, unit_games
+from artus_training.options import Agents, Ray, options, read_options
 from artus_training.usage import UsageError
 
 Z_95 = 1.959964
@@ -99,9 +101,9 @@ def wilson_interval(rate: float, games: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def check_size(games: int, batch_size: int | None, workers: int) -> None:
+def check_size(games: int, batch_size: int | None, workers: int, ray: str | None = None) -> None:
     """Raise a ValueError if so many games can't be played, or not so many at a time: they wouldn't fit into memory."""
-    check_workers(workers)
+    check_workers(workers, ray)
     for name, number, most in (("games", games, MOST_GAMES), ("batch_size", batch_size, MOST_AT_A_TIME)):
         if number is not None and not 1 <= number <= most:
             raise ValueError(f"{name} must be at least 1 and at most {most:,}, got {shown(number)}")
@@ -119,6 +121,7 @@ def evaluate(
     game: str | Definition = DEFAULT_GAME,
     progress: Callable[[float], None] | None = None,
     workers: int = 1,
+    ray: str | None = None,
 ) -> Evaluation:
     """Play whole games between agents.
 
@@ -139,6 +142,7 @@ def evaluate(
         progress: Called after each batch with the part of the games that is played, 0..1.
         workers: Processes that play. With several, the agents must be names, or such as can be sent to other processes,
             and so must the game.
+        ray: Address of a Ray cluster that plays instead, see `units.run_units`.
 
     Raises:
         ValueError: If there is no such game, an agent is unknown, can't play this variant or doesn't start, or a number
@@ -147,7 +151,7 @@ def evaluate(
     """
     playing = _Playing(tuple(agents), rules, num_players, seed, components, game)
     definition, rules, n = playing.definition, playing.rules, playing.num_players
-    check_size(games, batch_size, workers)
+    check_size(games, batch_size, workers, ray)
     ways = n * len(playing.orders)
     games = -(-games // ways) * ways
     deals = games // n
@@ -156,7 +160,7 @@ def evaluate(
     scores = np.zeros((games, n), np.int32)  # of each member of the line-up
     rates = np.zeros((games, n))
     forfeits, reason = 0, ""
-    for (first, end), played in zip(units, run_units(playing, units, workers), strict=True):
+    for (first, end), played in run_units(playing, units, workers, ray):
         scores[first:end], rates[first:end] = played.scores, played.wins
         forfeits += played.forfeits
         reason = reason or played.reason
@@ -215,6 +219,13 @@ class _Playing:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Playing, self._arguments
+
+    @property
+    def made_of(self) -> str:
+        """Hash of what plays what."""
+        given = {name_of(agent): agent for agent in self.agents if not isinstance(agent, str)}
+        names = [*(in_full(agent) for agent in self.agents if isinstance(agent, str)), *given]
+        return made_of(f"{self.rules} {self.num_players} {self.seed}", self.definition, names, given)
 
     def __call__(self, unit: tuple[int, int]) -> _Played:
         (first, end), n = unit, self.num_players
@@ -280,6 +291,8 @@ class Options:
     """Games at a time; default: what makes some seconds of work."""
     workers: int = 1
     """Processes that play; the result is the same."""
+    ray: Ray = None
+    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
 
 
 def main(arguments: list[str]) -> int:
@@ -287,17 +300,19 @@ def main(arguments: list[str]) -> int:
     given = read_options(Options, "artus evaluate", arguments)
     try:
         check_seed(given.seed)
-        check_size(given.games, given.batch_size, given.workers)
+        check_size(given.games, given.batch_size, given.workers, given.ray)
         players = line_up(given.agents, given.rules, given.num_players, game=given.game)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    agents = given.agents if given.workers > 1 else players[: len(given.agents)]  # those that were started stay
+    elsewhere = given.workers > 1 or given.ray is not None
+    agents = given.agents if elsewhere else players[: len(given.agents)]  # those that were started stay
     try:
         result = evaluate(
             agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
             batch_size=given.batch_size, game=given.game, progress=progress_line("playing"), workers=given.workers,
+            ray=given.ray,
         )  # fmt: skip
-    except UnitError as error:
+    except (UnitError, ClusterError) as error:
         raise UsageError(str(error)) from error
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
     print(replace(result, agents=names))

@@ -19,9 +19,13 @@ def find_player(agent: Any) -> Agent:
         ValueError: If there is no such agent, or its file is damaged.
         TypeError: If it is no agent at all.
     """
-    if isinstance(agent, str) and agent.endswith(".safetensors") and agent.partition(":")[0] not in agent_names():
-        return find_agent(f"ppo:{agent}")
-    return find_agent(agent)
+    return find_agent(in_full(agent) if isinstance(agent, str) else agent)
+
+
+def in_full(name: str) -> str:
+    """The name by which `find_agent` knows an agent whose name or path is given."""
+    saved = name.endswith(".safetensors") and name.partition(":")[0] not in agent_names()
+    return f"ppo:{name}" if saved else name
 
 
 def line_up(

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-import artus_agents
-import artus_env
-from artus_agents import WEIGHTS
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import Agent, agent_factory
 from artus_env.engine.files import write_atomically
 from artus_env.engine.reading import decode, shown
-from artus_env.engine.sources import code_hash, source_hash
+from artus_training.arena.made_of import NO_AGENTS, Given, made_of
 from artus_training.arena.results import Block, Results, Settings
 
 FORMAT = 3
 """Of the files that a tournament is kept in; raised whenever they change."""
 READABLE = (2, FORMAT)
 """Formats that can be read and played on: in the second one settings named no game, and no line had outcomes."""
-Given = Mapping[str, Agent | Callable[..., Any]]
-"""Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
-NO_AGENTS: Given = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -99,7 +88,9 @@ class Store:
         self.path = folder / "blocks.jsonl"
         about = folder / "settings.json"
         of = asdict(settings) | {"agents": list(settings.agents), "records": None if records is None else str(records)}
-        settled = Settled(**of, made_of=made_of(settings, agents), format=FORMAT)
+        settled = Settled(
+            **of, made_of=made_of(settings.hash, settings.definition, settings.agents, agents), format=FORMAT
+        )
         fresh = not about.exists()
         if fresh:
             if self.path.exists():
@@ -112,7 +103,9 @@ class Store:
             self._check_records(records)
         if fresh:
             write_atomically(about, (json.dumps(settled.text(), indent=2) + "\n").encode())
-        self.counts = [0] * len(settings.lineups())
+        self.played = np.zeros((len(settings.lineups()), settings.deals), np.bool_)
+        """Which deals of each line-up are played: shape (line-ups, deals). One that no process survives leaves a gap,
+        which is filled when the tournament goes on."""
         self.checksum = json.dumps(settled.text())  # the first line continues the settings
         self.blocks: list[Block] = []
         self._read()
@@ -182,16 +175,21 @@ class Store:
         players = self.settings.num_players
         if line.checksum != line.summed(self.checksum):
             raise ValueError("its checksum doesn't fit")
-        if not 0 <= line.lineup < len(self.counts) or line.first != self.counts[line.lineup]:
-            raise ValueError(f"deal {line.first} of line-up {line.lineup} doesn't follow")
+        lineups, all_deals = self.played.shape
+        if not (0 <= line.lineup < lineups and 0 <= line.first < all_deals):
+            raise ValueError(f"there is no deal {line.first} of line-up {line.lineup}")
         try:
             scores, given_up = np.array(line.scores, np.int32), np.array(line.given_up, np.int64)
             outcomes = scores if line.outcomes is None else np.array(line.outcomes, np.int32)
         except (ValueError, OverflowError) as error:
             raise ValueError(str(error)) from None
         deals = len(scores)
-        if not 0 < deals <= self.settings.deals - line.first:
+        if not 0 < deals <= all_deals - line.first:
             raise ValueError(f"{deals} deals are none or too many")
+        if self.played[line.lineup, line.first : line.first + deals].any():
+            raise ValueError(
+                f"some of deals {line.first}..{line.first + deals - 1} of line-up {line.lineup} come twice"
+            )
         if scores.shape != (deals, players, players) or given_up.shape != (deals, players):
             raise ValueError(f"scores of shape {scores.shape} and forfeits of shape {given_up.shape}")
         if outcomes.shape != scores.shape:
@@ -202,7 +200,7 @@ class Store:
 
     def _take(self, block: Block, checksum: str) -> None:
         self.blocks.append(block)
-        self.counts[block.lineup] += len(block)
+        self.played[block.lineup, block.first : block.first + len(block)] = True
         self.checksum = checksum
 
     def append(self, block: Block, records: list[str]) -> None:
@@ -231,17 +229,14 @@ class Store:
             os.fsync(file.fileno())
         self._take(block, checksum)
 
-    def done(self) -> list[int]:
-        """How many deals of each line-up are played."""
-        return list(self.counts)
-
     def results(self) -> Results:
         """All that is saved."""
         players = self.settings.num_players
         no_points = np.zeros((0, players, players), np.int32)
         none = Block(0, 0, no_points, no_points, np.zeros((0, players), np.int64), [])
         parts = [
-            [none, *(block for block in self.blocks if block.lineup == lineup)] for lineup in range(len(self.counts))
+            [none, *sorted((block for block in self.blocks if block.lineup == lineup), key=lambda block: block.first)]
+            for lineup in range(len(self.played))
         ]
         return Results(
             self.settings,
@@ -257,38 +252,3 @@ def cut_file(path: Path, end: int) -> None:
     if path.stat().st_size > end:
         with path.open("r+b") as file:
             file.truncate(end)
-
-
-def made_of(settings: Settings, agents: Given) -> str:
-    """Hash of what the game and the agents are made of: 16 hex digits.
-
-    Our sources, the game's code and trained weights, the files that names mention, the modules of
-    other packages' agents, the code of `agents`.
-    """
-    of, ours = settings.definition, Path(artus_agents.__path__[0])
-    code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {code_hash(of.module)}"
-    digest = hashlib.sha256(f"{settings.hash} {code}".encode())
-    for path in [] if of.trained is None else sorted(Path(of.trained).rglob(f"*{WEIGHTS}")):
-        digest.update(path.read_bytes())
-    for name in settings.agents:
-        if name in agents:
-            agent = agents[name]
-            made: Any = agent if inspect.isroutine(agent) else type(agent)
-        else:
-            kind, _, argument = name.partition(":")
-            made = inspect.getmodule(agent_factory(kind))
-            for path in files_in(argument):
-                digest.update(path.read_bytes())
-        with suppress(OSError, TypeError):  # compiled, or typed at a prompt
-            digest.update(f"{name} {inspect.getsource(made)}".encode())
-    return digest.hexdigest()[:16]
-
-
-def files_in(argument: str) -> Iterator[Path]:
-    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not;
-    words of a command."""
-    for text in dict.fromkeys((argument, argument.partition(":")[2], *argument.split())):
-        for path in (Path(text), Path(f"{text}{WEIGHTS}")):
-            with suppress(OSError, ValueError):  # a command may be no path at all
-                if path.is_file():
-                    yield path

@@ -21,9 +21,10 @@ from artus_env.engine.files import alone_in
 from artus_env.engine.match import Played, fair_seats, play_games, seat_orders, standing_outcomes, wins_of
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import check_player
+from artus_training.arena.made_of import NO_AGENTS, Given, made_of
 from artus_training.arena.names import short_names
 from artus_training.arena.results import Block, Results, Settings
-from artus_training.arena.store import NO_AGENTS, Given, Store
+from artus_training.arena.store import Store
 from artus_training.arena.units import check_workers, run_units, unit_games
 from artus_training.progress import progress
 
@@ -39,7 +40,12 @@ class Unit(NamedTuple):
 
 
 def run(
-    settings: Settings, folder: Path, records: Path | None = None, agents: Given = NO_AGENTS, workers: int = 1
+    settings: Settings,
+    folder: Path,
+    records: Path | None = None,
+    agents: Given = NO_AGENTS,
+    workers: int = 1,
+    ray: str | None = None,
 ) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
@@ -52,10 +58,11 @@ def run(
             seen: let its name say it.
         workers: Processes that play; what they play doesn't depend on it. With several, `agents` must be such as can be
             sent to other processes.
+        ray: Address of a Ray cluster that plays instead, see `units.run_units`.
 
     Raises:
         ValueError: If an agent is unknown or can't be sent, or the folder holds another tournament, or a damaged one.
-        UnitError: If some games have ended one process after the other.
+        UnitError: When all others are played and saved, if some games have ended one process after the other.
         OSError: If something can't be written. What was played stays, and the same call goes on from there.
     """
     unknown = set(agents) - set(settings.agents)
@@ -63,25 +70,25 @@ def run(
         raise ValueError(
             f"agents are given that don't play: {' '.join(sorted(unknown))}; those who do: {' '.join(settings.agents)}"
         )
-    check_workers(workers)
+    check_workers(workers, ray)
     playing = Playing(settings, dict(agents), records is not None)
     for agent in playing.players:
         check_player(agent, settings.definition, settings.rules, settings.num_players)
     with alone_in(folder, "playing this tournament"):
-        return _play(settings, playing, Store(folder, settings, records, agents), workers)
+        return _play(settings, playing, Store(folder, settings, records, agents), workers, ray)
 
 
-def _play(settings: Settings, playing: Playing, store: Store, workers: int) -> Results:
+def _play(settings: Settings, playing: Playing, store: Store, workers: int, ray: str | None) -> Results:
     """Play what is missing."""
-    total = len(settings.lineups()) * settings.deals * settings.num_players
-    done = store.done()
+    total = store.played.size * settings.num_players
+    units = units_of(settings, playing.players, store.played)
     with progress(
         BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"),
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False),
     ) as bar:  # fmt: skip
         room = bar.console.width - 2 * len(str(total)) - len("  bar of 12  / games 0:00:00 left 0:00:00 ")
-        task = bar.add_task("playing", total=total, completed=sum(done) * settings.num_players)
-        for block, kept in run_units(playing, units_of(settings, playing.players, done), workers):
+        task = bar.add_task("playing", total=total, completed=int(store.played.sum()) * settings.num_players)
+        for _, (block, kept) in run_units(playing, units, workers, ray):
             store.append(block, kept)
             bar.update(
                 task, advance=len(block) * settings.num_players, description=block_text(settings, block)[: max(room, 0)]
@@ -109,20 +116,30 @@ class Playing:
         """Who plays."""
         return [find_agent(self.agents.get(name, name)) for name in self.settings.agents]
 
+    @property
+    def made_of(self) -> str:
+        """Hash of what plays what."""
+        return made_of(self.settings.hash, self.settings.definition, self.settings.agents, self.agents)
+
     def __call__(self, unit: Unit) -> tuple[Block, list[str]]:
         """What `Store.append` saves."""
         return play_block(self.settings, self.players, *unit, keep=self.keep)
 
 
-def units_of(settings: Settings, players: list[Agent], done: list[int]) -> list[Unit]:
-    """What is left to play when so many deals of each line-up are done: all line-ups come on evenly."""
+def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
+    """What is left to play when some deals of each line-up are played: all line-ups come on evenly.
+
+    Args:
+        played: See `Store.played`.
+    """
     units = []
     for lineup, who in enumerate(settings.lineups()):
         size = max(1, unit_games([players[agent] for agent in who]) // settings.num_players)
-        first = done[lineup]
-        while first < settings.deals:
-            units.append(Unit(lineup, first, min(size - first % size, settings.deals - first)))
-            first += units[-1].deals
+        for start in range(0, settings.deals, size):
+            missing = start + np.flatnonzero(~played[lineup, start : start + size])
+            for deals in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
+                if len(deals):
+                    units.append(Unit(lineup, int(deals[0]), len(deals)))
     return sorted(units, key=lambda unit: (unit.first, unit.lineup))
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from artus_env import Batch
 from artus_env.engine.definition import Definition
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.units import one_thread
+from artus_training.arena.processes import one_thread
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 ROUNDS = 9

@@ -1,0 +1,228 @@
+"""Ray: machines that join, leave and die, and a driver that does, change nothing of what is played."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from jsonschema import ValidationError
+
+from artus_env.engine.workers import available_cores
+from artus_training.arena import tournament
+from artus_training.arena.cluster import connected
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.results import Settings
+from artus_training.arena.todo import TRIES, ClusterError, UnitError
+from artus_training.arena.units import run_units
+from test_units import Made, die
+
+HERE = Path(__file__).parent
+SECONDS = 300
+"""Nothing here takes so long."""
+SETTINGS = Settings(("greedy", "patient", "random"), games=320)
+GAMES_AT_ONCE = 16
+DRIVER = "import sys; from test_cluster import play; play(ray=sys.argv[1])"
+
+
+class Patient:
+    """Takes its time, so that there is time for accidents."""
+
+    def act(self, view):
+        time.sleep(0.01)
+        return np.where(view.mask, view.points, -1000).argmax(axis=1)
+
+
+def play(ray=None):
+    """Play a tournament of many small units in this folder."""
+    tournament.unit_games = lambda agents: GAMES_AT_ONCE
+    tournament.run(SETTINGS, Path("out"), Path("records.jsonl"), {"patient": Patient()}, ray=ray)
+
+
+class Surroundings:
+    """Tells who does a unit, and where."""
+
+    def __init__(self):
+        self.made = str(uuid4())
+
+    def __reduce__(self):
+        return Surroundings, ()  # made anew wherever it arrives
+
+    def __call__(self, unit):
+        time.sleep(0.2)
+        return os.getpid(), self.made, os.environ["OMP_NUM_THREADS"], available_cores()
+
+
+class Machines:
+    """A cluster on this machine: a head that does no work, and nodes with one CPU each."""
+
+    def __init__(self):
+        from ray.cluster_utils import Cluster
+
+        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **SMALL})
+        self.nodes = []
+
+    @property
+    def address(self):
+        return self.cluster.address
+
+    def add(self):
+        self.nodes.append(self.cluster.add_node(num_cpus=1, **SMALL))
+
+    def end_one(self):
+        """Without grace: its processes are killed."""
+        self.cluster.remove_node(self.nodes.pop(), allow_graceful=False)
+
+
+SMALL = {"object_store_memory": 80 << 20, "include_dashboard": False}
+
+
+@pytest.fixture(scope="module")
+def machines():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), *sys.path]))  # of drivers and machines: what agents need
+        before = set(processes_of("ray"))
+        machines = Machines()
+        for _ in range(3):
+            machines.add()
+        yield machines
+        machines.cluster.shutdown()
+        wait_until(lambda: set(processes_of("ray")) <= before, "a process of the cluster is left")
+
+
+def processes_of(*words):
+    """Ids of the processes with all of these words in their command lines."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            line = (folder / "cmdline").read_bytes().decode(errors="replace") if folder.name.isdigit() else ""
+        except OSError:
+            continue
+        if line and all(word in line for word in words):
+            found.append(int(folder.name))
+    return found
+
+
+def wait_until(condition, otherwise):
+    end = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < end, otherwise
+        time.sleep(0.05)
+
+
+def start(folder, machines):
+    """The tournament on the cluster, in a process of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-c", DRIVER, machines.address], cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+
+
+def blocks(folder):
+    path = folder / "out" / "blocks.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def left_by(folder):
+    return (folder / "out" / "blocks.jsonl").read_bytes(), (folder / "records.jsonl").read_bytes()
+
+
+def test_whatever_dies_a_tournament_comes_out_the_same_to_the_byte(machines, tmp_path, monkeypatch):
+    alone, many = tmp_path / "alone", tmp_path / "many"
+    alone.mkdir()
+    many.mkdir()
+    monkeypatch.chdir(alone)
+    monkeypatch.setattr(tournament, "unit_games", tournament.unit_games)  # put back after the test
+    play()
+    units = blocks(alone)
+    assert units >= 60
+
+    driver = start(many, machines)
+
+    def reached(count):
+        wait_until(lambda: blocks(many) >= count or driver.poll() is not None, f"{count} blocks are not there")
+        assert driver.poll() is None, driver.communicate()[0]
+
+    reached(1)
+    wait_until(lambda: processes_of("ray::"), "nobody works")
+    os.kill(processes_of("ray::_do")[0], signal.SIGKILL)
+    reached(units // 6)
+    machines.end_one()
+    reached(units // 4)
+    machines.add()
+    reached(units // 3)
+    driver.kill()
+    driver.communicate()
+    assert 0 < blocks(many) < units
+
+    driver = start(many, machines)
+    output = driver.communicate(timeout=SECONDS)[0]
+    assert driver.returncode == 0, output
+    assert left_by(many) == left_by(alone)
+    wait_until(lambda: not processes_of("ray::_do"), "a worker goes on")
+
+
+def test_a_unit_that_kills_every_worker_is_named_when_all_others_are_done(machines, tmp_path):
+    folder = tmp_path / "100"
+    folder.mkdir()
+    with connected(machines.address):
+        done = []
+        with pytest.raises(UnitError, match=rf"^3 has ended {TRIES} processes, the last one with WorkerCrashedError$"):
+            done.extend(unit for unit, _ in run_units(partial(die, folder), range(10), ray=""))
+    assert done == [0, 1, 2, 4, 5, 6, 7, 8, 9]
+    assert len(list(folder.iterdir())) == TRIES
+
+
+def test_machines_with_other_code_do_not_play(machines):
+    with connected(machines.address), pytest.raises(ValueError, match=r"of [0-9]+ here, but of [0-9]+ where"):
+        list(run_units(Made(), range(3), ray=""))
+
+
+def test_each_worker_has_one_thread_and_keeps_what_it_was_sent(machines):
+    with connected(machines.address):
+        seen = [result for _, result in run_units(Surroundings(), range(12), ray="")]
+    assert {(threads, cores) for _, _, threads, cores in seen} == {("1", 1)}
+    assert len({process for process, *_ in seen}) == len({(process, made) for process, made, *_ in seen}) > 1
+
+
+def test_an_evaluation_on_a_cluster_is_the_same(machines):
+    alone = evaluate(["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8)
+    assert evaluate(["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8, ray=machines.address) == alone
+
+
+def test_where_there_is_no_cluster_it_is_said():
+    with pytest.raises(ClusterError, match=r"^there is no Ray cluster at 127\.0\.0\.1:1: .*refused$"):
+        evaluate(["greedy", "random"], games=2, ray="127.0.0.1:1")
+
+
+def test_workers_or_a_cluster_but_not_both():
+    with pytest.raises(ValueError, match="either some workers or a Ray cluster can play, not both"):
+        evaluate(["greedy", "random"], games=2, workers=2, ray="")
+
+
+PAGE = (HERE.parent / "docs" / "cluster.md").read_text()
+
+
+def test_the_cluster_file_of_the_page_is_one_of_ray_s_launcher():
+    import yaml
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    validate_config(prepare_config(yaml.safe_load(text)))
+    with pytest.raises(ValidationError, match="head_start_ray_command"):
+        validate_config(
+            prepare_config(yaml.safe_load(text.replace("head_start_ray_commands", "head_start_ray_command")))
+        )
+
+
+def test_the_slurm_script_of_the_page_is_one():
+    (script,) = re.findall(r"```sh\n(#!/bin/bash\n.*?)```", PAGE, re.DOTALL)
+    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
+    assert subprocess.run(["bash", "-n"], input=script + "if", text=True, capture_output=True).returncode != 0

@@ -1,0 +1,57 @@
+"""What games are made of, as a hash: so that nobody goes on with, or adds to, what other code or agents have played."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import artus_agents
+import artus_env
+from artus_agents import WEIGHTS
+from artus_env.engine.agents import Agent, agent_factory
+from artus_env.engine.definition import Definition
+from artus_env.engine.sources import code_hash, source_hash
+
+Given = Mapping[str, Agent | Callable[..., Any]]
+"""Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
+NO_AGENTS: Given = MappingProxyType({})
+
+
+def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given = NO_AGENTS) -> str:
+    """Hash of settings, and of what the game and the agents are made of: 16 hex digits.
+
+    Our sources, the game's code and trained weights, the files that names mention, the modules of
+    other packages' agents, the code of `agents`.
+    """
+    ours = Path(artus_agents.__path__[0])
+    code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {code_hash(of.module)}"
+    digest = hashlib.sha256(f"{settings} {code}".encode())
+    for path in [] if of.trained is None else sorted(Path(of.trained).rglob(f"*{WEIGHTS}")):
+        digest.update(path.read_bytes())
+    for name in names:
+        if name in agents:
+            agent = agents[name]
+            made: Any = agent if inspect.isroutine(agent) else type(agent)
+        else:
+            kind, _, argument = name.partition(":")
+            made = inspect.getmodule(agent_factory(kind))
+            for path in files_in(argument):
+                digest.update(path.read_bytes())
+        with suppress(OSError, TypeError):  # compiled, or typed at a prompt
+            digest.update(f"{name} {inspect.getsource(made)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def files_in(argument: str) -> Iterator[Path]:
+    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not;
+    words of a command."""
+    for text in dict.fromkeys((argument, argument.partition(":")[2], *argument.split())):
+        for path in (Path(text), Path(f"{text}{WEIGHTS}")):
+            with suppress(OSError, ValueError):  # a command may be no path at all
+                if path.is_file():
+                    yield path
