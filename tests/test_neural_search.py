@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from artus_agents import neural_search
-from artus_agents.guided_loops import EVIDENCE, TURNS, Trees, appraise, rank
+from artus_agents.guided_loops import EVIDENCE, Trees, appraise, rank
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import (
@@ -279,8 +279,8 @@ def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monke
     dealt = []
     walk = neural_search.guided_loops.walk
 
-    def watched(tables, roots, games, deals, offsets, trees, leaves, hands_count):
-        walk(tables, roots, games, deals, offsets, trees, leaves, hands_count)
+    def watched(tables, roots, games, deals, offsets, trees, leaves, more_turns):
+        walk(tables, roots, games, deals, offsets, trees, leaves, more_turns)
         states = leaves.states[: offsets[-1]].reshape(24, 2)  # three rounds are too few to get to the other's next draw
         dealt.append((states["hands"] | states["played"])[games[:, None], np.arange(2), other[:, None]])
 
@@ -462,7 +462,8 @@ def test_a_card_is_judged_when_its_player_is_to_move_again(num_players, monkeypa
 @pytest.mark.parametrize("num_players", [2, 4])
 def test_the_policy_plays_some_turns_before_a_card_is_judged(num_players, monkeypatch):
     view, made = tricks(2, num_players)
-    own, checked = [], []
+    turns, own, checked = view.definition.search_turns, [], []
+    assert turns > 0
     lead_on, back_up = neural_search.guided_loops.lead_on, neural_search.guided_loops.back_up
 
     def counted(tables, going, deals, step, leaves, said):
@@ -473,7 +474,7 @@ def test_the_policy_plays_some_turns_before_a_card_is_judged(num_players, monkey
 
     def watched(tables, games, offsets, following, trees, leaves, *others):
         going_on = leaves.states["phase"][: offsets[-1]] != ROYAL_OVER
-        checked.append((own[-1][: offsets[-1]][going_on] == TURNS).all())
+        checked.append((own[-1][: offsets[-1]][going_on] == turns).all())
         back_up(tables, games, offsets, following, trees, leaves, *others)
 
     monkeypatch.setattr(neural_search.guided_loops, "lead_on", counted)

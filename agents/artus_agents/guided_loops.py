@@ -7,11 +7,10 @@ what they are worth goes back up, to each player by their own chance to win.
 
 A secret choice of the searching player ends the walk: below it the others would learn answers to what they can't see,
 and the network, which judges a position by what the player to move sees, would find all such choices alike. From there
-everybody plays by the policy, each knowing only what they see, until the searching player is to move again. Where hands
-count (`Definition.judge_deals` is more than 1) every move of the searching player is such a choice: others don't see
-that a good card is gone from their hand. Cards make little difference to the values there, hardly more than the values
-err. So the policy plays `TURNS` more turns of that player: they lead to other positions in each deal, and errors even
-out.
+everybody plays by the policy, each knowing only what they see, until the searching player is to move again. In games
+that say so (`Definition.search_turns`) every move of the searching player is such a choice, and the policy plays some
+more of their turns. Where hands are hidden others don't see that a good card is gone; where actions change the values
+hardly more than these err, the turns lead to other positions in each deal, and errors even out.
 
 No walk ends where only one action is legal, but goes on by it: a network that learnt from choices alone has never been
 told what such a position is worth.
@@ -47,8 +46,8 @@ EXPLORATION = 0.3
 EVIDENCE = 12.0
 """What a win in one trial counts beside the policy's logit, see `merit`. Between 12 and 40 it makes little difference;
 without the logits, searches lose to their own network where values know little of what the policy never does."""
-TURNS = 3
-"""Where hands count: turns of the searching player that the policy plays before a position is judged."""
+TREE = -1
+"""Instead of a number of turns: the search grows a tree."""
 _POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
 
 
@@ -147,7 +146,7 @@ def grow(tree, node, ids, logits, count):
 
 
 @jit
-def walk(tables, roots, games, deals, offsets, trees, leaves, hands_count):
+def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
     """Deal what is hidden in each round, and walk down from each candidate that is still in the running to a leaf.
 
     Args:
@@ -156,7 +155,8 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, hands_count):
         deals: Seeds of the rounds' deals, shape (rounds,), uint64.
         offsets: The first leaf of each round, shape (rounds + 1,), int64; it tries as many candidates as it has leaves.
         leaves: Result.
-        hands_count: Whether every walk ends with the searching player's move, as behind a secret choice.
+        more_turns: Every walk ends with the searching player's move, as behind a secret choice, and the policy plays so
+            many more of their turns; `TREE`: no walk does for that alone.
     """
     tables, roots, trees = borrow(tables), borrow(roots), borrowed(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
@@ -172,16 +172,16 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, hands_count):
             states[leaf] = states[deal]
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[k]])
-            turns[leaf] = TURNS if hands_count else 0
-            ends[leaf, 0], ends[leaf, 1], apart = descend(t, g, tree, first, legal[leaf], paths[leaf], hands_count)
+            turns[leaf] = max(0, more_turns)
+            ends[leaf, 0], ends[leaf, 1], apart = descend(t, g, tree, first, legal[leaf], paths[leaf], more_turns >= 0)
             going[leaf] = apart and plays_on(t, g, legal[leaf], np.int64(roots[i]["player"]), turns, leaf)
             observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
 @jit
-def descend(t, g, tree, first, legal, path, hands_count):
+def descend(t, g, tree, first, legal, path, at_once):
     """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge, or
-    until a choice of the searching player is secret or their hand counts.
+    until a choice of the searching player is secret; that edge alone if told to end `at_once`.
 
     Writes the legal actions there and the path. Returns the node for them, -1: none, the number of edges played, and
     whether it was such a choice: then the legal actions are left to be written.
@@ -193,7 +193,7 @@ def descend(t, g, tree, first, legal, path, hands_count):
     while True:
         path[0, depth], path[1, depth] = index, int(g["player"])
         depth += 1
-        apart = hands_count or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
+        apart = at_once or (int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"])))
         node, _ = follow(t, g, tree, node, index, viewer)
         if apart:
             return -1, depth, True

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_agents import guided_loops, saved
-from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, NODES_PER_EVALUATION, Leaves, Said, Trees
+from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, NODES_PER_EVALUATION, TREE, Leaves, Said, Trees
 from artus_agents.network import Network, fast_bfloat16
 from artus_agents.neural import check_network, infer, trained, write_outlook
 from artus_agents.tree import EDGE, node_dtype
@@ -46,9 +46,8 @@ class NeuralSearchAgent:
     apart.
 
     A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
-    it is the player's turn again, and the network judges the position by what the player sees there. Where hands count
-    (`Definition.judge_deals` is more than 1) every move is treated like that, since others don't see that a good card
-    is gone, and the policy plays the searching player's next turns as well.
+    it is the player's turn again, and the network judges the position by what the player sees there. In games with
+    `Definition.search_turns` every move is treated like that, and the policy plays so many more of the player's turns.
 
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
@@ -136,8 +135,8 @@ class NeuralSearchAgent:
         outlook = np.empty((n, shape.num_actions, shape.outlooks), np.int8)
         said = self._ask(view.tables, roots, legal, view.observation[part], outlook)
         guided_loops.plant_all(trees, said, legal, counts)
-        hands_count = view.definition.judge_deals > 1
-        batches = batches_of(self._plan[:, counts], hands_count)
+        more_turns = TREE if view.definition.search_turns is None else view.definition.search_turns
+        batches = batches_of(self._plan[:, counts], more_turns != TREE)
         most = max((int(batch.widths.sum()) for batch in batches), default=0)
         leaves = Leaves(
             np.empty(most, roots.dtype),
@@ -153,7 +152,7 @@ class NeuralSearchAgent:
         for games, numbers, widths, following in batches:
             offsets = np.concatenate([[0], np.cumsum(widths)])
             count, deals = int(offsets[-1]), key_bits(keys[games], numbers)
-            guided_loops.walk(view.tables, roots, games, deals, offsets, trees, leaves, hands_count)
+            guided_loops.walk(view.tables, roots, games, deals, offsets, trees, leaves, more_turns)
             self._lead_on(view.tables, np.repeat(deals, widths), leaves, outlook)
             said = self._ask(
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]

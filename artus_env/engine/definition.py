@@ -55,8 +55,9 @@ class Definition:
         action_meaning: (action, components) -> what an action means in any position.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
         judge_weight: What `judge` is given as the weight of what a player holds.
-        judge_deals: In how many deals `lookahead` judges an action: 1 where `judge` looks at nothing hidden. More says
-            that hands count: `ppo-search` then judges a move by what its player sees some turns later.
+        judge_deals: In how many deals `lookahead` judges an action: 1 where `judge` looks at nothing hidden.
+        search_turns: How many more turns of the searching player the policy plays before `ppo-search` judges what it
+            tries; None: it grows a tree, and judges every position that it reaches there.
         outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one
             number for each, or none for zeros.
         words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
@@ -92,6 +93,7 @@ class Definition:
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
     judge_weight: float = 0.0
     judge_deals: int = 1
+    search_turns: int | None = None
     outlook_gates: tuple[float, ...] = ()
     words: Any = None
     sight: Any = None

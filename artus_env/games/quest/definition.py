@@ -34,6 +34,7 @@ QUEST = Definition(
     picture=picture.picture,
     colours=shapes.flat_colours,
     judge_weight=1.0,
+    search_turns=8,
     outlook_gates=(0.0, 1.5),
     words=words,
     sight=sight,

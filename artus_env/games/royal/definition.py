@@ -35,6 +35,7 @@ ROYAL = Definition(
     actions_like=moves.actions_like,
     judge_weight=2.0,
     judge_deals=48,
+    search_turns=3,
     outlook_gates=(0.0, 0.0, 3.0, -0.2, 0.3),
     words=words,
     sight=sight,
