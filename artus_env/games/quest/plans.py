@@ -92,18 +92,19 @@ def worth(t, g, held):
         total += count(held.cards, kind) * card_worth(kind)
     hopes = hopes_of(t, g, held)
     total += _together(hopes.total, hopes.best)
+    camelot, joust = camelot_worth(t, g, held), joust_worth(t, g, held)
     if held.place == CAMELOT:
         best = max(
-            plan_worth(t, g, held, hopes, 0, True),
-            plan_worth(t, g, held, hopes, 1, False),
-            plan_worth(t, g, held, hopes, 2, True),
+            plan_worth(t, g, held, hopes, camelot, joust, 0, True),
+            plan_worth(t, g, held, hopes, camelot, joust, 1, False),
+            plan_worth(t, g, held, hopes, camelot, joust, 2, True),
         )
     else:
         best = max(
-            plan_worth(t, g, held, hopes, 0, False),
-            plan_worth(t, g, held, hopes, 1, True),
-            plan_worth(t, g, held, hopes, 1, False),
-            plan_worth(t, g, held, hopes, 2, False),
+            plan_worth(t, g, held, hopes, camelot, joust, 0, False),
+            plan_worth(t, g, held, hopes, camelot, joust, 1, True),
+            plan_worth(t, g, held, hopes, camelot, joust, 1, False),
+            plan_worth(t, g, held, hopes, camelot, joust, 2, False),
         )
     return total + best
 
@@ -183,14 +184,14 @@ def chance_to_win(g, player, bid):
 
 
 @jit
-def plan_worth(t, g, held, hopes, rides, ends_home):
+def plan_worth(t, g, held, hopes, camelot, joust, rides, ends_home):
     """What the turn brings by a plan, beside what is held anyway; minus infinity if it can't be carried out.
 
     From outside, a plan that ends in Camelot does what can be done outside first, at the knight's place; one with two
     rides is in Camelot in between.
 
     Args:
-        hopes: What `hopes_of` says.
+        hopes, camelot, joust: What `hopes_of`, `camelot_worth` and `joust_worth` say.
         rides: How often the knight rides.
         ends_home: Whether the turn ends in Camelot.
     """
@@ -211,8 +212,8 @@ def plan_worth(t, g, held, hopes, rides, ends_home):
     if outside and visits and steps_between(g, held.place, CAMELOT) > ride + choices * free:
         return -math.inf
 
-    total = camelot_worth(t, g, held) if visits else 0.0
-    total += joust_worth(t, g, held) if ends_home else -AWAY
+    total = camelot if visits else 0.0
+    total += joust if ends_home else -AWAY
     if outside or rides > 0:
         gathers = visits and not (outside and ends_home)  # is in Camelot before the knight is at the quest's place
         books = count(held.cards, BOOKS) + count(held.cards, BOOKS + 1)
