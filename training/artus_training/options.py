@@ -40,7 +40,7 @@ Agents = Annotated[tuple[str, ...], Positional, arg(metavar="AGENT ...", help_be
 Ray = Annotated[
     str | None,
     PrimitiveConstructorSpec(
-        nargs="*",
+        nargs=(0, 1),
         metavar="[ADDRESS]",
         instance_from_str=_one_or_none,
         is_instance=lambda value: value is None or isinstance(value, str),
