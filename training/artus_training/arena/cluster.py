@@ -68,7 +68,7 @@ def connected(address: str) -> Iterator[Any]:
             else one is started here as long as it is needed.
 
     Raises:
-        ClusterError: If there is no such cluster.
+        ClusterError: If there is no such cluster, or Ray can't connect to it.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
     import ray
@@ -85,8 +85,8 @@ def connected(address: str) -> Iterator[Any]:
     try:
         ray.init(address or "auto", **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        if address:
-            raise ClusterError(f"there is no Ray cluster at {address}: {error}") from None
+        if address or not isinstance(error, ConnectionError):  # of another version, for example
+            raise ClusterError(f"there is no Ray cluster {f'at {address}' if address else 'here'}: {error}") from None
         ray.init("local", include_dashboard=False, object_store_memory=STORE_BYTES, **quiet)
     try:
         yield ray
