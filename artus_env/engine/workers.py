@@ -140,7 +140,7 @@ def threads_for(games: int, each: int, given: int = 0) -> int:
 
 def shares(count: int, threads: int) -> np.ndarray:
     """Bounds of equal shares of `count` games: shape (threads + 1,), int64."""
-    return np.linspace(0, count, threads + 1).astype(np.int64)
+    return np.arange(threads + 1) * count // threads
 
 
 def scratch(count: int, items: int, dtype: Any) -> np.ndarray:
