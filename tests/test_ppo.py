@@ -232,7 +232,7 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
     order = np.random.default_rng(2).permutation(len(chosen))  # decisions lie anywhere among those collected
     rows, collected = np.argsort(order), Choices(*(part[order] for part in (bits, out, chosen, old, advantages)))
     gradient = Policy(by_logits, by_gates)
-    policy_gradient(Policy(logits, gates), rows, collected, 0.2, 0.01, gradient, sums, 0, len(rows))
+    policy_gradient(Policy(logits, gates), rows, collected, len(rows), 0.2, 0.01, gradient, sums, 0, len(rows))
     sums = sums[0]
     np.testing.assert_allclose(by_logits, given[0].grad, atol=1e-7)
     assert sums[0] == pytest.approx(float(entropy.sum().detach()), rel=1e-4)
@@ -242,7 +242,7 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
 
     choices = Choices(*(torch.tensor(part) for part in (bits.view(np.int64), out, chosen, old, advantages)))
     policy = Policy(torch.tensor(logits), torch.tensor(gates))
-    other, other_sums = policy_gradient_torch(policy, choices, 0.2, 0.01)
+    other, other_sums = policy_gradient_torch(policy, choices, len(rows), 0.2, 0.01)
     np.testing.assert_allclose(other.logits, by_logits, atol=1e-7)
     np.testing.assert_allclose(other.gates, by_gates, atol=1e-6)
     np.testing.assert_allclose(other_sums, sums, rtol=1e-3)
@@ -797,7 +797,7 @@ def test_a_game_without_presets_has_default_settings_and_is_told_so(tmp_path, ca
         False,
     )
     settings.check()
-    monkeypatch.setattr(command, "train", lambda settings: True)
+    monkeypatch.setattr(command, "train", lambda settings, ranks: True)
     assert main(["train", "--game", "magpies", "--num-players", "5", "--runs", str(tmp_path)]) == 0
     said = "magpies has no preset for standard with 5 players: what isn't given has default settings\n"
     assert capsys.readouterr().out == said

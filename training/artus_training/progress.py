@@ -18,14 +18,14 @@ def terminal() -> Console:
     return Console(stderr=True, force_jupyter=False, force_terminal=False if Console().is_jupyter else None)
 
 
-def progress(*columns: ProgressColumn) -> Progress:
-    """Progress on the terminal; nothing where nobody watches."""
+def progress(*columns: ProgressColumn, shown: bool = True) -> Progress:
+    """Progress on the terminal; nothing where nobody watches, or if it isn't to be shown."""
     console = terminal()
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
 
-def progress_bar() -> Progress:
-    """A bar with the time left and a field `wins`: how often the learner has beaten whom."""
+def progress_bar(shown: bool = True) -> Progress:
+    """A bar with the time left and a field `wins`: how often the learner has beaten whom. See `progress`."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=12),
@@ -33,7 +33,7 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         TextColumn("left  {task.fields[wins]}", table_column=Column(no_wrap=True)),
     )
-    return progress(*columns)
+    return progress(*columns, shown=shown)
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def ceiling(trainer: Trainer) -> float:
     steps = max(1, s.num_steps * s.num_games // s.batch_size)
     start = time.perf_counter()
     for _ in range(steps):
-        trainer.learn(data, rows, 1.0)
+        trainer.learn(data, rows, 1.0, len(rows))
     update = (time.perf_counter() - start) / (steps * len(rows))
     return 1 / (forward + s.epochs * update)
 

@@ -30,6 +30,7 @@ def card(
     curve: Sequence[dict[str, Any]],
     strength: Sequence[Evaluation] = (),
     threads: int = 0,
+    ranks: int = 1,
     bfloat16: bool = False,
     changes: Sequence[dict[str, Any]] = (),
     packages: Sequence[str] = PACKAGES,
@@ -44,7 +45,8 @@ def card(
         seconds: Of training, evaluations not counted.
         curve: See `point`.
         strength: How the finished agent did.
-        threads: Torch threads; 0: as many as torch has now.
+        threads: Torch threads of each rank; 0: as many as torch has now.
+        ranks: Processes that shared the training.
         bfloat16: Whether the network computed in it.
         changes: Settings that were changed on the way: `steps` at the time, and `settings` with a pair of values for
             each.
@@ -65,6 +67,7 @@ def card(
         "steps": steps,
         "minutes": round(seconds / 60, 2),
         "threads": threads or torch.get_num_threads(),
+        "ranks": ranks,
         "bfloat16": bfloat16,
         "versions": {name: version(name) for name in packages},
         "settings": {name: value for name, value in settings.items() if name not in WHERE},

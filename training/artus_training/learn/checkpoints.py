@@ -181,14 +181,14 @@ def as_tensor(array: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(array.view(_saved_dtype(array.dtype)).copy())
 
 
-def restore(array: np.ndarray, tensors: Tensors, name: str) -> None:
+def restore(array: np.ndarray, tensors: Tensors, prefix: str, name: str) -> None:
     """Overwrite an array with what `as_tensor` made of it.
 
     Raises:
         ValueError: If it is missing or can't be it.
     """
     saved = np.empty(array.shape, array.dtype).view(_saved_dtype(array.dtype))
-    saved = take(tensors, "buffers", {name: torch.from_numpy(saved)})[name].numpy()
+    saved = take(tensors, prefix, {name: torch.from_numpy(saved)})[name].numpy()
     if array.dtype.kind == "b" and saved.max() > 1:  # indexing counts on it
         raise ValueError(f"{name} must be 0 or 1")
     array[...] = saved.view(array.dtype)

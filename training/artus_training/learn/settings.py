@@ -241,13 +241,16 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list
     return {name: [before.get(name), now.get(name)] for name in names if before.get(name) != now.get(name)}
 
 
-def check_resumed(before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixed: str) -> dict[str, list[Any]]:
+def check_resumed(
+    before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixed: str, say: bool = True
+) -> dict[str, list[Any]]:
     """What a resumed run does differently from now on, after saying so.
 
     Args:
         before, now: Settings.
         checkpoint: For messages.
         fixed: Settings that the beginning depended on: they can't be changed any more.
+        say: False where another process says it.
 
     Raises:
         ValueError: If one of those was changed.
@@ -260,7 +263,7 @@ def check_resumed(before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixe
                 "to begin a new "
                 f"run and keep this one"
             )
-    if changed:
+    if changed and say:
         texts = (f"{name} {shown(old)} -> {shown(new)}" for name, (old, new) in changed.items())
         print(f"{checkpoint} goes on with other settings: {', '.join(texts)}")
     return changed

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from artus_agents.saved import Count, Point
+from artus_env.engine.wording import counted
 from artus_training.learn.checkpoints import (
     CheckpointError,
     Tensors,
@@ -41,26 +42,33 @@ class Progress:
     seconds: Annotated[float, Meta(ge=0)]
     pool: Count
     """Number of earlier selves."""
+    ranks: Annotated[int, Meta(ge=1)] = 1
+    """Processes that shared the training."""
     curve: list[Point] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
 
 
 def save(trainer: Trainer) -> None:
-    """Write the checkpoint of a training.
+    """Write the checkpoint of a training, with what all ranks have, in rank 0.
 
     Raises:
         FloatingPointError: If the network has diverged. The checkpoint before stands.
         OSError: If it can't be written. Likewise.
     """
+    kept = {name: as_tensor(part) for name, part in buffers_of(trainer).items()}
+    of_ranks = trainer.ranks.gather(kept | {"order": trainer.order.get_state()})
+    if not trainer.ranks.first:
+        return
     tensors = named("network", trainer.network.state_dict())
     tensors |= named("optimizer", optimizer_tensors(trainer.optimizer))
     for index, weights in enumerate(trainer.pool):
         tensors |= named(f"pool.{index}", weights)
-    buffers = {name: as_tensor(part) for name, part in buffers_of(trainer).items()}
-    tensors |= named("buffers", buffers | {"order": trainer.order.get_state()})
+    for rank, buffers in enumerate(of_ranks):
+        tensors |= named(name_of_buffers(rank), buffers)
     about = Progress(
-        settings_to_dict(trainer.settings), trainer.steps, trainer.updates, trainer.seconds, len(trainer.pool)
-    )
+        settings_to_dict(trainer.settings), trainer.steps, trainer.updates, trainer.seconds, len(trainer.pool),
+        trainer.ranks.size,
+    )  # fmt: skip
     said = vars(about) | {"curve": trainer.curve, "changes": trainer.changes}
     save_checkpoint(trainer.settings.checkpoint, said, tensors)
 
@@ -71,10 +79,10 @@ def load(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
     Raises:
         CheckpointError: If it doesn't fit the trainer's settings; the trainer must not be used then.
     """
-    s = trainer.settings
+    s, ranks = trainer.settings, trainer.ranks
     try:
         before = settings_from_dict(about.settings, s.checkpoint, Settings())
-        changed = check_resumed(before, s, s.checkpoint, *FIXED)
+        changed = check_resumed(before, s, s.checkpoint, *FIXED, say=ranks.first)
     except ValueError as error:
         raise CheckpointError(str(error)) from error
     try:
@@ -82,21 +90,44 @@ def load(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
         load_optimizer(trainer.optimizer, tensors, "optimizer")
         like = {name: value.cpu() for name, value in trainer.network.state_dict().items()}
         trainer.pool = [take(tensors, f"pool.{index}", like) for index in range(about.pool)] or trainer.pool
-        trainer.order.set_state(take(tensors, "buffers", {"order": trainer.order.get_state()})["order"])
-        for name, part in buffers_of(trainer).items():
-            restore(part, tensors, name)
-        check_buffers(trainer)
-        for batch, _ in trainer.variants:
-            batch.states[:] = checked_games(batch, batch.states)
-            batch.refresh()
+        if about.ranks == ranks.size:
+            load_games(trainer, tensors, name_of_buffers(ranks.rank))
+        else:
+            trainer.begin_games(about.updates)
+            changed["ranks"] = [about.ranks, ranks.size]
         if before.opponents != s.opponents:
             trainer.seat_all_opponents()
-    except (ValueError, RuntimeError, TypeError) as error:
+    except (ValueError, RuntimeError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{s.checkpoint} doesn't fit: {' '.join(str(error).split())}") from error
     trainer.steps, trainer.updates, trainer.seconds = about.steps, about.updates, about.seconds
     trainer.curve, trainer.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
+    if "ranks" in changed and ranks.first:
+        print(
+            f"{s.checkpoint} goes on with {counted(ranks.size, 'rank')} instead of {about.ranks}: network, optimizer, "
+            "earlier selves and counters are kept, all games begin anew"
+        )
     if changed:
         trainer.changes.append({"steps": trainer.steps, "settings": changed})
+
+
+def load_games(trainer: Trainer, tensors: Tensors, prefix: str) -> None:
+    """Put the games of one rank, and all that its minibatches depend on, into a trainer.
+
+    Raises:
+        ValueError: If something is missing or can't be.
+    """
+    trainer.order.set_state(take(tensors, prefix, {"order": trainer.order.get_state()})["order"])
+    for name, part in buffers_of(trainer).items():
+        restore(part, tensors, prefix, name)
+    check_buffers(trainer)
+    for batch, _ in trainer.variants:
+        batch.states[:] = checked_games(batch, batch.states)
+        batch.refresh()
+
+
+def name_of_buffers(rank: int) -> str:
+    """What the names of a rank's buffers begin with in a checkpoint."""
+    return f"buffers.{rank}" if rank else "buffers"
 
 
 def buffers_of(trainer: Trainer) -> dict[str, np.ndarray]:

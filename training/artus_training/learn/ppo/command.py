@@ -2,9 +2,11 @@
 
     artus train --num-players 3
     artus train --num-players 3 --resume
+    torchrun --standalone --nproc-per-node 2 -m artus_training train --num-players 3
 
-Ctrl-C saves and stops; `--resume` goes on as if nothing had been. Without it a new run begins, and an earlier one of
-the same name is moved aside, to a name with a number. `tensorboard --logdir runs` shows the curves.
+The last one shares the training between two processes. Ctrl-C saves and stops; `--resume` goes on as if nothing had
+been. Without it a new run begins, and an earlier one of the same name is moved aside, to a name with a number.
+`tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.games import find_game
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint
 from artus_training.learn.ppo.checkpoint import Progress
+from artus_training.learn.ppo.ranks import joined
 from artus_training.learn.ppo.settings import (
     Settings,
     goals,
@@ -91,12 +94,18 @@ def main_all(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """The command `artus train`."""
+    with stopped_in_one_line(), joined() as ranks:
+        settings = ranks.from_first(lambda: settings_for(arguments, ranks.size))
+        return 0 if train(settings, ranks) else 130
+
+
+def settings_for(arguments: list[str], ranks: int) -> Settings:
+    """The settings of a training that so many processes share; says it if nobody has chosen most of them."""
     try:
         settings = parse(arguments)
-        settings.check()
+        settings.check(ranks)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     if not settings.resume and not settings.preset:
         say_if_no_preset(settings)
-    with stopped_in_one_line():
-        return 0 if train(settings) else 130
+    return settings

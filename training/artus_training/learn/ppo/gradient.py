@@ -43,7 +43,7 @@ class Policy(NamedTuple):
 
 
 @jit
-def policy_gradient(policy, rows, choices, clip, entropy_weight, gradient, sums, low, high, share=0):
+def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient, sums, low, high, share=0):
     """Write the gradient of the loss, and add to `sums`: entropy, KL divergence, clipped decisions.
 
     Decision i of the minibatch is decision `rows[i]` of those collected: copying them out first would take as long as
@@ -53,6 +53,7 @@ def policy_gradient(policy, rows, choices, clip, entropy_weight, gradient, sums,
         policy: See `Policy`, of B decisions.
         rows: shape (B,), int64.
         choices: See `Choices`, of all decisions collected.
+        count: Decisions that the loss is the mean of: B, or more if other processes have a part of the minibatch.
         clip, entropy_weight: As in the settings.
         gradient: Results for decisions low..high-1.
         sums: shape (shares, 3 or more), float64; row `share` is added to.
@@ -64,7 +65,7 @@ def policy_gradient(policy, rows, choices, clip, entropy_weight, gradient, sums,
     ids = np.empty(logits.shape[1], np.int64)
     values = np.empty(logits.shape[1], np.float32)
     probs = np.empty(logits.shape[1], np.float32)
-    part = np.float32(1 / len(logits))
+    part = np.float32(1 / count)
     for i in range(low, high):
         row = rows[i]
         count = legal_logits(logits[i], gates[i], legal[row], outlook[row], ids, values)
@@ -97,24 +98,23 @@ def policy_gradient(policy, rows, choices, clip, entropy_weight, gradient, sums,
 
 
 @jit_parallel
-def policy_gradient_shares(policy, rows, choices, clip, entropy_weight, gradient, sums, bounds):
+def policy_gradient_shares(policy, rows, choices, count, clip, entropy_weight, gradient, sums, bounds):
     """`policy_gradient` of all shares, each on a thread."""
     for share in numba.prange(len(bounds) - 1):
         policy_gradient(
-            policy, rows, choices, clip, entropy_weight, gradient, sums, bounds[share], bounds[share + 1], share
+            policy, rows, choices, count, clip, entropy_weight, gradient, sums, bounds[share], bounds[share + 1], share
         )
 
 
 def policy_gradient_torch(
-    policy: Policy, choices: Choices, clip: float, entropy_weight: float
+    policy: Policy, choices: Choices, count: int, clip: float, entropy_weight: float
 ) -> tuple[Policy, torch.Tensor]:
     """`policy_gradient` in torch, for other devices: the gradient, and the three sums.
 
     `choices` are those of the minibatch alone.
     """
     (logits, gates), (legal, outlook, actions, old_log_probs, advantages) = policy, choices
-    size, num_actions = logits.shape
-    index = torch.arange(num_actions, device=logits.device)
+    index = torch.arange(logits.shape[1], device=logits.device)
     mask = (legal[:, index // 64] >> (index % 64)) & 1 == 1
     if gates.shape[1]:
         known = torch.where(mask[:, :, None], outlook, 0)  # at illegal actions there is what was left over
@@ -126,8 +126,8 @@ def policy_gradient_torch(
     log_ratio = log_probs.gather(1, actions[:, None])[:, 0] - old_log_probs
     ratio = log_ratio.exp()
     moves = torch.where(advantages > 0, ratio < 1 + clip, ratio > 1 - clip)
-    weight = torch.where(moves, advantages * ratio, 0)[:, None] / size
-    by_logits = probs * (weight + entropy_weight / size * (log_probs + entropy))
+    weight = torch.where(moves, advantages * ratio, 0)[:, None] / count
+    by_logits = probs * (weight + entropy_weight / count * (log_probs + entropy))
     by_logits.scatter_add_(1, actions[:, None], -weight)
     by_gates = (by_logits[:, :, None] * outlooks).sum(1) if gates.shape[1] else torch.zeros_like(gates)
     sums = torch.stack([entropy.sum(), (ratio - 1 - log_ratio).sum(), (~moves).sum()])

@@ -10,6 +10,7 @@ import torch
 from artus_agents.network import Shape
 from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
 from artus_training.learn.ppo.gradient import Choices
+from artus_training.learn.ppo.ranks import ALONE, Ranks
 
 
 class Decisions(NamedTuple):
@@ -69,10 +70,15 @@ class Rollout:
         carried = Carried(self.carried, self.carried_reward)
         estimate(steps, carried, gamma, gae_lambda, Estimates(self.advantage, self.target, self.ready, self.pending))
 
-    def decisions(self, device: torch.device) -> Decisions:
-        """All rows, in the order of `ready.reshape(-1)`. On the CPU they share the memory of the buffers."""
-        ready = self.advantage[self.ready]
-        advantage = (self.advantage - ready.mean()) / (ready.std() + 1e-8)
+    def decisions(self, device: torch.device, ranks: Ranks = ALONE) -> Decisions:
+        """All rows, in the order of `ready.reshape(-1)`. On the CPU they share the memory of the buffers.
+
+        Args:
+            device: Where the tensors are to be.
+            ranks: Whose advantages are normalised together.
+        """
+        mean, variance = ranks.mean_and_variance(self.advantage[self.ready])
+        advantage = (self.advantage - mean) / (np.sqrt(variance) + 1e-8)
 
         def rows(part: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(device)

@@ -68,11 +68,11 @@ class Settings(PpoSettings):
     it is quicker not to."""
 
     num_games: int = 2048
-    """Games at a time."""
+    """Games at a time, of all ranks together."""
     num_steps: int = 32
     """Decisions in each game between two updates."""
     batch_size: int = 4096
-    """Decisions in one gradient step."""
+    """Decisions in one gradient step, likewise."""
     value_weight: float = 0.5
     """Weight of the value loss, measured in variances of the returns."""
 
@@ -81,7 +81,7 @@ class Settings(PpoSettings):
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     """What the network computes in; auto: bfloat16 where the processor has instructions for it."""
     threads: int = 0
-    """Torch threads; 0: one a core."""
+    """Torch threads of each rank; 0: one a core."""
 
     evaluate_every: int = 40
     """Updates from one evaluation to the next; 0: none."""
@@ -151,21 +151,28 @@ class Settings(PpoSettings):
             )
         return fractions
 
-    def check(self) -> None:
-        """Raise a ValueError naming the first setting that can't be."""
+    def check(self, ranks: int = 1) -> None:
+        """Raise a ValueError naming the first setting that can't be.
+
+        Args:
+            ranks: Processes that share the training.
+        """
         self.check_game()
         for rules, num_players in self.variants:
             self.definition.check_variant(rules, num_players)
         if len(set(self.variants)) < len(self.variants):
             raise ValueError(f"a variant is named twice: {self.variants}")
-        if self.num_games < len(self.variants):
-            raise ValueError(f"num_games must be at least one for each variant, got {shown(self.num_games)}")
+        if self.num_games < len(self.variants) * ranks:
+            each = "variant" if ranks == 1 else f"variant in each of the {ranks} ranks"
+            raise ValueError(f"num_games must be at least one for each {each}, got {shown(self.num_games)}")
+        if self.num_games % ranks:
+            raise ValueError(f"num_games must be a multiple of the {ranks} ranks, got {shown(self.num_games)}")
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs")
         self.check_at_least(8, "num_steps")  # fewer might bring no decision whose seat moves again
         self.check_at_least(1, "games", most=MOST_GAMES)
         self.check_at_least(0, "final_games", most=MOST_GAMES)
         self.check_at_least(0, "threads", most=MOST_THREADS)
-        check_memory("num_games", self.num_games, self.num_steps, self.bytes_a_decision())
+        check_memory("num_games", self.num_games // ranks, self.num_steps, self.bytes_a_decision())
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be in 0..{2**63 - 1}, got {shown(self.seed)}")
         self.check_at_least(0, "minutes", "learning_rate", "entropy", "evaluate_every", "value_weight")

@@ -6,7 +6,8 @@ import dataclasses
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, nullcontext
+from functools import partial
 
 from rich import box
 from rich.console import Console
@@ -14,24 +15,30 @@ from rich.table import Table
 from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.saved import read_card
+from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.cards import point
 from artus_training.learn.checkpoints import read_checkpoint
 from artus_training.learn.ppo.checkpoint import Progress, load, save
+from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.settings import Settings, goals
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import interrupt_as_flag, progress_bar
 
 
-def warm_up(settings: Settings) -> None:
+def warm_up(settings: Settings, ranks: Ranks = ALONE) -> None:
     """Play and learn for a moment, so that loops are compiled and threads started before the clock runs."""
-    trainer = Trainer(dataclasses.replace(settings, num_steps=8))
+    trainer = Trainer(dataclasses.replace(settings, num_steps=8), ranks)
     trainer.collect()
     trainer.update()
 
 
-def train(settings: Settings) -> bool:
+def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
     """Train an agent and save it.
+
+    Args:
+        settings: The same in all processes.
+        ranks: The processes that share the training. Rank 0 alone touches files.
 
     Returns:
         Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
@@ -40,21 +47,26 @@ def train(settings: Settings) -> bool:
         ValueError: If a setting can't be, or another process is training in the run's folder.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
         OpponentError: If an opponent gives all its games up.
+        RankError: If another process has ended.
         FloatingPointError: If the network has diverged.
         OSError: If a file can't be written. Like after the two before, `resume` goes on from the last checkpoint.
     """
-    settings.check()
-    with alone_in_run(settings.folder):
-        warm_up(settings)
-        trainer = Trainer(settings)
+    settings.check(ranks.size)
+    with alone_in_run(settings.folder) if ranks.first else nullcontext():
+        warm_up(settings, ranks)
+        trainer = Trainer(settings, ranks)
         with interrupt_as_flag() as interrupted:
             if settings.resume:
-                load(trainer, *read_checkpoint(settings.checkpoint, Progress))
+                load(trainer, *ranks.from_first(partial(read_checkpoint, settings.checkpoint, Progress)))
             else:
-                begin_run(settings.folder)
+                if ranks.first:
+                    begin_run(settings.folder)
                 save(trainer)  # from now on `resume` means this run
             if not learn_to_the_end(trainer, interrupted):
                 return False
+        ranks.leave()
+        if not ranks.first:
+            return True
         if saved_steps(settings.agent) != trainer.steps:  # else it is there, with what was measured of it
             trainer.save_agent()
         minutes, rate = trainer.seconds / 60, trainer.steps / trainer.seconds
@@ -72,42 +84,56 @@ def train(settings: Settings) -> bool:
 def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped
     it."""
-    settings = trainer.settings
+    settings, ranks = trainer.settings, trainer.ranks
     description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
-    log = SummaryWriter(str(settings.folder / "tensorboard"), purge_step=trainer.steps if settings.resume else None)
-    with closing(log), progress_bar() as bar:
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress_bar(ranks.first))
+        log = stack.enter_context(log_of(trainer)) if ranks.first else None
         task = bar.add_task(description, total=1.0, wins="")
         saving = 0.0
-        while trainer.part < 1 and not interrupted.is_set():
+        while trainer.part < 1 and not ranks.each(interrupted.is_set()).any():
             start = time.monotonic()
             trainer.collect()
             rolled = time.monotonic()
             figures = trainer.update()
             end = time.monotonic()
-            trainer.seconds += end - start + saving
+            by_own_clock = trainer.seconds + (end - start + saving)
+            trainer.seconds = float(ranks.each(by_own_clock)[0, 0])
             figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
             figures |= {"rollout_part": (rolled - start) / (end - start)}
-            for name, value in figures.items():
-                log.add_scalar(f"train/{name}", value, trainer.steps)
-            due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
-            if due or trainer.part >= 1:
-                results = (
-                    trainer.evaluate(settings.evaluation_opponents, settings.games) if settings.evaluate_every else []
-                )
-                trainer.curve.append(point(trainer.steps, trainer.seconds, results))
-                for name, value in trainer.curve[-1]["wins"].items():
-                    log.add_scalar(f"wins/{name}", value, trainer.steps)
-                shown = [f"{e.agents[1]} {e.win_rate:.0%}" for e in results]
-                bar.update(task, wins=", ".join(shown))
+            if log and (results := write_down(trainer, figures, log)):
+                bar.update(task, wins=", ".join(f"{e.agents[1]} {e.win_rate:.0%}" for e in results))
             start = time.monotonic()
             save(trainer)
             saving = time.monotonic() - start
             bar.update(task, completed=trainer.part)
-    if trainer.part < 1:
+    if trainer.part < 1 and ranks.first:
         print(
             f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
         )
     return trainer.part >= 1
+
+
+def log_of(trainer: Trainer) -> closing[SummaryWriter]:
+    """Where the figures of a training are written. What was written after the checkpoint that it goes on from is
+    dropped."""
+    folder, resumed = trainer.settings.folder, trainer.settings.resume
+    return closing(SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.steps if resumed else None))
+
+
+def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter) -> list[Evaluation]:
+    """Log the figures of a round and, where that is due, evaluate the agent for the curve. Returns what came of it."""
+    settings = trainer.settings
+    for name, value in figures.items():
+        log.add_scalar(f"train/{name}", value, trainer.steps)
+    due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
+    if not due and trainer.part < 1:
+        return []
+    results = trainer.evaluate(settings.evaluation_opponents, settings.games) if settings.evaluate_every else []
+    trainer.curve.append(point(trainer.steps, trainer.seconds, results))
+    for name, value in trainer.curve[-1]["wins"].items():
+        log.add_scalar(f"wins/{name}", value, trainer.steps)
+    return results
 
 
 def train_all(settings: Sequence[Settings]) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -28,6 +29,7 @@ from artus_training.learn.ppo.gradient import (
     policy_gradient_shares,
     policy_gradient_torch,
 )
+from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.rollout import Decisions, Rollout
 from artus_training.learn.ppo.seating import LEARNER, seat_opponents
 from artus_training.learn.ppo.settings import PAST, Settings, preset
@@ -49,11 +51,17 @@ class VariantGames(NamedTuple):
     columns: slice
 
 
-def deal_variants(settings: Settings) -> list[VariantGames]:
-    """Deal the games of a training, equal parts for its variants."""
+def deal_variants(settings: Settings, num_games: int, first: int = 0) -> list[VariantGames]:
+    """Deal games, equal parts for the variants of a training.
+
+    Args:
+        settings: Of the training.
+        num_games: How many.
+        first: The number of the first of them; others are dealt otherwise.
+    """
     s, count = settings, len(settings.variants)
-    bounds = [s.num_games * i // count for i in range(count + 1)]
-    seeds = seed_stream(s.seed, count, _DEALS)
+    bounds = [num_games * i // count for i in range(count + 1)]
+    seeds = seed_stream(s.seed, count, _DEALS, first * count)
     return [
         VariantGames(
             Batch(
@@ -94,26 +102,26 @@ class Trainer:
 
     Args:
         settings: See `Settings`. A checkpoint has to be loaded on purpose (see `checkpoint.load`).
+        ranks: The processes that share the training; `num_games` and `batch_size` are divided among them.
     """
 
-    def __init__(self, settings: Settings) -> None:
-        settings.check()
+    def __init__(self, settings: Settings, ranks: Ranks = ALONE) -> None:
+        settings.check(ranks.size)
         keep_freed_memory()
         self.settings = s = settings
+        self.ranks = ranks
+        self.num_games = s.num_games // ranks.size
         self.threads = s.threads or available_cores()
         torch.set_num_threads(self.threads)
-        self.device = torch.device(s.device)
+        self.device = ranks.device(s.device)
         self.bfloat16 = s.bfloat16
-        self.variants = deal_variants(s)
-        first = self.variants[0].batch
 
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
         shape, scale = s.shape(s.outlook), s.definition.observation_scale(s.definition.standard)
         self.network = Network(shape, scale, s.definition.outlook_gates).to(self.device)
+        ranks.copy_first(self.network.parameters())
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
-        self.order = torch.Generator().manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES)[0] >> np.uint64(1)))
-        self.draws = seed_stream(s.seed, s.num_games, _DRAWS)
-        self.opponent_keys = seed_stream(s.seed, s.num_games, _OPPONENTS)
+        self.begin_games()
 
         # Opponents are numbered: first those in `self.fixed_agents`, and one more than those is an earlier self.
         fixed = {name: fraction for name, fraction in s.fractions().items() if fraction and name != PAST}
@@ -123,7 +131,7 @@ class Trainer:
             Opponent(name, line_up([name, name], *s.variants[0], game=s.game)[0]) for name in fixed
         ]
         self.pool: list[dict[str, torch.Tensor]] = []
-        self.holders = np.full((s.num_games, shape.players), LEARNER)
+        self.holders = np.full((self.num_games, shape.players), LEARNER)
         if self.past_fraction:
             self.past = Network(shape)
             if self.bfloat16:
@@ -132,7 +140,7 @@ class Trainer:
         self.seat_all_opponents()
 
         num_players = np.concatenate([np.full(len(of.batch), of.batch.num_players) for of in self.variants])
-        self.rollout = Rollout(num_players, s.num_steps, shape, first.legal_bits.shape[1])
+        self.rollout = Rollout(num_players, s.num_steps, shape, s.definition.mask_words)
 
         self.steps = 0
         self.updates = 0
@@ -142,6 +150,16 @@ class Trainer:
         """What evaluations came to: steps, seconds, wins by variant and opponent."""
         self.changes: list[dict[str, Any]] = []
         """Settings that were changed on the way (see `cards.card`)."""
+
+    def begin_games(self, updates: int = 0) -> None:
+        """Deal all games, with seeds that no other rank has, nor a beginning after another number of updates."""
+        s = self.settings
+        first = updates * s.num_games + self.ranks.rank * self.num_games
+        self.variants = deal_variants(s, self.num_games, first)
+        self.order = torch.Generator()
+        self.order.manual_seed(int(seed_stream(s.seed, 1, _MINIBATCHES, first)[0] >> np.uint64(1)))
+        self.draws = seed_stream(s.seed, self.num_games, _DRAWS, first)
+        self.opponent_keys = seed_stream(s.seed, self.num_games, _OPPONENTS, first)
 
     @property
     def part(self) -> float:
@@ -237,48 +255,57 @@ class Trainer:
         """Learn from what was collected. Returns figures for the log."""
         rows = np.flatnonzero(self.rollout.ready.reshape(-1))
         with np.errstate(over="ignore", invalid="ignore"):  # a network that has diverged is found when it's to be saved
-            figures = self._go_over(rows) if len(rows) else {}  # short rollouts may bring only decisions to carry over
+            figures = self._go_over(rows)
         self.rollout.carry_over()
         self.updates += 1
         if self.past_fraction and self.updates % self.settings.snapshot_every == 0:
             self._remember()
-        return figures | {"given_up": self.given_up}
+        return figures | {"given_up": self.ranks.each(self.given_up).sum()}
 
     def _go_over(self, rows: np.ndarray) -> dict[str, float]:
-        """All epochs of an update over these decisions, shape (R,), int64."""
-        s, rollout = self.settings, self.rollout
-        data = rollout.decisions(self.device)
-        variance = float(rollout.target[..., 0][rollout.ready].var()) + 1e-8
-        explained = 1 - float(rollout.advantage[rollout.ready].var()) / variance
+        """All epochs of an update over these decisions, shape (R,), int64, and those of the other ranks."""
+        s, rollout, ranks = self.settings, self.rollout, self.ranks
+        counts = ranks.each(len(rows))[:, 0].astype(int).tolist()
+        if not (total := sum(counts)):
+            return {}  # short rollouts may bring only decisions to carry over
+        data = rollout.decisions(self.device, ranks)
+        variance = float(ranks.mean_and_variance(rollout.target[..., 0][rollout.ready])[1]) + 1e-8
+        explained = 1 - float(ranks.mean_and_variance(rollout.advantage[rollout.ready])[1]) / variance
         rate = s.learning_rate * max(1 - self.part, 0.02)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         sums, learnt, value_loss = np.zeros(3), 0, 0.0
+        bounds = [*range(0, total, s.batch_size), total]
         for _ in range(s.epochs):
             groups = torch.randperm(-(-len(rows) // GROUP), generator=self.order)
             order = (groups[:, None] * GROUP + torch.arange(GROUP)).reshape(-1)
             order = torch.from_numpy(rows)[order[order < len(rows)]]
-            for chosen in order.split(s.batch_size):
-                if len(chosen) < s.batch_size / 2 < len(rows) / 2:
+            for low, high in itertools.pairwise(bounds):
+                if high - low < s.batch_size / 2 < total / 2:
                     continue  # the rest of an epoch, too few for a step of this size
-                in_order = chosen.sort().values  # memory is read faster so
-                part_sums, square_error = self.learn(data, in_order.to(self.device), variance)
+                parts = [slice(low * count // total, high * count // total) for count in counts]
+                size = sum(part.stop - part.start for part in parts)
+                in_order = order[parts[ranks.rank]].sort().values  # memory is read faster so
+                part_sums, square_error = self.learn(data, in_order.to(self.device), variance, size)
                 sums += part_sums
-                learnt += len(chosen)
+                learnt += size
                 value_loss += square_error
-        entropy, divergence, clipped = (sums / learnt).tolist()
+        ranks.copy_first(self.network.parameters())  # processors of several kinds round differently
+        means = ranks.each(*sums, value_loss).sum(axis=0) / learnt
+        entropy, divergence, clipped, value_loss = means.tolist()
         return {
             "entropy": entropy, "approx_kl": divergence, "clip_fraction": clipped, "learning_rate": rate,
-            "explained_variance": explained, "value_loss": value_loss / learnt / variance,
+            "explained_variance": explained, "value_loss": value_loss / variance,
         }  # fmt: skip
 
-    def learn(self, data: Decisions, rows: torch.Tensor, variance: float) -> tuple[np.ndarray, float]:
+    def learn(self, data: Decisions, rows: torch.Tensor, variance: float, count: int) -> tuple[np.ndarray, float]:
         """One gradient step.
 
         Args:
             data: All decisions collected, advantages normalised.
             rows: Which of them to learn from, shape (B,), int64.
             variance: Of the returns: the value loss is measured in it.
+            count: Decisions that all ranks together learn from in this step.
 
         Returns:
             Sums over the decisions: entropy, KL and clipped ones, shape (3,); and the squared error of the own values.
@@ -290,22 +317,25 @@ class Trainer:
         output, gradient = self.network.split(said.detach().float()), self.network.split(by)
         by[:, sum(part.shape[1] for part in gradient) :] = 0  # outputs that are never used
         error = torch.nan_to_num(output.values - data.target.index_select(0, rows))
-        gradient.values[:] = error * (2 * s.value_weight / (variance * len(error)))
+        gradient.values[:] = error * (2 * s.value_weight / (variance * count))
         policy, by_policy = Policy(output.logits, output.gates), Policy(gradient.logits, gradient.gates)
         if self.device.type == "cpu":
-            sums = self._policy_gradient(policy, rows, data.choices, by_policy)
+            sums = self._policy_gradient(policy, rows, data.choices, count, by_policy)
         else:
             chosen = Choices(*(part.index_select(0, rows) for part in data.choices))
-            made, parts = policy_gradient_torch(policy, chosen, s.clip, s.entropy)
+            made, parts = policy_gradient_torch(policy, chosen, count, s.clip, s.entropy)
             gradient.logits[:], gradient.gates[:] = made
             sums = parts.cpu().double().numpy()
         self.optimizer.zero_grad()
         said.backward(by.to(said.dtype))
+        self.ranks.add(weights.grad for weights in self.network.parameters() if weights.grad is not None)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), s.max_grad_norm)
         self.optimizer.step()
         return sums, float(error[:, 0].square().sum())
 
-    def _policy_gradient(self, policy: Policy, rows: torch.Tensor, choices: Choices, gradient: Policy) -> np.ndarray:
+    def _policy_gradient(
+        self, policy: Policy, rows: torch.Tensor, choices: Choices, count: int, gradient: Policy
+    ) -> np.ndarray:
         """Write the gradient of the policy's loss, on several threads. Returns the sums, shape (3,)."""
         arrays = Choices(*(part.numpy() for part in choices))
         arrays = arrays._replace(legal=arrays.legal.view(np.uint64))
@@ -313,8 +343,8 @@ class Trainer:
         sums = scratch(len(bounds) - 1, 3, np.float64)
         sums[:] = 0
         arguments = (
-            Policy(*(part.numpy() for part in policy)), rows.numpy(), arrays, self.settings.clip, self.settings.entropy,
-            Policy(*(part.numpy() for part in gradient)), sums,
+            Policy(*(part.numpy() for part in policy)), rows.numpy(), arrays, count, self.settings.clip,
+            self.settings.entropy, Policy(*(part.numpy() for part in gradient)), sums,
         )  # fmt: skip
         run_shares(policy_gradient, policy_gradient_shares, arguments, bounds)
         return sums.sum(axis=0)[:3]
@@ -345,9 +375,9 @@ class Trainer:
         s = self.settings
         about = card(
             s.game, s.variants, settings=settings_to_dict(s),
-            command=command(PROGRAM, s, preset(s.rules, s.num_players, game=s.game)),
+            command=command(self.ranks.program(PROGRAM), s, preset(s.rules, s.num_players, game=s.game)),
             steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
-            threads=self.threads, changes=self.changes,
+            threads=self.threads, ranks=self.ranks.size, changes=self.changes,
         )  # fmt: skip
         keep_agent(s.agent, self.steps)
         save_agent(s.agent, self.network, about, torch.bfloat16 if self.bfloat16 else torch.float32)

@@ -1,0 +1,117 @@
+"""What two ranks do for `test_ranks.py`.
+
+`torchrun --nproc-per-node 2 two_ranks.py FOLDER`, or under Ray Train: `python two_ranks.py FOLDER ray`.
+"""
+
+import dataclasses
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from artus_env import Batch  # noqa: F401 # before torch: see `artus_agents`
+from artus_training.learn.checkpoints import read_checkpoint
+from artus_training.learn.ppo.checkpoint import Progress, load, save
+from artus_training.learn.ppo.ranks import joined
+from artus_training.learn.ppo.settings import Settings
+from artus_training.learn.ppo.train import learn_to_the_end, train
+from artus_training.learn.ppo.trainer import Trainer
+
+import torch  # isort: skip
+
+TINY = {
+    "num_games": 64, "num_steps": 16, "batch_size": 256, "hidden": (32,), "threads": 1, "final_games": 0,
+    "evaluate_every": 0, "opponents": ("past=0.2", "greedy=0.1"), "snapshot_every": 3, "precision": "float32",
+}  # fmt: skip
+ROUND = 64 * 16
+STILL = {"learning_rate": 0.0, "max_grad_norm": 1e9}
+"""A step changes nothing, and its gradient is left as it is."""
+FINITE = {"steps": 24 * ROUND}
+
+
+def play(trainer, rounds):
+    for _ in range(rounds):
+        trainer.collect()
+        trainer.update()
+
+
+def gradients(folder, ranks):
+    """Those of a step in which rank 1 has half as many decisions, and of one in which it has none."""
+    trainer = Trainer(Settings(**TINY, **STILL, runs=folder), ranks)
+    trainer.collect()
+    raw = trainer.rollout.advantage.reshape(-1).copy()
+    data = trainer.rollout.decisions(trainer.device, ranks)
+    ready = torch.from_numpy(np.flatnonzero(trainer.rollout.ready.reshape(-1)))
+    kept = {"raw": torch.from_numpy(raw), "ready": ready, "observation": data.observation, "target": data.target}
+    kept |= {f"choices.{name}": part for name, part in data.choices._asdict().items()}
+    for name, rows in {"half": ready[:: 1 + ranks.rank], "none": ready[: len(ready) * (1 - ranks.rank)]}.items():
+        trainer.learn(data, rows, 2.0, int(ranks.each(len(rows)).sum()))
+        kept |= {f"{name}.rows": rows}
+        kept |= {f"{name}.{weights}": part.grad.clone() for weights, part in trainer.network.named_parameters()}
+    torch.save(kept, folder / f"gradients-{ranks.rank}.pt")
+    values = np.arange(10, dtype=np.float32)
+    assert ranks.mean_and_variance(values[: 10 * (1 - ranks.rank)]) == (values.mean(), values.var())
+
+
+def rounds(folder, ranks):
+    """Four in a row, and two and two."""
+    whole = Settings(**TINY, **FINITE, runs=folder / "whole")
+    trainer = Trainer(whole, ranks)
+    play(trainer, 4)
+    save(trainer)
+    parted = dataclasses.replace(whole, runs=folder / "parted")
+    trainer = Trainer(parted, ranks)
+    play(trainer, 2)
+    save(trainer)
+    trainer.collect()  # and what came after the checkpoint is lost
+    trainer = Trainer(parted, ranks)
+    load(trainer, *ranks.from_first(lambda: read_checkpoint(parted.checkpoint, Progress)))
+    play(trainer, 2)
+    save(trainer)
+
+
+def stopped(folder, ranks):
+    """All stop where one of them is interrupted, and go on to the end."""
+    settings = Settings(**TINY, **FINITE, runs=folder / "undisturbed")
+    trainer = Trainer(settings, ranks)
+    interrupted = threading.Event()
+    if not ranks.first:
+        interrupted.set()
+    assert not learn_to_the_end(trainer, interrupted)
+    assert trainer.steps == 0
+    assert learn_to_the_end(trainer, threading.Event())
+    if ranks.first:
+        trainer.save_agent()
+
+
+def failing(folder, ranks):
+    """Rank 0 alone says why; the others only end."""
+    with pytest.raises(ZeroDivisionError if ranks.first else SystemExit):
+        ranks.from_first(lambda: 1 / 0)
+
+
+def train_here(told):
+    with joined() as ranks:
+        assert ranks.size == 2
+        assert train(Settings(**TINY, **FINITE, runs=Path(told["runs"])), ranks)
+
+
+def train_under_ray(folder):
+    import ray
+    from ray.train import RunConfig, ScalingConfig
+    from ray.train.torch import TorchTrainer
+
+    ray.init("local", num_cpus=3, include_dashboard=False, object_store_memory=80 << 20)
+    run = RunConfig(storage_path=str(folder / "storage"))
+    told = {"runs": str(folder)}
+    TorchTrainer(train_here, train_loop_config=told, scaling_config=ScalingConfig(num_workers=2), run_config=run).fit()
+
+
+if __name__ == "__main__" and sys.argv[2:] == ["ray"]:
+    train_under_ray(Path(sys.argv[1]))
+elif __name__ == "__main__":
+    with joined() as of_two:
+        for part in (gradients, rounds, stopped, failing):
+            part(Path(sys.argv[1]), of_two)
