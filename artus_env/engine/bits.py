@@ -12,9 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
-from numba.extending import intrinsic, overload
 
-from artus_env.engine.jit import jit
+from artus_env.engine.jit import compile_as, jit
 
 
 def popcount(bits: int) -> int:
@@ -52,94 +51,67 @@ def unpack_nibbles(digits: int, out: np.ndarray, start: int) -> None:
     out[start : start + 16] = [int(digits) >> 4 * lane & 15 for lane in range(16)]
 
 
-def _counting(build: Any) -> Any:
-    """Intrinsic `int64 -> int64` from an IR building function."""
+def _counting(function: Any, build: Any) -> None:
+    """Compile a function of 64 bits, whose result is a whole number, as what `build` makes."""
 
-    @intrinsic
-    def operation(context: Any, bits: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return build(builder, arguments[0])
+    def typing(bits: Any) -> Any:
+        return types.int64(types.int64) if isinstance(bits, types.Integer) else None
 
-        return types.int64(bits), codegen
-
-    return operation
+    compile_as(function, typing, lambda context, builder, signature, arguments: build(builder, arguments[0]))
 
 
 _WIDTH = ir.Constant(ir.IntType(64), 63)
-_popcount = _counting(lambda builder, bits: builder.ctpop(bits))
-_lowest_bit = _counting(lambda builder, bits: builder.cttz(bits, cgutils.true_bit))
-_highest_bit = _counting(lambda builder, bits: builder.sub(_WIDTH, builder.ctlz(bits, cgutils.true_bit)))
+_counting(popcount, lambda builder, bits: builder.ctpop(bits))
+_counting(lowest_bit, lambda builder, bits: builder.cttz(bits, cgutils.true_bit))
+_counting(highest_bit, lambda builder, bits: builder.sub(_WIDTH, builder.ctlz(bits, cgutils.true_bit)))
 
 
-def _overload(function: Any, implementation: Any) -> None:
-    @overload(function)
-    def typed(bits):  # Numba compares this signature with the lambda's
-        if isinstance(bits, types.Integer):
-            return lambda bits: implementation(np.int64(bits))
-        return None
+def _storing(function: Any, build: Any) -> None:
+    """Compile a function `(bits, out, start)` as storing the vector of bytes that `build` makes of the bits."""
 
+    def typing(bits: Any, out: Any, start: Any) -> Any:
+        fits = isinstance(bits, types.Integer) and isinstance(out, types.Array)
+        return types.void(types.int64, out, types.intp) if fits else None
 
-_overload(popcount, _popcount)
-_overload(lowest_bit, _lowest_bit)
-_overload(highest_bit, _highest_bit)
-
-
-def _storing(order: list[int]) -> Any:
-    """Intrinsic that reads bits as a vector of booleans, widens it to bytes and stores it: about four instructions."""
-    lanes = len(order)
-
-    @intrinsic
-    def operation(context: Any, bits: Any, out: Any, start: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            bits, out, start = arguments
-            narrow = builder.trunc(bits, ir.IntType(lanes)) if lanes < 64 else bits
-            flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), lanes))
-            vector = ir.VectorType(ir.IntType(8), lanes)
-            values = builder.zext(flags, vector)
-            values = builder.shuffle_vector(values, values, ir.Constant(ir.VectorType(ir.IntType(32), lanes), order))
-            array = context.make_array(signature.args[1])(context, builder, out)
-            target = builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer())
-            builder.store(values, target, align=1)
-            return context.get_dummy_value()
-
-        return types.void(bits, out, types.intp), codegen
-
-    return operation
-
-
-@intrinsic
-def _store_nibbles(context: Any, digits: Any, out: Any, start: Any) -> Any:
-    """`unpack_nibbles`: the even and the odd digits, eight bytes each, are interleaved. Vectors of numbers of four bits
-    would be taken apart one by one."""
-
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        digits, out, start = arguments
-        eight, vector = ir.VectorType(ir.IntType(8), 8), ir.VectorType(ir.IntType(8), 16)
-        mask = ir.Constant(ir.IntType(64), 0x0F0F0F0F0F0F0F0F)
-        odd = builder.lshr(digits, ir.Constant(ir.IntType(64), 4))
-        even, odd = (builder.bitcast(builder.and_(part, mask), eight) for part in (digits, odd))
-        order = [lane // 2 + 8 * (lane % 2) for lane in range(16)]
-        values = builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(ir.IntType(32), 16), order))
+    def store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        bits, out, start = arguments
+        values = build(builder, bits)
         array = context.make_array(signature.args[1])(context, builder, out)
-        target = builder.bitcast(builder.gep(array.data, [start]), vector.as_pointer())
+        target = builder.bitcast(builder.gep(array.data, [start]), values.type.as_pointer())
         builder.store(values, target, align=1)
         return context.get_dummy_value()
 
-    return types.void(digits, out, types.intp), codegen
+    compile_as(function, typing, store)
 
 
-def _overload_storing(function: Any, implementation: Any) -> None:
-    @overload(function)
-    def typed(bits, out, start):
-        if isinstance(bits, types.Integer) and isinstance(out, types.Array):
-            return lambda bits, out, start: implementation(np.int64(bits), out, start)
-        return None
+def _flags(order: list[int]) -> Any:
+    """Bits as a vector of booleans, widened to bytes, in the order given: about four instructions."""
+    lanes = len(order)
+
+    def build(builder: Any, bits: Any) -> Any:
+        narrow = builder.trunc(bits, ir.IntType(lanes)) if lanes < 64 else bits
+        flags = builder.bitcast(narrow, ir.VectorType(ir.IntType(1), lanes))
+        values = builder.zext(flags, ir.VectorType(ir.IntType(8), lanes))
+        return builder.shuffle_vector(values, values, ir.Constant(ir.VectorType(ir.IntType(32), lanes), order))
+
+    return build
 
 
-_overload_storing(unpack32, _storing(list(range(32))))
-_overload_storing(unpack_nibbles, _store_nibbles)
-_overload_storing(unpack64, _storing(list(range(64))))
-_overload_storing(unpack32_reversed, _storing(list(range(31, -1, -1))))
+def _nibbles(builder: Any, digits: Any) -> Any:
+    """The even and the odd digits, eight bytes each, interleaved. Vectors of numbers of four bits would be taken apart
+    one by one."""
+    eight = ir.VectorType(ir.IntType(8), 8)
+    mask = ir.Constant(ir.IntType(64), 0x0F0F0F0F0F0F0F0F)
+    odd = builder.lshr(digits, ir.Constant(ir.IntType(64), 4))
+    even, odd = (builder.bitcast(builder.and_(part, mask), eight) for part in (digits, odd))
+    order = [lane // 2 + 8 * (lane % 2) for lane in range(16)]
+    return builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(ir.IntType(32), 16), order))
+
+
+_storing(unpack32, _flags(list(range(32))))
+_storing(unpack64, _flags(list(range(64))))
+_storing(unpack32_reversed, _flags(list(range(31, -1, -1))))
+_storing(unpack_nibbles, _nibbles)
 
 
 # --- sets of actions: 64 of them a word, lowest first ----------------------------------------------------------------
@@ -151,22 +123,19 @@ def first_words(words: np.ndarray, count: int) -> np.ndarray:
     return words[:count]
 
 
-@intrinsic
-def _first_words(context: Any, words: Any, count: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        array.nitems = arguments[1]
-        array.shape = cgutils.pack_array(builder, [array.nitems])
-        return impl_ret_borrowed(context, builder, signature.return_type, array._getvalue())
-
-    return words(words, types.intp), codegen
+def _type_of_first_words(words: Any, count: Any) -> Any:
+    fits = isinstance(words, types.Array) and isinstance(count, types.Integer)
+    return words(words, types.intp) if fits else None
 
 
-@overload(first_words)
-def _typed_first_words(words, count):
-    if isinstance(words, types.Array) and isinstance(count, types.Integer):
-        return lambda words, count: _first_words(words, np.intp(count))  # type: ignore[call-arg]
-    return None
+def _first_words(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    array.nitems = arguments[1]
+    array.shape = cgutils.pack_array(builder, [array.nitems])
+    return impl_ret_borrowed(context, builder, signature.return_type, array._getvalue())
+
+
+compile_as(first_words, _type_of_first_words, _first_words)
 
 
 @jit

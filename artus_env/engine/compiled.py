@@ -43,18 +43,24 @@ class KeptCode(NullCache):
         function: The plain function; its source is a file.
         folder: Where the files for a signature lie, None: they aren't kept. The folder changes with whatever is
             compiled into the function; it may vanish at any time.
+        rebuild: What makes a result of what its `_reduce` returned.
     """
 
-    def __init__(self, function: Callable[..., Any], folder: Callable[[Any], Path | None]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        folder: Callable[[Any], Path | None],
+        rebuild: Callable[..., CompileResult] = CompileResult._rebuild,
+    ) -> None:
         code = function.__code__
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
         self._folder = folder
         self._name = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")[-100:]
-        self._about = (digest(code), dumps(cells) if cells else b"")
+        self._about = (rebuild.__module__, digest(code), dumps(cells) if cells else b"")
+        self._rebuild = rebuild
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
         """The code for some types, None if there is none that is sound."""
-        target_context.refresh()
         folder = self._folder(sig)
         if folder is None:
             return None
@@ -65,7 +71,8 @@ class KeptCode(NullCache):
             if hashlib.sha256(data).digest() == checksum:
                 kept_key, reduced = pickle.loads(data)
                 if kept_key == key:
-                    return CompileResult._rebuild(target_context, *reduced)
+                    target_context.refresh()
+                    return self._rebuild(target_context, *reduced)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

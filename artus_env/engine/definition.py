@@ -140,7 +140,7 @@ class Definition:
     @cached_property
     def outlooks(self) -> int:
         """Numbers that the verb `outlook` tells of an action."""
-        return int(verbs.outlooks(self.build_tables(self.standard)[0]))
+        return verbs.literal(verbs.outlooks, self.build_tables(self.standard)[0])
 
     @property
     def module(self) -> str:
@@ -150,7 +150,7 @@ class Definition:
     @cached_property
     def mask_words(self) -> int:
         """Words of 64 bits that a set of actions takes."""
-        return int(verbs.mask_words(self.build_tables(self.standard)[0]))
+        return verbs.literal(verbs.mask_words, self.build_tables(self.standard)[0])
 
     def box(self, components: Any) -> Any:
         """The given components, the standard ones for None.

@@ -7,24 +7,31 @@ comment or docstring doesn't. `compiled` reads and writes the files, and removes
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, event
 from numba.core import config as numba_config
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, type_callable
 
+from artus_env.engine import callees
 from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
 from artus_env.engine.sources import code_hash
+
+ANNOUNCED_AFTER = 1.0
+"""Seconds of compiling until it is said that this is why nothing happens."""
+ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
 
 config: Any = numba_config  # its attributes are made at run time
 DISABLED = bool(config.DISABLE_JIT)
@@ -84,6 +91,36 @@ def cache_folder(module: str, game: str | None = None) -> Path | None:
     return folder
 
 
+class _Compiling(event.Listener):
+    """Says once in a process why it takes so long. Meanwhile Python's garbage collector rests: it would look through
+    all that Numba makes again and again, for a tenth of the time."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._begun = 0.0
+        self._collects = False
+        self._said = False
+
+    def on_start(self, about: Any) -> None:
+        if self._depth == 0:
+            self._begun = time.monotonic()
+            self._collects = gc.isenabled()
+            gc.disable()
+        self._depth += 1
+
+    def on_end(self, about: Any) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._collects:
+            gc.enable()
+        if not self._said and time.monotonic() > self._begun + ANNOUNCED_AFTER:
+            self._said = True
+            print(ANNOUNCEMENT, file=sys.stderr, flush=True)
+
+
+if not DISABLED:
+    event.register("numba:compile", _Compiling())
+
+
 def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
     return cache_folder(function.__module__, module_of_tables(signature))
 
@@ -92,11 +129,15 @@ def jit(function: Callable[..., Any], parallel: bool = False, forceinline: bool 
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
-    options: Any = {"parallel": parallel, "forceinline": forceinline}
-    compiled: Callable[..., Any] = numba.njit(nogil=True, error_model="numpy", **options)(function)
+    options: Any = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
+    compiled: Any = numba.njit(parallel=parallel, **options)(function)
+    callee: Any = numba.njit(pipeline_class=callees.CalleeCompiler, **options)(function)
     if Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
-        compiled._cache = KeptCode(function, partial(_folder_of, function))  # type: ignore[attr-defined]
-    return compiled
+        compiled._cache = KeptCode(function, partial(_folder_of, function))
+        callee._cache = KeptCode(function, partial(_folder_of, function), callees.rebuild)
+    # What compiled code asks the function that it finds in a module.
+    compiled.get_call_template, compiled.get_overload = callee.get_call_template, callee.get_overload
+    return cast(Callable[..., Any], compiled)
 
 
 def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -116,6 +157,18 @@ def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)
 
 
+def compile_as(function: Callable[..., Any], typing: Callable[..., Any], build: Callable[..., Any]) -> None:
+    """Put what `build` makes wherever compiled code calls a function.
+
+    Args:
+        function: A Python function, which stays what it is without JIT.
+        typing: Given the types of its arguments: a Numba signature, to which they are converted; None: they don't fit.
+        build: `build(context, builder, signature, arguments)` makes the code and returns the value.
+    """
+    type_callable(function)(lambda context: typing)
+    lower_builtin(function, types.VarArg(types.Any))(build)
+
+
 def borrow(array: np.ndarray) -> np.ndarray:
     """The array without its reference count, for compiled loops over the rows of arrays that their caller holds.
 
@@ -125,18 +178,10 @@ def borrow(array: np.ndarray) -> np.ndarray:
     return array
 
 
-@intrinsic
-def _borrow(context: Any, array: Any) -> Any:
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        held = context.make_array(signature.args[0])(context, builder, arguments[0])
-        held.meminfo = cgutils.get_null_value(held.meminfo.type)
-        return held._getvalue()
-
-    return array(array), codegen
+def _borrow(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    held = context.make_array(signature.args[0])(context, builder, arguments[0])
+    held.meminfo = cgutils.get_null_value(held.meminfo.type)
+    return held._getvalue()
 
 
-@overload(borrow)
-def _typed_borrow(array):
-    if isinstance(array, types.Array):
-        return lambda array: _borrow(array)  # type: ignore[call-arg]
-    return None
+compile_as(borrow, lambda array: array(array) if isinstance(array, types.Array) else None, _borrow)

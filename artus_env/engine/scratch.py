@@ -11,7 +11,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+
+from artus_env.engine.jit import compile_as
 
 
 def whole_numbers(count: int) -> np.ndarray:
@@ -24,41 +25,23 @@ def real_numbers(count: int) -> np.ndarray:
     return np.empty(count, np.float64)
 
 
-def _on_stack(dtype: Any, kind: ir.Type) -> Any:
-    """Intrinsic that makes an array of literal length in the frame of the function that it is called in."""
+def _on_stack(function: Any, dtype: Any, kind: ir.Type) -> None:
+    """Compile a function of a literal number as an array of that length in the frame of its caller."""
 
-    @intrinsic
-    def operation(context: Any, count: Any) -> Any:
-        if not isinstance(count, types.IntegerLiteral):
-            return None
-        array_type, length = types.Array(dtype, 1, "C"), count.literal_value
+    def typing(count: Any) -> Any:
+        return types.Array(dtype, 1, "C")(count) if isinstance(count, types.IntegerLiteral) else None
 
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = cgutils.alloca_once(builder, kind, size=length)
-            array = context.make_array(array_type)(context, builder)
-            itemsize = context.get_constant(types.intp, 8)
-            shape = [context.get_constant(types.intp, length)]
-            context.populate_array(array, data=data, shape=shape, strides=[itemsize], itemsize=itemsize, meminfo=None)
-            return array._getvalue()
+    def make(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        length = signature.args[0].literal_value
+        data = cgutils.alloca_once(builder, kind, size=length)
+        array = context.make_array(signature.return_type)(context, builder)
+        itemsize = context.get_constant(types.intp, 8)
+        shape = [context.get_constant(types.intp, length)]
+        context.populate_array(array, data=data, shape=shape, strides=[itemsize], itemsize=itemsize, meminfo=None)
+        return array._getvalue()
 
-        return array_type(count), codegen
-
-    return operation
+    compile_as(function, typing, make)
 
 
-_whole_numbers = _on_stack(types.int64, ir.IntType(64))
-_real_numbers = _on_stack(types.float64, ir.DoubleType())
-
-
-@overload(whole_numbers, prefer_literal=True)
-def _typed_whole_numbers(count):
-    if isinstance(count, types.IntegerLiteral):
-        return lambda count: _whole_numbers(count)
-    return None
-
-
-@overload(real_numbers, prefer_literal=True)
-def _typed_real_numbers(count):
-    if isinstance(count, types.IntegerLiteral):
-        return lambda count: _real_numbers(count)
-    return None
+_on_stack(whole_numbers, types.int64, ir.IntType(64))
+_on_stack(real_numbers, types.float64, ir.DoubleType())

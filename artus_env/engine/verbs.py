@@ -60,6 +60,12 @@ def _of(tables: np.dtype, name: str) -> Verb:
     return verbs[name]
 
 
+def literal(verb: Verb, t: Any) -> int:
+    """The number that a verb of the tables alone returns; nothing is compiled for it."""
+    function = _of(t.dtype, verb.__name__)
+    return int(getattr(function, "py_func", function)(t))
+
+
 def _verb(required: bool) -> Callable[[Verb], Verb]:
     """Make a verb that goes to the game whose tables it is given, in compiled code and in Python.
 
