@@ -6,11 +6,9 @@ import numba
 import numpy as np
 
 from artus_env.engine.agents import View
-from artus_env.engine.bits import next_action
+from artus_env.engine.choosers import APPEALING, UNIFORM, most_appealing
 from artus_env.engine.jit import borrow, jit, jit_parallel
 from artus_env.engine.kernels import choose
-from artus_env.engine.rng import breaks_tie
-from artus_env.engine.verbs import appeal
 from artus_env.engine.workers import run_shares, shares, threads_for
 
 GAMES_PER_THREAD = 512
@@ -23,7 +21,8 @@ def _bounds(count: int) -> np.ndarray:
 class RandomAgent:
     """Plays each legal action with the same chance."""
 
-    games_at_once = 1024
+    games_at_once = 8192
+    chooser = UNIFORM
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
@@ -36,7 +35,8 @@ class GreedyAgent:
     """Takes the action that it takes to bring the most points at once (the game's verb `appeal`); ties are broken at
     random."""
 
-    games_at_once = 1024
+    games_at_once = 8192
+    chooser = APPEALING
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
@@ -64,20 +64,8 @@ def uniform_shares(tables, legal, keys, actions, bounds):
 def greedy(tables, states, legal, keys, actions, low, high):
     """The action with the most appeal for each game: shape (n,), int64."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
-    t = tables[0]
     for i in range(low, high):
-        best, chosen, equals = -1_000_000, -1, 0
-        action = next_action(legal[i], -1)
-        while action >= 0:
-            points = appeal(t, states[i], action)
-            if points > best:
-                best, chosen, equals = points, action, 1
-            elif points == best:
-                equals += 1
-                if breaks_tie(keys[i], equals):
-                    chosen = action
-            action = next_action(legal[i], action)
-        actions[i] = chosen
+        actions[i] = most_appealing(tables[0], states[i], legal[i], keys[i])
 
 
 @jit_parallel

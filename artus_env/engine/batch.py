@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from artus_env.engine import kernels
+from artus_env.engine.choosers import play_on, play_out, play_out_shares
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import IllegalMoveError, illegal_move
 from artus_env.engine.games import find_game
@@ -269,6 +270,33 @@ class Batch:
         else:
             kernels.step_chosen(*arguments, games)
         return self.reward, self.done
+
+    def play_on(
+        self, actions: np.ndarray | None, which: np.ndarray, seats: np.ndarray, choosers: np.ndarray, keys: np.ndarray,
+        owed: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """Play actions (None: the other seats begin), then what the other seats choose; without autoreset. See
+        `artus_env.engine.choosers.play_on`.
+
+        Returns:
+            Which actions were illegal, shape (n,), bool.
+        """
+        illegal = np.empty(len(which), np.bool_)
+        play_on(
+            self.tables, self.states, seats, choosers, keys, self._mode, self.player, self.observation, self.mask,
+            self.legal_bits, self.reward, self.done, self.final_scores, self.final_outcomes, owed,
+            actions is not None, which if actions is None else actions, which, illegal,
+        )  # fmt: skip
+        return illegal
+
+    def play_out(self, choosers: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
+        """Play many decisions of every game, see `artus_env.engine.choosers.play_out`; without autoreset."""
+        arguments = (
+            self.tables, self.states, choosers, keys, self._mode, self.legal_bits, self.reward, self.done,
+            self.final_scores, self.final_outcomes, actions,
+        )  # fmt: skip
+        run_shares(play_out, play_out_shares, arguments, self._shares)
+        self.refresh()
 
     def points(self) -> np.ndarray:
         """Points that each legal action brings its player at once: shape (N, A), int16; 0 for illegal ones."""

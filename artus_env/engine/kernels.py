@@ -10,7 +10,7 @@ import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.bits import first_words, is_in, next_action, nth_action, size, unpack64
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.jit import borrow, jit, jit_inlined, jit_parallel
 from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
@@ -87,6 +87,26 @@ def first_illegal(tables, states, legal, actions, num_actions):
     return -1
 
 
+@jit_inlined
+def move(t, g, action, mode, reward, final_scores, final_outcomes):
+    """Play a legal action, and write what it pays: shape (players,); at the end also scores and what ranks the players.
+
+    Returns: whether the game is over.
+    """
+    if mode == POINTS:
+        before_move(g["scores"], reward)
+    verbs.play(t, g, action)
+    if mode == POINTS:
+        move_reward(t, g, reward)
+    over = verbs.is_over(t, g)
+    if over:
+        final_reward(t, g, mode, reward)
+        for p in range(np.int64(g["num_players"])):
+            final_scores[p] = g["scores"][p]
+            final_outcomes[p] = verbs.outcome(t, g, p)
+    return over
+
+
 @jit
 def step(
     tables, states, seeds, actions, mode, autoreset,
@@ -106,22 +126,11 @@ def step(
         g = states[i]
         if verbs.is_over(t, g):
             continue
-        players = np.int64(g["num_players"])
-        if mode == POINTS:
-            before_move(g["scores"], reward[i])
-        verbs.play(t, g, int(actions[i]))
-        if mode == POINTS:
-            move_reward(t, g, reward[i])
-        over = verbs.is_over(t, g)
+        over = move(t, g, int(actions[i]), mode, reward[i], final_scores[i], final_outcomes[i])
         done[i] = over
-        if over:
-            final_reward(t, g, mode, reward[i])
-            for p in range(players):
-                final_scores[i, p] = g["scores"][p]
-                final_outcomes[i, p] = verbs.outcome(t, g, p)
-            if autoreset:
-                seeds[i] = next_seed(seeds[i])
-                verbs.deal(t, g, seeds[i], -1, players, np.int64(g["rule_set"]))
+        if over and autoreset:
+            seeds[i] = next_seed(seeds[i])
+            verbs.deal(t, g, seeds[i], -1, np.int64(g["num_players"]), np.int64(g["rule_set"]))
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])

@@ -10,8 +10,11 @@ import numpy as np
 
 from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions
 from artus_env.engine.batch import Batch
+from artus_env.engine.choosers import NO_ACTION, chooser_of
 from artus_env.engine.game import IllegalMoveError
 
+DECISIONS_AT_ONCE = 128
+"""Of each game, in compiled code: room for two bytes each."""
 MOST_TO_PERMUTE = 4
 """With more players there are too many orders to play all of them."""
 
@@ -106,6 +109,9 @@ def play_games(
     if batch.autoreset:
         raise ValueError("play_games needs a batch with autoreset=False")
     holders, keys = holders.copy(), keys.copy()
+    choosers = [chooser_of(agent) for agent in agents]
+    if None not in choosers:
+        return _play_compiled(batch, np.array(choosers)[holders], keys)
     forfeits = np.full(len(batch), -1, np.int8)
     reasons: dict[int, str] = {}
     actions = []
@@ -131,3 +137,15 @@ def play_games(
         running &= ~batch.over
         holders[~running] = -1
     return Played(batch.scores.copy(), batch.outcomes, forfeits, reasons, actions)
+
+
+def _play_compiled(batch: Batch, choosers: np.ndarray, keys: np.ndarray) -> Played:
+    """`play_games` where compiled code can choose for everybody: choosers of shape (N, num_players), int64."""
+    actions: list[np.ndarray] = []
+    played = DECISIONS_AT_ONCE
+    while played == DECISIONS_AT_ONCE:
+        rows = np.empty((DECISIONS_AT_ONCE, len(batch)), np.int16)
+        batch.play_out(choosers, keys, rows)
+        played = int((rows != NO_ACTION).any(axis=1).sum())
+        actions.extend(rows[:played])
+    return Played(batch.scores.copy(), batch.outcomes, np.full(len(batch), -1, np.int8), {}, actions)

@@ -9,6 +9,7 @@ import numpy as np
 
 from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions, find_agent, type_name
 from artus_env.engine.batch import Batch
+from artus_env.engine.choosers import chooser_of
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.numbers import whole_number
 from artus_env.engine.options import read_options, read_position
@@ -56,8 +57,13 @@ class SeatedGames:
         self.ended = np.ones(len(batch), np.bool_)
         self._holders = np.full((len(batch), batch.num_players), -1)  # the agent of each seat, -1: the outside
         self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
+        choosers = [chooser_of(agent) for agent in self.agents]
+        self._compiled = None not in choosers  # whether compiled code can play for all others
+        self._chooser_of_agent = np.array([-1 if chooser is None else chooser for chooser in choosers])
+        self._choosers = np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
         self._last_action: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
+        batch.mask[:] = 0  # nothing is dealt yet
 
     def deal(
         self, which: np.ndarray, seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
@@ -100,7 +106,9 @@ class SeatedGames:
         self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
         self._holders[which] = -1
         for k, agent in enumerate(self._order):
-            self._holders[which, (self.seat[which] + 1 + k) % batch.num_players] = agent
+            seats = (self.seat[which] + 1 + k) % batch.num_players
+            self._holders[which, seats] = agent
+            self._choosers[which, seats] = self._chooser_of_agent[agent]
         self._owed[which] = 0
         if self._last_action is not None:
             self._last_action[which] = -1
@@ -124,15 +132,22 @@ class SeatedGames:
             whether it has by an illegal action, shape (n,), bool.
         """
         batch = self.batch
-        inside = (actions >= 0) & (actions < batch.num_actions)
-        legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
-        playing = which[legal]
-        self._play(actions[legal], playing)
-        self._let_others_play(playing)
-        self.ended[which] = batch.done[which] | ~legal
-        reward = np.where(legal, self._owed[which], ILLEGAL_REWARD)
+        if self._plays_compiled():
+            illegal = self._play_on(actions, which)
+        else:
+            inside = (actions >= 0) & (actions < batch.num_actions)
+            legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
+            playing = which[legal]
+            self._play(actions[legal], playing)
+            self._let_others_play(playing)
+            illegal = ~legal
+        ended = batch.done[which] | illegal
+        self.ended[which] = ended
+        reward = np.where(illegal, ILLEGAL_REWARD, self._owed[which])
         self._owed[which] = 0
-        return reward, self.ended[which], ~legal
+        if illegal.any():
+            batch.mask[which[illegal]] = 0  # for the batch these games aren't over
+        return reward, ended, illegal
 
     def observation(self) -> np.ndarray:
         """What the seats see: shape (N, F), int8, a fresh array. After the end, too."""
@@ -140,9 +155,7 @@ class SeatedGames:
 
     def mask(self) -> np.ndarray:
         """What the seats may do: shape (N, A), int8, a fresh array; zeros after the end."""
-        mask = self.batch.mask.copy()
-        mask[self.ended] = 0  # after an illegal action a game is not over for the batch
-        return mask
+        return self.batch.mask.copy()
 
     def text(self, game: int) -> str:
         """The position as the seat sees it."""
@@ -162,8 +175,18 @@ class SeatedGames:
         before = self._before[game : game + 1] if action >= 0 else None
         return draw(batch.definition, batch.states[game : game + 1], batch.components, seat, before, action, **options)
 
+    def _plays_compiled(self) -> bool:
+        """Whether compiled code plays all moves; it doesn't keep the last one for those who watch."""
+        return self._compiled and self._last_action is None
+
+    def _play_on(self, actions: np.ndarray | None, which: np.ndarray) -> np.ndarray:
+        return self.batch.play_on(actions, which, self.seat, self._choosers, self._keys, self._owed)
+
     def _let_others_play(self, which: np.ndarray) -> None:
         batch = self.batch
+        if self._plays_compiled():
+            self._play_on(None, which)
+            return
         waiting = which
         while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
             actions = choose_actions(batch, self.agents, self._holders, self._keys, waiting, self._names)

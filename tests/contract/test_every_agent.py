@@ -3,14 +3,18 @@
 import numpy as np
 import pytest
 import torch
+from gymnasium.utils.env_checker import data_equivalence
 
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import NeuralSearchAgent
+from artus_agents.simple import RandomAgent
 from artus_env.engine.agents import View, find_agent
+from artus_env.engine.choosers import chooser_of
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
-from every_game import VARIANTS, largest, variants, variants_of
+from artus_env.environments import AnyVectorEnv
+from every_game import LARGEST, VARIANTS, largest, variants, variants_of
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
@@ -53,6 +57,71 @@ def somewhere(variant):
         going_on = np.flatnonzero(age < ages)
         batch.step(batch.sample()[going_on], going_on)
     return batch
+
+
+class Asked:
+    """Plays like the agent of a name, but each decision is asked for: compiled loops don't know how it chooses."""
+
+    def __init__(self, name):
+        self.agent = find_agent(name)
+
+    def act(self, view):
+        return self.agent.act(view)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@variants
+def test_compiled_loops_play_whole_games_as_their_agents_would(threads, variant):
+    if threads > 1 and variant not in LARGEST:
+        pytest.skip("one variant of each game is enough for threads")
+    count = 64
+    holders = np.random.default_rng(0).integers(0, 2, (count, variant.num_players))
+
+    def played(make):
+        batch = variant.new_batch(count, threads=threads)
+        result = play_games(batch, [make("random"), make("greedy")], holders, seed_stream(5, count))
+        shown = ("player", "observation", "mask", "legal_bits", "done", "final_scores", "final_outcomes")
+        return np.array(result.actions), [result.scores, result.outcomes, result.forfeits] + [
+            getattr(batch, name) for name in shown
+        ]
+
+    actions, results = played(find_agent)
+    asked_actions, asked_results = played(Asked)
+    assert (actions == asked_actions).all()
+    for result, asked in zip(results, asked_results, strict=True):
+        assert (result == asked).all()
+
+
+@pytest.mark.parametrize("reward", ["win", "points"])
+@largest
+def test_compiled_loops_play_the_other_seats_as_their_agents_would(reward, variant):
+    names = ["greedy", "random", "greedy", "random", "greedy"][: variant.num_players - 1]
+
+    def seated(make):
+        options = {"rules": variant.rules, "num_players": variant.num_players, "game": variant.game}
+        return AnyVectorEnv(8, reward=reward, opponents=[make(name) for name in names], **options)
+
+    compiled, asked = seated(find_agent), seated(Asked)
+    result, rng, ends, step = compiled.reset(seed=1), np.random.default_rng(0), 0, 0
+    assert data_equivalence(result, asked.reset(seed=1), exact=True)
+    while ends < 4:
+        masks = result[-1]["action_mask"]
+        actions = (rng.random(masks.shape) * masks).argmax(axis=1)
+        if step % 20 == 10:
+            actions[step % 7] = -1  # illegal
+        result = compiled.step(actions)
+        assert data_equivalence(result, asked.step(actions), exact=True)
+        ends += result[2].sum() - ("illegal_action" in result[-1])
+        step += 1
+
+
+def test_what_inherits_from_an_agent_may_choose_otherwise():
+    class Lowest(RandomAgent):
+        def act(self, view):
+            return view.mask.argmax(axis=1)
+
+    assert chooser_of(find_agent("random")) is not None
+    assert chooser_of(Lowest()) is None
 
 
 @agents
