@@ -4,23 +4,40 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 STAMP := $(VENV)/.installed
+# It comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
+TORCH := torch==2.13.0
 
-.PHONY: install test train bench fuzz check format coverage notebooks docs clean
+.PHONY: install test test-frameworks train bench fuzz check format coverage notebooks docs clean
 
 install: $(STAMP)
 
 # Groups of packages for developers need a newer pip than many a Python brings along.
-# torch comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --upgrade pip
-	$(INSTALL) torch==2.13.0
+	$(INSTALL) $(TORCH)
 	$(INSTALL) -e ".[all]" --group dev
 	touch $(STAMP)
 
 # Each process takes tests that belong together, in the order of tests/conftest.py.
 test: install check
 	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+
+# The examples with other people's frameworks, which need versions of their own, and our environments with these. Most of
+# their modules are never imported, so pip doesn't compile them.
+FRAMEWORKS := .venv-frameworks
+INTO_FRAMEWORKS := $(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile
+$(FRAMEWORKS)/.installed: pyproject.toml examples/requirements.txt
+	$(PYTHON) -m venv $(FRAMEWORKS)
+	$(INTO_FRAMEWORKS) $(TORCH)
+	$(INTO_FRAMEWORKS) -r examples/requirements.txt
+	$(INTO_FRAMEWORKS) --no-deps -e .
+	$(FRAMEWORKS)/bin/python -m pip check
+	touch $@
+
+test-frameworks: $(FRAMEWORKS)/.installed
+	$(FRAMEWORKS)/bin/python -m pytest examples -n auto --dist loadfile
+	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py -n auto
 
 train: install
 	$(BIN)/artus train-all
@@ -65,4 +82,4 @@ docs: install
 	@echo open docs/_build/html/index.html
 
 clean:
-	rm -rf $(VENV) runs dist screenshots docs/_build docs/notebooks docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(FRAMEWORKS) runs dist screenshots docs/_build docs/notebooks docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

@@ -41,6 +41,7 @@ nb_render_markdown_format = "myst"  # what they print as Markdown has tables, wh
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["pyspiel"]  # only who uses OpenSpiel has it
 autodoc_typehints_format = "short"
 napoleon_use_rtype = False
 add_module_names = False

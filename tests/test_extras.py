@@ -2,6 +2,8 @@
 
 import ast
 import json
+import sys
+from importlib import import_module
 
 import pytest
 
@@ -157,7 +159,13 @@ import pkgutil
 from importlib import import_module
 for package in ("artus_env", "artus_agents", "artus_training"):
     for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-        if not module.name.endswith("__main__"):
+        if not module.name.endswith(("__main__", "artus_env.openspiel")):
             import_module(module.name)
 """
     environment_with("all").run(code)
+
+
+def test_without_openspiel_its_adapter_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    with pytest.raises(ImportError, match="needs OpenSpiel: pip install open-spiel"):
+        import_module("artus_env.openspiel")

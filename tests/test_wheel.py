@@ -80,8 +80,8 @@ def test_the_citation_names_this_version():
 
 def test_torch_has_one_version():
     """Another one than that in the Makefile, which is installed first, would replace it by gigabytes."""
-    files = ["Makefile", "constraints.txt", "pyproject.toml"]
-    versions = [re.findall(r"torch==([\d.]+)", (ROOT / name).read_text()) for name in files]
+    files = ["Makefile", "constraints.txt", "pyproject.toml", "examples/requirements.txt"]
+    versions = [re.findall(r"\btorch==([\d.]+)", (ROOT / name).read_text()) for name in files]
     assert versions == [versions[0]] * len(files)
     assert len(versions[0]) == 1
 

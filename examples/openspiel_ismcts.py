@@ -1,0 +1,77 @@
+"""OpenSpiel's ISMCTS plays against random moves: `python examples/openspiel_ismcts.py --game royal --minutes 2`.
+
+`artus_env.openspiel.load` gives any of the games to OpenSpiel. Its search needs to know what could be: it is handed
+`resampler`, which deals anew what the player to move doesn't know.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from open_spiel.python.algorithms.ismcts import ISMCTSBot
+
+from artus_env import openspiel
+
+
+class Playouts:
+    """Judges a position by playing on at random. It plays on our `Game`: states of OpenSpiel also keep track of what
+    everybody has seen, which nobody asks for here."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def evaluate(self, state):
+        end = state.clone()
+        while not end.game.over:
+            legal = end.game.legal_actions()
+            end.game.play(legal[self.rng.integers(len(legal))])
+        return end.returns()
+
+    def prior(self, state):
+        legal = state.legal_actions()
+        return [(action, 1 / len(legal)) for action in legal]
+
+
+def make_bot(game, simulations, seed):
+    bot = ISMCTSBot(
+        game, Playouts(seed), uct_c=1.5, max_simulations=simulations, random_state=np.random.RandomState(seed)
+    )
+    # Without it the search would ask OpenSpiel's own `resample_from_infostate`, which games in Python can't have. The
+    # bot that is written in C++ takes no resampler in Python.
+    bot.set_resampler(openspiel.resampler(seed))
+    return bot
+
+
+def play(game, bots):
+    """One game: `bots` choose for their seats, all others at random. Returns what each seat is paid."""
+    rng = np.random.default_rng(game.rng.integers(2**53))
+    state = game.new_initial_state()
+    state.apply_action(0)  # the deal
+    while not state.is_terminal():
+        bot = bots.get(state.current_player())
+        state.apply_action(int(bot.step(state) if bot else rng.choice(state.legal_actions())))
+    return state.returns()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--game", default="artus", help="artus, royal, quest or any other that is installed")
+    parser.add_argument("--minutes", type=float, default=3.0, help="how long it plays")
+    parser.add_argument("--simulations", type=int, default=100, help="trials for each decision")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+
+    game = openspiel.load(given.game, seed=given.seed)
+    bot = make_bot(game, given.simulations, given.seed)
+    started, paid = time.monotonic(), []
+    while time.monotonic() - started < 60 * given.minutes:
+        for seat in (0, 1):
+            paid.append(play(game, {seat: bot})[seat])
+        print(f"{len(paid)} games, {np.mean(paid):+.2f} paid on average", flush=True)
+    won, drawn = np.mean(np.array(paid) > 0), np.mean(np.array(paid) == 0)
+    per_game = (time.monotonic() - started) / len(paid)
+    print(f"won {won:.1%} of {len(paid)} games against random (drawn {drawn:.1%}), {per_game:.1f} s a game")
+
+
+if __name__ == "__main__":
+    main()

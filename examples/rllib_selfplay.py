@@ -1,0 +1,127 @@
+"""PPO with RLlib (new API stack), self-play with masks: `python examples/rllib_selfplay.py --game artus --minutes 5`.
+
+One policy learns from all seats. RLlib's own wrapper for PettingZoo is left out: it calls observations by another name
+than RLlib's module for masks wants them, and shows every seat an observation with an empty mask when a game is over.
+"""
+
+import argparse
+import os
+import time
+
+import numpy as np
+import torch
+from gymnasium.spaces import Box, Dict
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+import ray
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.multi_agent_env import MultiAgentEnv
+from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
+
+from artus_env import environments
+from artus_training.arena.evaluate import evaluate
+
+POLICY = "shared"
+
+
+class SelfPlay(MultiAgentEnv):
+    """The AEC environment as RLlib wants it: each step shows the next seat what it sees, and pays all seats."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.env = environments.env(**config)
+        self.scale = self.env.definition.observation_scale(self.env.components)
+        self.agents = self.possible_agents = self.env.possible_agents
+        actions = self.env.action_space(self.agents[0])
+        space = Dict(  # by these names, and as floats, for RLlib's module
+            {
+                "observations": Box(-np.inf, np.inf, self.scale.shape, np.float32),
+                "action_mask": Box(0, 1, (int(actions.n),), np.float32),
+            }
+        )
+        self.observation_spaces = dict.fromkeys(self.agents, space)
+        self.action_spaces = dict.fromkeys(self.agents, actions)
+
+    def _look(self):
+        """What the seat to move sees. Nobody else is shown anything, so nobody gets an empty mask."""
+        seen, agent = self.env.last()[0], self.env.agent_selection
+        observations = seen["observation"] * self.scale
+        return {agent: {"observations": observations, "action_mask": seen["action_mask"].astype(np.float32)}}
+
+    def reset(self, *, seed=None, options=None):
+        self.env.reset(seed=seed)
+        return self._look(), {}
+
+    def step(self, actions):
+        self.env.step(int(actions[self.env.agent_selection]))
+        over = self.env.terminations[self.env.agent_selection]
+        # RLlib keeps what a seat is paid while others move for that seat's open decision: so pay every seat in every
+        # step. When the game is over it needs no last observation either, and takes the one before; an observation
+        # with an all-zero mask would make its module for masks draw uniformly among illegal actions.
+        return {} if over else self._look(), dict(self.env.rewards), {"__all__": over}, {"__all__": False}, {}
+
+
+def make_config(game, reward="points", seed=0):
+    model = DefaultModelConfig(fcnet_hiddens=[128, 128], fcnet_activation="relu")
+    module = RLModuleSpec(module_class=ActionMaskingTorchRLModule, model_config=model)
+    return (
+        PPOConfig()
+        .environment(SelfPlay, env_config={"game": game, "reward": reward})
+        .multi_agent(policies={POLICY}, policy_mapping_fn=lambda agent, episode, **rest: POLICY)
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={POLICY: module}))
+        # Games are sampled in this process; with `num_env_runners=4` in four others.
+        .env_runners(num_env_runners=0, batch_mode="complete_episodes")
+        .training(
+            train_batch_size_per_learner=1000, minibatch_size=250, num_epochs=4,
+            lr=1e-3, gamma=0.95, lambda_=0.9, entropy_coeff=0.01,
+        )
+        .debugging(seed=seed, log_level="ERROR")
+    )  # fmt: skip
+
+
+class Agent:
+    """The policy as an agent of ours: takes the likeliest legal action."""
+
+    def __init__(self, module, scale):
+        self.module, self.scale = module, scale
+
+    def act(self, view):
+        observations = torch.from_numpy(view.observation * self.scale)
+        batch = {"obs": {"observations": observations, "action_mask": torch.from_numpy(view.mask).float()}}
+        with torch.no_grad():
+            return self.module.forward_inference(batch)["action_dist_inputs"].argmax(-1).numpy()
+
+
+def train(config, minutes, updates=None):
+    """Train for some minutes, or so many updates. Returns the policy as an agent and what each update reported."""
+    algorithm = config.build_algo()
+    started, reports = time.monotonic(), []
+    while time.monotonic() - started < 60 * minutes and len(reports) != updates:
+        reports.append(algorithm.train())
+        steps, learned = reports[-1]["num_env_steps_sampled_lifetime"], reports[-1]["learners"][POLICY]
+        speed = steps / (time.monotonic() - started)
+        print(f"{steps:,.0f} steps, {speed:.0f} steps/s with learning, loss {learned['total_loss']:+.3f}", flush=True)
+    agent = Agent(algorithm.get_module(POLICY), SelfPlay(config.env_config).scale)
+    algorithm.stop()
+    return agent, reports
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--game", default="artus", help="artus, royal, quest or any other that is installed")
+    parser.add_argument("--minutes", type=float, default=5.0, help="how long it trains")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    torch.set_num_threads(1)  # networks as small as these lose time with more, above all beside other programs
+    ray.init("local", include_dashboard=False, log_to_driver=False)
+    agent, _ = train(make_config(given.game, seed=given.seed), given.minutes)
+    result = evaluate([agent, "random"], game=given.game, games=400)
+    low, high = result.interval
+    print(f"won {result.win_rate:.1%} of {result.games} games against random (95 %: {low:.1%} to {high:.1%})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""PPO with TorchRL, one network for all seats: `python examples/torchrl_ppo.py --game artus --minutes 5`.
+
+The environment is ours for PettingZoo in TorchRL's own wrapper, unchanged. All seats stand in one group, so each row of
+a rollout is one action of the game and has a place for every seat; `mask` says which of them was to move.
+"""
+
+import argparse
+import time
+from itertools import pairwise
+
+import numpy as np
+import torch
+from tensordict import TensorDict
+from tensordict.nn import TensorDictModule
+from torch import nn
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.modules import MaskedCategorical, ProbabilisticActor
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
+from artus_env import environments
+from artus_training.arena.evaluate import evaluate
+
+OBSERVATION = ("observation", "observation")
+GAMES, EPOCHS, MINIBATCH = 16, 4, 256  # games between two updates; decisions in a step of the optimizer
+
+
+def make_env(game, reward="points"):
+    env = environments.env(game=game, reward=reward)
+    return PettingZooWrapper(env, use_mask=True, group_map={"players": env.possible_agents})
+
+
+def make_networks(env):
+    """Policy and value, both of what one seat observes."""
+    scale = torch.from_numpy(env.definition.observation_scale(env.components))
+
+    class Scaled(nn.Module):
+        def forward(self, observation):
+            return observation * scale  # int8 to floats of about -1..1
+
+    def network(outputs):
+        return nn.Sequential(Scaled(), nn.Linear(len(scale), 128), nn.Tanh(), nn.Linear(128, outputs))
+
+    actor = ProbabilisticActor(
+        TensorDictModule(network(env.action_space("player_0").n), in_keys=[OBSERVATION], out_keys=["logits"]),
+        in_keys={"logits": "logits", "mask": "action_mask"},
+        distribution_class=MaskedCategorical,
+        distribution_kwargs={"neg_inf": -1e9},  # with the default, minus infinity, the entropy is no number
+        return_log_prob=True,
+    )
+    return actor, TensorDictModule(network(1), in_keys=[OBSERVATION], out_keys=["state_value"])
+
+
+def play(env, actor):
+    """One game in which all seats act: a TensorDict with a row for each action."""
+
+    def act(td):  # TorchRL goes by this name
+        # Seats that aren't to move get an action, too, which nobody plays; the wrapper gives them a mask of ones.
+        actor(td["players"])
+        return td
+
+    with torch.no_grad():
+        return env.rollout(10_000, act)
+
+
+def decisions(game, seat):
+    """What one seat decided in a game, each decision with all that the seat was paid until its next one.
+
+    TorchRL writes what an action paid to whom into the row of that action. So what a seat is paid on the moves of
+    others, above all at the end, lies in rows in which its `mask` is false: dropping these rows drops the reward.
+    """
+    own = game["players", "mask"][:, seat].nonzero().flatten().tolist()
+    paid = game["next", "players", "reward"][:, seat]
+    chosen = game["players"][own, seat]
+    following = [*own[1:], own[-1]]  # the last decision has none, and is done
+    done = torch.zeros(len(own), 1, dtype=torch.bool)
+    done[-1] = True
+    chosen["next"] = TensorDict(
+        {
+            "observation": game["players"][following, seat]["observation"],
+            "reward": torch.stack([paid[first:end].sum(0) for first, end in pairwise([*own, len(game)])]),
+            "done": done,
+            "terminated": done,
+        },
+        [len(own)],
+    )
+    return chosen
+
+
+class Agent:
+    """The policy as an agent of ours: takes the likeliest legal action."""
+
+    def __init__(self, actor):
+        self.actor = actor
+
+    def act(self, view):
+        seen = {"observation": {"observation": torch.from_numpy(view.observation)}}
+        row = TensorDict({**seen, "action_mask": torch.from_numpy(view.mask).bool()}, [len(view)])
+        with torch.no_grad():
+            return self.actor.get_dist(row).probs.argmax(-1).numpy().astype(np.int64)
+
+
+def train(env, minutes, updates=None):
+    """Train for some minutes, or so many updates. Returns the policy and the loss of each update."""
+    actor, critic = make_networks(env)
+    advantage = GAE(gamma=0.95, lmbda=0.9, value_network=critic, average_gae=True)
+    loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01, critic_coeff=1.0)
+    optimizer = torch.optim.Adam(loss.parameters(), lr=1e-3)
+    started, steps, losses = time.monotonic(), 0, []
+    while time.monotonic() - started < 60 * minutes and len(losses) != updates:
+        games = [play(env, actor) for _ in range(GAMES)]
+        steps += sum(map(len, games))
+        batch = torch.cat([decisions(game, seat) for game in games for seat in range(env.num_players)])
+        for _ in range(EPOCHS):
+            with torch.no_grad():
+                advantage(batch)
+            for rows in torch.randperm(len(batch)).split(MINIBATCH):
+                parts = loss(batch[rows])
+                total = parts["loss_objective"] + parts["loss_critic"] + parts["loss_entropy"]
+                optimizer.zero_grad()
+                total.backward()
+                nn.utils.clip_grad_norm_(loss.parameters(), 1.0)
+                optimizer.step()
+        losses.append(total.item())
+        speed = steps / (time.monotonic() - started)
+        print(f"{steps:,} steps, {speed:.0f} steps/s with learning, loss {losses[-1]:+.3f}", flush=True)
+    return actor, losses
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--game", default="artus", help="artus, royal, quest or any other that is installed")
+    parser.add_argument("--minutes", type=float, default=5.0, help="how long it trains")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    torch.set_num_threads(1)  # networks as small as these lose time with more, above all beside other programs
+    torch.manual_seed(given.seed)
+    env = make_env(given.game)
+    env.set_seed(given.seed)
+    actor, _ = train(env, given.minutes)
+    result = evaluate([Agent(actor), "random"], game=given.game, games=400)
+    low, high = result.interval
+    print(f"won {result.win_rate:.1%} of {result.games} games against random (95 %: {low:.1%} to {high:.1%})")
+
+
+if __name__ == "__main__":
+    main()
