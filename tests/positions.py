@@ -26,6 +26,74 @@ YELLOW = [27, 26, 25]
 """The three yellow plates, counted the same way; the first is the one right in front of the King."""
 
 
+# --- what there is to look forward to --------------------------------------------------------------------------------
+
+
+def prospects(position: dict, player: int) -> list[int]:
+    """What `judgement.prospects` says of a position, from its plain data: score, seats, other seats, sum of what the
+    cards left would bring, the others' sums, the best card of the hand, the best one that the next player has left."""
+    everybody = range(position["num_players"])
+    cards = {who: left_to_play(position, who) for who in everybody}
+    others, following = [who for who in everybody if who != player], (player + 1) % position["num_players"]
+    return [
+        position["scores"][player],
+        sum(knights_on(position, player)),
+        sum(sum(knights_on(position, who)) for who in others),
+        card_sum(position, player, cards[player]),
+        sum(card_sum(position, who, cards[who]) for who in others),
+        max((brought(position, player, card) for card in position["hands"][player]), default=0),
+        max((brought(position, following, card) for card in cards[following]), default=0),
+    ]
+
+
+def left_to_play(position: dict, player: int) -> list[str]:
+    cards = list(DECK if position["rules"] == "advanced" else KNIGHT_CARDS + KING_CARDS)
+    for card in position["played"][player]:
+        cards.remove(card)
+    return cards
+
+
+def values_of(position: dict, counts) -> list[int]:
+    king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
+    return [PLATES[(king - seat) % 28] for seat, figure in enumerate(position["seats"]) if figure and counts(figure)]
+
+
+def knights_on(position: dict, player: int) -> list[int]:
+    return values_of(position, lambda figure: figure.get("knight") == player)
+
+
+def card_sum(position: dict, player: int, cards: list[str]) -> int:
+    knights = sorted(knights_on(position, player), reverse=True)
+    moves = [card for card in cards if BACK[card] == "knight"]
+    return sum(knights[: len(moves)]) + sum(brought(position, player, card) for card in cards if card not in moves)
+
+
+def brought(position: dict, player: int, card: str) -> int:
+    """The most that a card would bring a player now."""
+    values = knights_on(position, player)
+    red = sorted((value for value in values if value < 0), reverse=True)
+    colour = next((name for name in ("silver", "bronze") if card.removeprefix("ring-").startswith(name)), None)
+    princes = values_of(position, lambda figure: "prince" in figure and colour in (None, figure["prince"]))
+    kings = values_of(position, lambda figure: "king" in figure and colour in (None, figure["king"]))
+    if BACK[card] == "knight":
+        return max(values, default=0)
+    if BACK[card] == "king":
+        return max(princes if card.startswith("ring") else princes + kings)
+    if card in ("all", "reversed"):
+        return sum(values) if card == "all" else -sum(values)
+    if card == "reds":
+        return sum(red[:3]) if len(red) >= 3 else -50
+    if card == "colors":
+        green = [value for value in values if value > 0]
+        return max(green) + red[0] if green and red and 0 in values else -15
+    if card == "carpet":
+        king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
+        seats = [s for s, figure in enumerate(position["seats"]) if figure and figure.get("knight") == player]
+        on_carpet = sorted((PLATES[(king - s) % 28] for s in seats if s in (0, 1, 2, 14, 15, 16)), reverse=True)
+        return sum(on_carpet[:2]) if len(on_carpet) >= 2 else -25
+    return max([*values, *princes, *kings])  # choice
+
+
 # --- the round table ------------------------------------------------------------------------------------------------
 
 

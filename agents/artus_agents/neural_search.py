@@ -132,7 +132,7 @@ class NeuralSearchAgent:
             np.empty((n, self.candidates), np.int64),
         )
         counts = np.empty(n, np.int64)
-        outlook = np.empty((n, shape.num_actions, shape.outlooks), np.int8)
+        outlook = np.empty((n, shape.num_actions, view.definition.outlooks), np.int8)
         said = self._ask(view.tables, roots, legal, view.observation[part], outlook)
         guided_loops.plant_all(trees, said, legal, counts)
         more_turns = TREE if view.definition.search_turns is None else view.definition.search_turns
@@ -147,7 +147,7 @@ class NeuralSearchAgent:
             np.empty(most, np.bool_),
             np.empty(most, np.int64),
         )
-        outlook = np.empty((most, shape.num_actions, shape.outlooks), np.int8)
+        outlook = np.empty((most, shape.num_actions, view.definition.outlooks), np.int8)
         mode = mode_index(self.reward, view.definition.score)
         for games, numbers, widths, following in batches:
             offsets = np.concatenate([[0], np.cumsum(widths)])

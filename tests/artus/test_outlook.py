@@ -8,7 +8,7 @@ import torch
 
 from artus_agents.network import Network, Output, Shape
 from artus_agents.neural import FEW, NeuralAgent, draw_actions, infer, view_outlook, write_outlook
-from artus_agents.policy import choose
+from artus_agents.policy import choose, insight
 from artus_env import NUM_ACTIONS, Batch, Game
 from artus_env.engine.agents import View
 from artus_env.engine.rng import seed_stream
@@ -17,7 +17,7 @@ from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import DRAW_PHASE, PLACE_PHASE, PLAY_PHASE
-from positions import PLATES, position
+from positions import PLATES, position, prospects
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s1 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
@@ -91,18 +91,18 @@ def played_out(game, random, moves=1000):
 )
 def test_outlooks_counted_by_hand(hand, move, points, own, others):
     game = Game.from_dict(position(TABLE, [hand], left=1))
-    assert outlook_of(batch_of([game]))[0, game.action(move)].tolist() == [points, own, others]
+    assert outlook_of(batch_of([game]))[0, game.action(move), :3].tolist() == [points, own, others]
 
 
-def worth(game, counts):
-    """Sum of the values of the seats on which the knights of some players sit."""
-    figures = game.to_dict()["seats"]
-    king = next(seat for seat, figure in enumerate(figures) if figure and "king" in figure)
-    return sum(
-        PLATES[(king - seat) % 28]
-        for seat, figure in enumerate(figures)
-        if figure and "knight" in figure and counts(figure["knight"])
-    )
+def test_prospects_counted_by_hand():
+    """Two cards each are left. A holds a knight card and a ring for the bronze princes, who sit on 3 and -12; B has two
+    moves of knights."""
+    table = position(TABLE, ["k1-4", "ring-bronze"], hands={1: ["k2-5", "k3-6"]}, left=1)
+    told = np.zeros((1, OUTLOOKS - 1), np.int8)
+    game = Game.from_dict(table)
+    insight(game._tables, game._states, told)
+    a, b = 0 - 9 - 2 + 1 + 7, -15 - 3 - 1 + 6 + 10
+    assert told[0].tolist() == [a, b, 7 + 3, 10 + 6, 7, 10]
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -111,19 +111,16 @@ def test_the_outlook_is_what_happens_when_the_action_is_played(rules, num_player
     out = outlook_of(batch_of(games))
     phases = set()
     for game, outlooks in zip(games, out, strict=True):
-        player = game.player
         phases.add(int(game.state["phase"]))
-        own, others = worth(game, lambda p, me=player: p == me), worth(game, lambda p, me=player: p != me)
+        before = prospects(game.to_dict(), game.player)
         for action in game.legal_actions():
             after = game.clone()
             points = after.play(action)
-            expected = [
-                points,
-                worth(after, lambda p, me=player: p == me) - own,
-                worth(after, lambda p, me=player: p != me) - others,
-            ]
-            assert outlooks[action].tolist() == expected, (game, game.move(action))
-            assert after.scores[player] - game.scores[player] == points
+            drawn = game.state["phase"] == DRAW_PHASE
+            change = np.subtract(prospects(after.to_dict(), game.player), before)
+            expected = np.zeros(OUTLOOKS) if drawn else np.clip(change, -127, 127)
+            assert outlooks[action].tolist() == expected.tolist(), (game, game.move(action))
+            assert drawn or outlooks[action, 0] == points
     assert {PLACE_PHASE, PLAY_PHASE, DRAW_PHASE} >= phases >= {PLAY_PHASE}
 
 
@@ -141,7 +138,17 @@ def test_placing_a_knight_promises_the_value_of_its_seat():
     for action in game.legal_actions():
         seat = int(game.move(action).removeprefix("@"))
         king = next(seat for seat, figure in enumerate(game.to_dict()["seats"]) if figure and "king" in figure)
-        assert out[action].tolist() == [0, PLATES[(king - seat) % 28], 0]
+        assert out[action, :3].tolist() == [0, PLATES[(king - seat) % 28], 0]
+
+
+@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
+def test_the_insight_is_what_there_is_to_look_forward_to(rules, num_players):
+    games = some_positions(rules, num_players, 24, seed=2)
+    batch = batch_of(games)
+    told = np.zeros((len(games), OUTLOOKS - 1), np.int8)
+    insight(batch.tables, batch.states, told)
+    for game, numbers in zip(games, told, strict=True):
+        assert numbers.tolist() == np.clip(prospects(game.to_dict(), game.player)[1:], -127, 127).tolist()
 
 
 def test_nothing_is_written_at_illegal_actions():

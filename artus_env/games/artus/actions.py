@@ -28,6 +28,8 @@ from artus_env.games.artus.components import (
 PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = range(11)
 EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
 SLOTS = ("silver 1", "silver 2", "bronze 1", "bronze 2")
+ROYALS = (*COLOURS, None)
+"""Colours of the royals that a card is for; None: any, also of cards that are for none."""
 MASK_WORDS = 7
 """Sets of actions are computed as bits, 64 a word: room for any box."""
 MAX_ACTIONS = 64 * MASK_WORDS
@@ -60,6 +62,7 @@ TABLES = np.dtype(
         ("deck", np.int8, (MAX_CARDS,)),  # card index of each single card
         ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
         ("pile_bits", np.int32, (len(PILES),)),  # which cards of the deck have this back
+        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # which have this effect, on royals of this colour
         ("pile_sizes", np.int8, (len(PILES),)),
         ("penalties", np.int8, (len(EFFECTS),)),
         ("num_cards", np.int8),
@@ -122,6 +125,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     for position, card in enumerate(components.deck):
         t["deck"][position] = names[card.name]
         t["pile_bits"][PILES.index(card.pile)] |= 1 << position
+        effect = BEST if card.action == "choice" else EFFECTS.index(card.action)
+        t["effect_bits"][effect, ROYALS.index(card.colour)] |= 1 << position
     for card in components.cards:
         t["first"][names[card.name]] = components.deck.index(card)
         if card.pile == "scoring" and card.action != "choice":
