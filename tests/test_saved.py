@@ -101,7 +101,8 @@ def test_a_saved_network_comes_back(tmp_path, dtype, outlook):
 @pytest.mark.parametrize("outlook", [True, False])
 def test_a_card_from_before_there_were_other_games_is_one_of_artus(tmp_path, outlook):
     """It names no game, and its network says only whether there is an outlook."""
-    made, path = network(1, (24,), outlook), tmp_path / "agent.safetensors"
+    shape = dataclasses.replace(Shape.of(ARTUS, STANDARD, (24,)), outlooks=saved.FIRST_OUTLOOKS if outlook else 0)
+    made, path = Network(shape), tmp_path / "agent.safetensors"
     save_agent(path, made, CARD)
     card = read_card(path)
     del card["game"], card["network"]["players"], card["network"]["outlooks"]
@@ -130,14 +131,14 @@ def test_a_game_that_is_not_installed_is_named_where_an_older_card_relies_on_it(
     refused(agent, "there is no game 'whist'", "agent.json")
 
 
-@pytest.mark.parametrize("changes", [{"players": 5}, {"outlooks": 2}])
+@pytest.mark.parametrize("changes", [{"players": 5}, {"outlooks": 8}])
 def test_an_agent_for_other_players_or_another_outlook_never_plays(tmp_path, changes):
     """Compiled loops would read beyond its rows."""
     path = tmp_path / "agent.safetensors"
     shape = Shape.of(ARTUS, STANDARD, (8,))
     save_agent(path, Network(dataclasses.replace(shape, **changes)), CARD | {"settings": {"reward": "win"}})
     for name in (f"ppo:{path}", f"ppo-search:4:{path}"):
-        with pytest.raises(ValueError, match=r"this network has values for . players .* artus has 4 and 3"):
+        with pytest.raises(ValueError, match=r"this network has values for . players .* artus has 4 and at most 7"):
             find_agent(name).act(middle_of_games())
 
 
@@ -176,11 +177,11 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     assert {name: tuple(value.shape) for name, value in weights.items()} == {
         "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16),
         "trunk.2.bias": (8,),
-        "head.weight": (352, 8), "head.bias": (352,),  # 339 actions, 4 values and 3 gates, and what rounds them up
+        "head.weight": (352, 8), "head.bias": (352,),  # 339 actions, 4 values and 7 gates, and what rounds them up
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
     shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "players": 4, "hidden": [16, 8]}
-    shape["outlooks"] = 3
+    shape["outlooks"] = 7
     checksum = hashlib.sha256(agent.read_bytes()).hexdigest()
     assert card == {"format": 1, "game": "artus", **CARD, "network": shape, "weights": checksum} == read_card(agent)
 

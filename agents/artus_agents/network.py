@@ -43,7 +43,8 @@ class Shape:
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     outlooks: int = 0
-    """Numbers that the policy is told of what each legal action leads to."""
+    """Numbers that the policy is told of what each legal action leads to: the first ones of those that the game has,
+    which may add more behind them."""
 
     @classmethod
     def of(

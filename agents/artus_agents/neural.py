@@ -66,7 +66,13 @@ class NeuralAgent:
         output, out = self._consider(view)
         logits = output.logits
         if output.gates.shape[1]:
-            logits = logits + float(SCALE) * (torch.from_numpy(out[:, :, : self.network.shape.outlooks]).float() @ output.gates[:, :, None])[:, :, 0]
+            logits = (
+                logits
+                + float(SCALE)
+                * (torch.from_numpy(out[:, :, : self.network.shape.outlooks]).float() @ output.gates[:, :, None])[
+                    :, :, 0
+                ]
+            )
         logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
         return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
 
@@ -168,7 +174,7 @@ def check_network(
     if shape.players != needed.players or shape.outlooks > needed.outlooks:
         raise ValueError(
             f"this network has values for {shape.players} players and an outlook of {shape.outlooks} numbers, "
-            f"{definition.name} has {needed.players} and {needed.outlooks}"
+            f"{definition.name} has {needed.players} and at most {needed.outlooks}"
         )
 
 

@@ -31,6 +31,9 @@ from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, decode, shown
 
 FORMAT = 1
+FIRST_OUTLOOKS = 3
+"""Numbers in the outlook of cards that say only that there is one: those of Artus had so many. More have been added
+behind them since."""
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Count = Annotated[int, Meta(ge=0, le=10**18)]
@@ -189,7 +192,7 @@ def _shape(card: dict[str, Any], path: Path) -> Shape:
             if sizes.outlook is None:
                 raise ValueError("players and outlooks are missing")
             definition = find_game(game_of(card))
-            players, outlooks = definition.max_players, definition.outlooks if sizes.outlook else 0
+            players, outlooks = definition.max_players, FIRST_OUTLOOKS if sizes.outlook else 0
         shape = Shape(sizes.observation_size, sizes.num_actions, players, tuple(sizes.hidden), outlooks)
         shape.check()
     except ValueError as error:

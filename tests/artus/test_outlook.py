@@ -1,5 +1,6 @@
 """What a policy is told about each legal action, and how it draws one."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -8,10 +9,11 @@ import torch
 
 from artus_agents.network import Network, Output, Shape
 from artus_agents.neural import FEW, NeuralAgent, draw_actions, infer, view_outlook, write_outlook
-from artus_agents.policy import choose, insight
+from artus_agents.policy import choose
 from artus_env import NUM_ACTIONS, Batch, Game
 from artus_env.engine.agents import View
 from artus_env.engine.rng import seed_stream
+from artus_env.games.artus import judgement
 from artus_env.games.artus.actions import MASK_WORDS
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
@@ -94,15 +96,17 @@ def test_outlooks_counted_by_hand(hand, move, points, own, others):
     assert outlook_of(batch_of([game]))[0, game.action(move), :3].tolist() == [points, own, others]
 
 
+def prospects_of(game, player):
+    return list(judgement.prospects(game._tables[0], game._states[0], np.int64(player)))
+
+
 def test_prospects_counted_by_hand():
     """Two cards each are left. A holds a knight card and a ring for the bronze princes, who sit on 3 and -12; B has two
     moves of knights."""
     table = position(TABLE, ["k1-4", "ring-bronze"], hands={1: ["k2-5", "k3-6"]}, left=1)
-    told = np.zeros((1, OUTLOOKS - 1), np.int8)
-    game = Game.from_dict(table)
-    insight(game._tables, game._states, told)
     a, b = 0 - 9 - 2 + 1 + 7, -15 - 3 - 1 + 6 + 10
-    assert told[0].tolist() == [a, b, 7 + 3, 10 + 6, 7, 10]
+    told = prospects_of(Game.from_dict(table), 0)
+    assert told == [0, a, b, 7 + 3, 10 + 6, 7, 10]
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -142,13 +146,24 @@ def test_placing_a_knight_promises_the_value_of_its_seat():
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
-def test_the_insight_is_what_there_is_to_look_forward_to(rules, num_players):
-    games = some_positions(rules, num_players, 24, seed=2)
-    batch = batch_of(games)
-    told = np.zeros((len(games), OUTLOOKS - 1), np.int8)
-    insight(batch.tables, batch.states, told)
-    for game, numbers in zip(games, told, strict=True):
-        assert numbers.tolist() == np.clip(prospects(game.to_dict(), game.player)[1:], -127, 127).tolist()
+def test_prospects_are_those_of_a_naive_count(rules, num_players):
+    for game in some_positions(rules, num_players, 24, seed=2):
+        for player in range(num_players):
+            assert prospects_of(game, player) == prospects(game.to_dict(), player)
+
+
+def test_a_network_that_knows_the_first_numbers_alone_is_told_these():
+    """Games may add numbers behind them, and agents from before that play on."""
+    torch.manual_seed(4)
+    batch = batch_of(some_positions("advanced", 2, 60))
+    shape = Shape.of(ARTUS, STANDARD, (16,))
+    network = Network(dataclasses.replace(shape, outlooks=3), gates=(1.2, 0.2, -0.2))
+    knows_all = Network(shape, gates=(1.2, 0.2, -0.2, 0, 0, 0, 0))
+    knows_all.load_state_dict(network.state_dict())  # both are as wide; what no output uses is 0
+    view = View(batch, None, seed_stream(1, len(batch)))
+    for told, plain in zip(NeuralAgent(network).judge(view), NeuralAgent(knows_all).judge(view), strict=True):
+        np.testing.assert_allclose(told, plain, atol=1e-6)
+    assert NeuralAgent(network).act(view).tolist() == NeuralAgent(knows_all).act(view).tolist()
 
 
 def test_nothing_is_written_at_illegal_actions():

@@ -29,7 +29,7 @@ PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = ra
 EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
 SLOTS = ("silver 1", "silver 2", "bronze 1", "bronze 2")
 ROYALS = (*COLOURS, None)
-"""Colours of the royals that a card is for; None: any, also of cards that are for none."""
+"""Which royals a card is for, by colour; None: any, and whatever else a card is for."""
 MASK_WORDS = 7
 """Sets of actions are computed as bits, 64 a word: room for any box."""
 MAX_ACTIONS = 64 * MASK_WORDS
@@ -62,7 +62,7 @@ TABLES = np.dtype(
         ("deck", np.int8, (MAX_CARDS,)),  # card index of each single card
         ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
         ("pile_bits", np.int32, (len(PILES),)),  # which cards of the deck have this back
-        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # which have this effect, on royals of this colour
+        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # which have this effect, on which royals
         ("pile_sizes", np.int8, (len(PILES),)),
         ("penalties", np.int8, (len(EFFECTS),)),
         ("num_cards", np.int8),
@@ -126,7 +126,8 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
         t["deck"][position] = names[card.name]
         t["pile_bits"][PILES.index(card.pile)] |= 1 << position
         effect = BEST if card.action == "choice" else EFFECTS.index(card.action)
-        t["effect_bits"][effect, ROYALS.index(card.colour)] |= 1 << position
+        colour = card.colour if effect in (ROYAL, RING) else None
+        t["effect_bits"][effect, ROYALS.index(colour)] |= 1 << position
     for card in components.cards:
         t["first"][names[card.name]] = components.deck.index(card)
         if card.pile == "scoring" and card.action != "choice":

@@ -14,7 +14,17 @@ from artus_env.engine.jit import jit
 from artus_env.engine.rng import breaks_tie
 from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, KNIGHT, PLACE, REDS, REVERSED, RING, ROYAL, ROYALS
 from artus_env.games.artus.components import NUM_ROYALS, PILES
-from artus_env.games.artus.rules import (LACKING, NONE, TOP, distance_behind, king_seat, play, points_of, rotated, scoring_cards)
+from artus_env.games.artus.rules import (
+    LACKING,
+    NONE,
+    TOP,
+    distance_behind,
+    king_seat,
+    play,
+    points_of,
+    rotated,
+    scoring_cards,
+)
 from artus_env.games.artus.state import DRAW_PHASE
 
 LAST_SPREAD, SPREAD = 2.0, 3.0
@@ -103,7 +113,7 @@ def routine(t, g, key):
 
 @jit
 def to_play(t, g, player):
-    """The cards that a player hasn't played, in hand or in piles: bits of the deck. Everybody knows them, and all of
+    """The cards that a player hasn't played, in hand or in piles, as bits of the deck. Everybody knows them, and all of
     them will be played."""
     cards = 0
     for pile in range(int(t["num_piles"][int(g["rule_set"])])):
@@ -150,7 +160,8 @@ def royals_worth(t, g):
 def promise(t, g, player, royals, near):
     """What the cards that a player has left would bring if all figures stayed where they are, each at its best.
 
-    Knight cards move one knight after the other, the best ones first; a card more than there are knights brings nothing.
+    Knight cards move one knight after the other, the best ones first; where there are more cards than knights, the last
+    ones bring nothing.
 
     Args:
         royals: Of `royals_worth`.
@@ -215,7 +226,7 @@ def prospects(t, g, player):
 
     Returns:
         The player's score; the worth of their seats and of all others'; what all cards that they have left would bring,
-        and all others' theirs, see `sum_of`; the best of the cards in their hand, and the best that the player after
+        and all others' theirs, see `promise`; the best of the cards in their hand, and the best that the player after
         them may have.
     """
     players = int(g["num_players"])
@@ -233,7 +244,7 @@ def prospects(t, g, player):
 
 @jit
 def outlook(t, g, words, scratch, out):
-    """Points of each legal action, and by how much it changes the rest of what `prospects` says of its player.
+    """By how much each legal action changes what `prospects` says of its player: the points that it brings, and so on.
 
     Nothing hidden is looked at, so the state may be concealed. Drawing has none.
     """
