@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -17,10 +19,13 @@ from artus_env.engine.workers import (
     Pace,
     available_cores,
     cpu_quotas,
+    run_shares,
+    shares,
     threads_for,
 )
 from artus_training.bench import interfaces, neighbours
 from artus_training.cli import main
+from shared_loops import TOLD, count_up, meet
 
 
 def write(folder, **contents):
@@ -106,24 +111,6 @@ print("end", os.environ.get("GOMP_SPINCOUNT"))
     said = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("torch", "end"))]
     assert set(said) == {str(spins)}, done.stderr
     assert (len(said) == 2) == (first != "artus_env")
-
-
-def test_numbas_threads_are_told_their_own_number_of_spins_when_they_are_started():
-    script = """
-import os
-from numba.np.ufunc import parallel
-launch = parallel._launch_threads
-def watch():
-    print(os.environ["GOMP_SPINCOUNT"])
-    launch()
-parallel._launch_threads = watch
-from artus_env.engine import workers
-workers._load_openmp()
-print(os.environ["GOMP_SPINCOUNT"])
-"""
-    environment = {key: value for key, value in os.environ.items() if key not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=120)
-    assert done.stdout.split() == [workers.SPINS, workers.SPINS_OF_OTHERS], done.stderr
 
 
 @pytest.fixture
@@ -219,7 +206,80 @@ def test_one_thread_never_has_to_do_work_alone_that_takes_several_long(clock):
         pace.ran_shared(1, 2 * LONG)
 
 
-@pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
+starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
+
+
+@starts_threads
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_each_game_is_done_once_however_many_share_it(monkeypatch, threads):
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", threads)
+    monkeypatch.setattr(workers, "_crew", workers.Crew())
+    for games in (7, 1000, 1001):
+        times, doer = np.zeros(games, np.int64), np.full(games, -1)
+        for call in range(1, 200):
+            run_shares(count_up, (times, doer, -1), shares(games, threads))
+            assert (times == call).all()
+        assert (doer == np.repeat(np.arange(threads), np.diff(shares(games, threads)))).all()
+    workers._crew.end()
+
+
+@starts_threads
+def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(monkeypatch):
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+    slept = []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        if len(slept) == 2:
+            raise KeyboardInterrupt
+        if len(slept) == 5:
+            words[TOLD] = 1
+
+    monkeypatch.setattr(workers.time, "sleep", sleep)
+    for _ in range(20):  # the caller waits if it has got the first share
+        words, times = np.zeros(2, np.int64), np.zeros(1000, np.int64)
+        otherwise = threading.Timer(1.0, words.__setitem__, (TOLD, 1))
+        otherwise.start()
+        try:
+            run_shares(meet, (words, times), shares(1000, 2))
+        except KeyboardInterrupt:
+            break
+        finally:
+            otherwise.cancel()
+            assert (times == 1).all()
+    assert len(slept) >= 5
+    run_shares(meet, (words, times), shares(1000, 2))
+    assert (times == 2).all()
+
+
+@starts_threads
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_share_that_fails_is_told_and_the_next_loop_runs(monkeypatch, threads):
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+    for fails in (3, 999):
+        times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
+        with pytest.raises(RuntimeError, match="a compiled loop has failed"):
+            run_shares(count_up, (times, doer, fails), shares(1000, threads))
+        run_shares(count_up, (times, doer, -1), shares(1000, threads))
+        assert times[fails] == 2
+
+
+@starts_threads
+def test_threads_without_work_take_no_time(monkeypatch):
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+    times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
+    for _ in range(10):
+        run_shares(count_up, (times, doer, -1), shares(1000, 2))
+    begin = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - begin < 0.25
+
+
+@starts_threads
 def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypatch):
     from artus_env import Batch
 

@@ -400,8 +400,7 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
 
 
 def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypatch):
-    """Numba's threads, when they start, set OpenMP's number of threads: torch's too, and training was five times as
-    slow."""
+    """Training was five times as slow once."""
     threads = []
 
     def evaluate_with_threads(*arguments, **others):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from artus_env.engine.agents import View
 from artus_env.engine.bits import first_words, next_action
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow, jit
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import breaks_tie, random_bits
 from artus_env.engine.verbs import is_over, judge, mask_words, play, redeal, routine
@@ -61,7 +61,7 @@ class LookaheadAgent:
             scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), weight, view.definition.judge_deals,
             view.keys, actions,
         )  # fmt: skip
-        run_shares(lookahead, lookahead_shares, arguments, bounds)
+        run_shares(lookahead, arguments, bounds)
         return actions
 
 
@@ -106,7 +106,7 @@ def lookahead_one(t, games, legal, second, weight, deals, key):
     return chosen
 
 
-@jit
+@jit_shared
 def lookahead(tables, states, legal, scratch, words, weight, deals, keys, actions, low, high, share=0):
     """One action for each game: shape (n,), int64.
 
@@ -122,12 +122,3 @@ def lookahead(tables, states, legal, scratch, words, weight, deals, keys, action
         if actions[i] < 0:
             scratch[share, 0] = states[i]
             actions[i] = lookahead_one(t, scratch[share], legal[i], second, weight, deals, keys[i])
-
-
-@jit_parallel
-def lookahead_shares(tables, states, legal, scratch, words, weight, deals, keys, actions, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        lookahead(
-            tables, states, legal, scratch, words, weight, deals, keys, actions,
-            bounds[share], bounds[share + 1], np.int64(share),
-        )  # fmt: skip

@@ -11,7 +11,7 @@ import torch
 
 from artus_agents import saved
 from artus_agents.network import Network, Output, Shape
-from artus_agents.policy import SCALE, choose, choose_shares, outlook, outlook_shares
+from artus_agents.policy import SCALE, choose, outlook
 from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import View
 from artus_env.engine.definition import Definition
@@ -215,7 +215,7 @@ def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out
     """`outlook` of n games, by several threads (0: one a core) where that pays."""
     bounds = shares(len(states), threads_for(len(states), GAMES_PER_THREAD, threads))
     after = scratch(len(bounds) - 1, 1, states.dtype)
-    run_shares(outlook, outlook_shares, (tables, states, legal, after, out), bounds)
+    run_shares(outlook, (tables, states, legal, after, out), bounds)
 
 
 def draw_actions(
@@ -227,5 +227,5 @@ def draw_actions(
     actions, log_probs = np.empty(count, np.int64), np.empty(count, np.float32)
     bounds = shares(count, threads_for(count, GAMES_PER_THREAD, threads))
     arguments = (output.logits.numpy(), output.gates.numpy(), legal, out, bits, sample, actions, log_probs)
-    run_shares(choose, choose_shares, arguments, bounds)
+    run_shares(choose, arguments, bounds)
     return actions, log_probs

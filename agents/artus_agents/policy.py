@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.bits import next_action
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow, jit
 
 SCALE = np.float32(0.1)
 """Gates are per ten units: so they are about as large as what else a network says."""
 
 
-@jit
+@jit_shared
 def outlook(tables, states, legal, scratch, out, low, high, share=0):
     """Write the outlook of every legal action: shape (n, A, K), int8. Other actions' entries stay as they were.
 
@@ -29,12 +29,6 @@ def outlook(tables, states, legal, scratch, out, low, high, share=0):
     tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
     for i in range(low, high):
         verbs.outlook(tables[0], states[i], legal[i], scratch[share], out[i])
-
-
-@jit_parallel
-def outlook_shares(tables, states, legal, scratch, out, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        outlook(tables, states, legal, scratch, out, bounds[share], bounds[share + 1], np.int64(share))
 
 
 @jit
@@ -69,7 +63,7 @@ def softmax(values, count):
     return top + np.float32(math.log(total))
 
 
-@jit
+@jit_shared
 def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, high):
     """Actions for games low..high-1, drawn with the network's probabilities or the likeliest ones, and their
     log-probabilities.
@@ -109,9 +103,3 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, hig
                     best = j
         actions[i] = ids[best]
         log_probs[i] = math.log(values[best])
-
-
-@jit_parallel
-def choose_shares(logits, gates, legal, out, bits, sample, actions, log_probs, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        choose(logits, gates, legal, out, bits, sample, actions, log_probs, bounds[share], bounds[share + 1])

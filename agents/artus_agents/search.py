@@ -12,7 +12,6 @@ import re
 import time
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from artus_agents.tree import (
@@ -30,7 +29,8 @@ from artus_agents.tree import (
 )
 from artus_env.engine.agents import View
 from artus_env.engine.bits import first_words, is_in, is_subset, next_action, nth_action, size
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow, jit
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import below, random_bits
 from artus_env.engine.verbs import has_secrets, is_over, judge, mask_words, outcome, play, redeal, routine
@@ -138,7 +138,7 @@ class IsmctsAgent:
         arguments = (
             view.tables, states, view.legal_bits, view.keys, self.simulations, settings, memory, actions,
         )  # fmt: skip
-        run_shares(search, search_shares, arguments, bounds, kind=self.simulations)
+        run_shares(search, arguments, bounds, kind=self.simulations)
         return actions
 
     def consider(self, view: View) -> tuple[np.ndarray, np.ndarray]:
@@ -214,7 +214,7 @@ class IsmctsAgent:
 _PLAYOUT = 1 << 20  # numbers of a simulation's stream from here on are for quick moves, those below for the deal
 
 
-@jit
+@jit_shared
 def search(tables, states, legal, keys, simulations, settings, memory, actions, low, high, share=0):
     """One action for each game: shape (n,), int64. `memory` has a row for each share."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
@@ -225,15 +225,6 @@ def search(tables, states, legal, keys, simulations, settings, memory, actions, 
         if actions[i] < 0:
             simulate(t, states[i], keys[i], 0, simulations, settings, own)
             actions[i] = most_visited(Tree(own.nodes, own.edges, own.used))
-
-
-@jit_parallel
-def search_shares(tables, states, legal, keys, simulations, settings, memory, actions, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        search(
-            tables, states, legal, keys, simulations, settings, memory, actions,
-            bounds[share], bounds[share + 1], np.int64(share),
-        )  # fmt: skip
 
 
 @jit

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from artus_env.engine.agents import View
 from artus_env.engine.choosers import APPEALING, UNIFORM, most_appealing
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow
 from artus_env.engine.kernels import choose
 from artus_env.engine.workers import run_shares, shares, threads_for
 
@@ -27,7 +27,7 @@ class RandomAgent:
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
-        run_shares(uniform, uniform_shares, (view.tables, view.legal_bits, view.keys, actions), _bounds(len(view)))
+        run_shares(uniform, (view.tables, view.legal_bits, view.keys, actions), _bounds(len(view)))
         return actions
 
 
@@ -42,11 +42,11 @@ class GreedyAgent:
         """See `Agent.act`."""
         actions = np.empty(len(view), np.int64)
         arguments = (view.tables, view.known(), view.legal_bits, view.keys, actions)
-        run_shares(greedy, greedy_shares, arguments, _bounds(len(view)))
+        run_shares(greedy, arguments, _bounds(len(view)))
         return actions
 
 
-@jit
+@jit_shared
 def uniform(tables, legal, keys, actions, low, high):
     """A legal action for each game, each with the same chance: shape (n,), int64."""
     tables, legal = borrow(tables), borrow(legal)
@@ -54,21 +54,9 @@ def uniform(tables, legal, keys, actions, low, high):
         actions[i] = choose(tables[0], legal[i], keys[i])
 
 
-@jit_parallel
-def uniform_shares(tables, legal, keys, actions, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        uniform(tables, legal, keys, actions, bounds[share], bounds[share + 1])
-
-
-@jit
+@jit_shared
 def greedy(tables, states, legal, keys, actions, low, high):
     """The action with the most appeal for each game: shape (n,), int64."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     for i in range(low, high):
         actions[i] = most_appealing(tables[0], states[i], legal[i], keys[i])
-
-
-@jit_parallel
-def greedy_shares(tables, states, legal, keys, actions, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        greedy(tables, states, legal, keys, actions, bounds[share], bounds[share + 1])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from artus_env.engine import kernels
-from artus_env.engine.choosers import play_on, play_out, play_out_shares
+from artus_env.engine.choosers import play_on, play_out
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import IllegalMoveError, illegal_move
 from artus_env.engine.games import find_game
@@ -88,6 +88,7 @@ class Batch:
         self.num_players = num_players
         self.threads = threads or threads_for(num_games, GAMES_PER_THREAD)
         self._shares = shares(num_games, min(self.threads, num_games))
+        self._shares_of_choices = self._shares if num_games >= GAMES_TO_SHARE_CHOICES else shares(num_games, 1)
         self.autoreset = autoreset
         self.components = self.definition.box(components)
         self.reward_mode = reward
@@ -223,10 +224,7 @@ class Batch:
     def sample(self) -> np.ndarray:
         """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
         arguments = self.tables, self.legal_bits, self._keys, self._actions
-        if self.num_games < GAMES_TO_SHARE_CHOICES:
-            kernels.sample(*arguments, 0, self.num_games)
-        else:
-            run_shares(kernels.sample, kernels.sample_shares, arguments, self._shares)
+        run_shares(kernels.sample, arguments, self._shares_of_choices)
         return self._actions
 
     def step(self, actions: Any, which: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -266,7 +264,7 @@ class Batch:
             self.final_outcomes,
         )  # fmt: skip
         if games is None:
-            run_shares(kernels.step, kernels.step_shares, arguments, self._shares)
+            run_shares(kernels.step, arguments, self._shares)
         else:
             kernels.step_chosen(*arguments, games)
         return self.reward, self.done
@@ -295,7 +293,7 @@ class Batch:
             self.tables, self.states, choosers, keys, self._mode, self.legal_bits, self.reward, self.done,
             self.final_scores, self.final_outcomes, actions,
         )  # fmt: skip
-        run_shares(play_out, play_out_shares, arguments, self._shares)
+        run_shares(play_out, arguments, self._shares)
         self.refresh()
 
     def points(self) -> np.ndarray:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.bits import is_in, next_action
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow, jit
 from artus_env.engine.kernels import choose, move, write_mask
 from artus_env.engine.rng import breaks_tie, following, random_bits
 
@@ -104,7 +104,7 @@ def play_on(
         verbs.observe(t, g, seat, observation[i])
 
 
-@jit
+@jit_shared
 def play_out(
     tables, states, choosers, keys, mode, legal, reward, done, final_scores, final_outcomes, actions, low, high
 ):
@@ -130,14 +130,3 @@ def play_out(
             actions[k, i] = action
             over = move(t, g, action, mode, reward[i], final_scores[i], final_outcomes[i])
         done[i] = over
-
-
-@jit_parallel
-def play_out_shares(
-    tables, states, choosers, keys, mode, legal, reward, done, final_scores, final_outcomes, actions, bounds
-):
-    for share in numba.prange(len(bounds) - 1):
-        play_out(
-            tables, states, choosers, keys, mode, legal, reward, done, final_scores, final_outcomes, actions,
-            bounds[share], bounds[share + 1],
-        )  # fmt: skip

@@ -125,16 +125,17 @@ def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
     return cache_folder(function.__module__, module_of_tables(signature))
 
 
-def jit(function: Callable[..., Any], parallel: bool = False, forceinline: bool = False) -> Callable[..., Any]:
+def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[..., Any]:
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
     options: Any = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
-    compiled: Any = numba.njit(parallel=parallel, **options)(function)
+    compiled: Any = numba.njit(**options)(function)
     callee: Any = numba.njit(pipeline_class=callees.CalleeCompiler, **options)(function)
     if Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
         compiled._cache = KeptCode(function, partial(_folder_of, function))
         callee._cache = KeptCode(function, partial(_folder_of, function), callees.rebuild)
+    compiled.callee = callee
     # What compiled code asks the function that it finds in a module.
     compiled.get_call_template, compiled.get_overload = callee.get_call_template, callee.get_overload
     return cast(Callable[..., Any], compiled)
@@ -145,11 +146,6 @@ def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     itself. Calls with records and arrays are dear: one game became a sixth faster without those to one such function.
     """
     return jit(function, forceinline=True)
-
-
-def jit_parallel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like `jit`, for loops with `numba.prange`. Call them only through `workers.run_shares`."""
-    return jit(function, parallel=True)
 
 
 def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -5,12 +5,12 @@ All loops go over games `low..high-1`, so that threads can share a batch. Sets o
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.bits import first_words, is_in, next_action, nth_action, size, unpack64
-from artus_env.engine.jit import borrow, jit, jit_inlined, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow, jit, jit_inlined
 from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
@@ -107,7 +107,7 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
     return over
 
 
-@jit
+@jit_shared
 def step(
     tables, states, seeds, actions, mode, autoreset,
     player, observation, mask, legal, reward, done, final_scores, final_outcomes, low, high,
@@ -155,7 +155,7 @@ def step_chosen(
         )  # fmt: skip
 
 
-@jit
+@jit_shared
 def sample(tables, legal, keys, actions, low, high):
     """A uniformly drawn legal action for each game, -1 for a finished one. Each key moves on to its next number."""
     tables, legal = borrow(tables), borrow(legal)
@@ -219,28 +219,6 @@ def outcomes(tables, states, out, low, high):
     for i in range(low, high):
         for player in range(out.shape[1]):
             out[i, player] = verbs.outcome(tables[0], states[i], player)
-
-
-# --- shares of a batch in parallel; `bounds[k]..bounds[k + 1]` are the games of share k -----------------------------
-
-
-@jit_parallel
-def step_shares(
-    tables, states, seeds, actions, mode, autoreset,
-    player, observation, mask, legal, reward, done, final_scores, final_outcomes, bounds,
-):  # fmt: skip
-    for share in numba.prange(len(bounds) - 1):
-        step(
-            tables, states, seeds, actions, mode, autoreset,
-            player, observation, mask, legal, reward, done, final_scores, final_outcomes,
-            bounds[share], bounds[share + 1],
-        )  # fmt: skip
-
-
-@jit_parallel
-def sample_shares(tables, legal, keys, actions, bounds):
-    for share in numba.prange(len(bounds) - 1):
-        sample(tables, legal, keys, actions, bounds[share], bounds[share + 1])
 
 
 # --- one game: what `Game` runs, without the cost of filling a batch's buffers -------------------------------------

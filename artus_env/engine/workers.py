@@ -1,18 +1,18 @@
-"""Shares a compiled loop over a batch among threads, where that is safe and where it pays.
+"""Shares a compiled loop over a batch among threads, where that pays.
 
-Numba's threads spin for a moment between two loops, so that handing out work takes microseconds; Python's threads sleep
-and take tens of them to wake. The price is two dangers, met here: a forked child must not use the threads that its
-parent started (OpenMP ends the process), and not every layer bears calls from two Python threads at once. In both cases
-the calling thread does all the work itself; the results are the same.
+The threads are Python's. Between two loops they spin for a moment in compiled code, where Python doesn't know of them,
+so that handing out work takes less than a microsecond; then they sleep. A forked child starts threads of its own, and
+of two Python threads that want them at once one does all its work itself; the results are the same.
 
 Threads that wait for each other lose when the machine does other work, too: all of them wait for the one that another
 program keeps from its core, and if they spin meanwhile they keep it away themselves. So they spin for less than a
-millisecond (OpenMP's default is thirty times that), cores that a container's quota doesn't give aren't counted, and a
-loop that loses by being shared runs on one thread for a while.
+millisecond, cores that a container's quota doesn't give aren't counted, and a loop that loses by being shared runs on
+one thread for a while.
 """
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
 import threading
@@ -23,20 +23,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numba.core import config as numba_config
 
+from artus_env.engine import handover
+from artus_env.engine.handover import CACHE_LINE
+from artus_env.engine.jit import DISABLED
+
 config: Any = numba_config  # its attributes are made at run time
 
-CACHE_LINE = 64
-"""Bytes that a processor's cores hand to each other as one."""
-SPINS = "10000"
-"""How often one of OpenMP's threads looks whether work has come before it sleeps: less than a millisecond. Waking one
-takes several microseconds, a twentieth of a step of 1 024 games; a thread that spins keeps the others from their
-cores."""
 SPINS_OF_OTHERS = "300"
-"""The same in torch, whose OpenMP is its own: its loops are longer, and nothing sees to it that sharing them pays."""
+"""How often one of torch's threads looks whether work has come before it sleeps: its loops are longer than ours, and
+nothing sees to it that sharing them pays."""
+FAILURE = "a compiled loop has failed; most likely there is no memory left"
+LOOK_AGAIN = 100e-6
+"""Seconds until it is looked again whether the others have done their shares, when they aren't just about to."""
 CALLS_BETWEEN_MEASUREMENTS = 1024
 """Of one thread alone, which the gain from several is compared with."""
 LONG = 0.1
@@ -49,35 +50,9 @@ PAUSE = 50
 LONGEST_PAUSE = 3.0
 """Seconds; more would be lost by not noticing that the neighbours have gone."""
 
-_lock = threading.Lock()
-_forked = False
-
-
-def _in_child() -> None:
-    global _forked, _lock
-    _forked = True
-    _lock = threading.Lock()  # the parent's may be held by a thread that doesn't exist here
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_child)
-
-# Read by each copy of GNU's OpenMP when it is loaded: by torch's when that is imported, by Numba's in `_load_openmp`.
-_spins_are_ours = not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys()
-if _spins_are_ours:
+# Read by torch's OpenMP when it is loaded: a default of its own would be thirty times as much.
+if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = SPINS_OF_OTHERS
-
-
-@cache
-def _load_openmp() -> None:
-    """Start Numba's threads: they read now how often they are to spin."""
-    if _spins_are_ours:
-        os.environ["GOMP_SPINCOUNT"] = SPINS
-    try:
-        numba.get_num_threads()
-    finally:
-        if _spins_are_ours:
-            os.environ["GOMP_SPINCOUNT"] = SPINS_OF_OTHERS
 
 
 def available_cores() -> int:
@@ -203,41 +178,137 @@ class Pace:
 _paces: defaultdict[Hashable, Pace] = defaultdict(Pace)
 
 
-def run_shares(
-    loop: Callable[..., Any],
-    parallel_loop: Callable[..., Any],
-    arguments: tuple[Any, ...],
-    bounds: np.ndarray,
-    kind: Hashable = None,
-) -> None:
+class Crew:
+    """The threads of a process that do shares of loops, for one caller at a time."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._post = handover.new_post(config.NUMBA_NUM_THREADS)
+        self._shares = 0
+        self._arguments: tuple[Any, ...] | None = None  # of the loop that runs: they must not go away
+        self._workers: list[tuple[threading.Thread, threading.Lock]] = []
+
+    def run(self, run: Callable[..., bool], arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
+        """Do all shares of a loop; `run` is that of `handover.jit_shared`. Who calls holds the lock.
+
+        Raises:
+            RuntimeError: If a share has ended with an error.
+        """
+        self._finish()  # an interrupt may have come while the last loop ran
+        self._arguments, self._shares = arguments, len(bounds) - 1
+        self._post[handover.DONE] = self._shares  # until the loop begins
+        self._wake(min(self._shares, config.NUMBA_NUM_THREADS) - 1)
+        try:
+            run(self._post, bounds, True, *arguments)
+        finally:
+            self._finish()
+        if self._post[handover.FAILED]:
+            raise RuntimeError(FAILURE)
+
+    def _finish(self) -> None:
+        """Wait until the threads have done their shares, whatever comes."""
+        interrupt: BaseException | None = None
+        while self._post[handover.DONE] != self._shares:
+            try:
+                time.sleep(LOOK_AGAIN)
+            except BaseException as error:  # KeyboardInterrupt, or what another signal's handler raises
+                interrupt = error
+        self._arguments = None
+        if interrupt:
+            raise interrupt
+
+    def _wake(self, count: int) -> None:
+        while len(self._workers) < count:
+            self._start()
+        for number in range(count):
+            self._wake_one(number)
+
+    def _wake_one(self, number: int) -> None:
+        sleeps = handover.sleeps(number)
+        if self._post[sleeps]:
+            self._post[sleeps] = 0
+            self._workers[number][1].release()
+
+    def _start(self) -> None:
+        number, bell = len(self._workers), threading.Lock()
+        handover.serve(handover.closed_post(), 0)  # compiled here, so that two threads never compile at once
+        bell.acquire()
+        thread = threading.Thread(
+            target=_work, args=(self._post, handover.sleeps(number), bell), name=f"artus-{number}", daemon=True
+        )
+        self._workers.append((thread, bell))
+        thread.start()
+
+    def end(self) -> None:
+        """Let the threads end, and wait for them: Python must not vanish under them."""
+        handover.close(self._post)
+        for number, (thread, _) in enumerate(self._workers):
+            while thread.is_alive():
+                self._wake_one(number)
+                thread.join(LOOK_AGAIN)
+
+
+def _work(post: np.ndarray, sleeps: int, bell: threading.Lock) -> None:
+    """What a thread does all its life."""
+    while handover.serve(post, sleeps):
+        bell.acquire()
+
+
+_crew = Crew()
+_posts: list[np.ndarray] = []  # for loops on one thread, each for one at a time
+
+
+@atexit.register
+def _end() -> None:
+    if _crew.lock.acquire(timeout=1.0):  # else a thread is at work that Python doesn't wait for
+        _crew.end()
+
+
+def _in_child() -> None:
+    global _crew
+    _crew = Crew()  # the parent's threads don't exist here
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
+def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray, kind: Hashable = None) -> None:
     """Run `loop(*arguments, low, high)` over all shares, in parallel where that is possible and pays.
 
     Args:
-        loop: Runs the games `low..high-1`.
-        parallel_loop: `parallel_loop(*arguments, bounds)` does the same for all shares, each on a thread.
-        arguments: Of both.
+        loop: Runs the games `low..high-1`; a `handover.jit_shared`.
+        arguments: Of all shares.
         bounds: See `shares`.
         kind: Tells apart calls of one loop whose games take differently long.
     """
-    threads, games = min(len(bounds) - 1, config.NUMBA_NUM_THREADS), int(bounds[-1])
-    if threads == 1 or _forked or games == 0:
+    games = int(bounds[-1])
+    if DISABLED:
         loop(*arguments, 0, games)
         return
-    pace = _paces[loop, games.bit_length(), kind]
-    if pace.pays(games) and _lock.acquire(blocking=False):
-        _load_openmp()
-        previous = numba.get_num_threads()
+    if min(len(bounds) - 1, config.NUMBA_NUM_THREADS) == 1 or games == 0:
+        _run_alone(loop, arguments, bounds if len(bounds) == 2 else bounds[[0, -1]])
+        return
+    pace, crew = _paces[loop, games.bit_length(), kind], _crew
+    if pace.pays(games) and crew.lock.acquire(blocking=False):
         start = time.perf_counter()
         try:
-            if threads != previous:
-                numba.set_num_threads(threads)
-            parallel_loop(*arguments, bounds)
+            crew.run(loop.run, arguments, bounds)  # type: ignore[attr-defined]
         finally:
-            if threads != previous:
-                numba.set_num_threads(previous)
-            _lock.release()
+            crew.lock.release()
         pace.ran_shared(games, time.perf_counter() - start)
     else:
         start = time.thread_time()
-        loop(*arguments, 0, games)
+        _run_alone(loop, arguments, bounds[[0, -1]])
         pace.ran_alone(games, time.thread_time() - start)
+
+
+def _run_alone(loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
+    try:
+        post = _posts.pop()
+    except IndexError:
+        post = handover.new_post(0)
+    went_well = loop.run(post, bounds, False, *arguments)
+    _posts.append(post)
+    if not went_well:
+        raise RuntimeError(FAILURE)

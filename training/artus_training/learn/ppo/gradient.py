@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import torch
 
 from artus_agents.policy import SCALE, legal_logits, softmax
-from artus_env.engine.jit import borrow, jit, jit_parallel
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow
 
 
 class Choices(NamedTuple):
@@ -42,7 +42,7 @@ class Policy(NamedTuple):
     """shape (B, K), float32; K is 0 without outlook."""
 
 
-@jit
+@jit_shared
 def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient, sums, low, high, share=0):
     """Write the gradient of the loss, and add to `sums`: entropy, KL divergence, clipped decisions.
 
@@ -95,15 +95,6 @@ def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient
             by_logits[i, ids[j]] = slope
             for k in range(by_gates.shape[1]):
                 by_gates[i, k] += SCALE * slope * outlook[row, ids[j], k]
-
-
-@jit_parallel
-def policy_gradient_shares(policy, rows, choices, count, clip, entropy_weight, gradient, sums, bounds):
-    """`policy_gradient` of all shares, each on a thread."""
-    for share in numba.prange(len(bounds) - 1):
-        policy_gradient(
-            policy, rows, choices, count, clip, entropy_weight, gradient, sums, bounds[share], bounds[share + 1], share
-        )
 
 
 def policy_gradient_torch(

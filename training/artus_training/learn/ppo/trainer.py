@@ -26,7 +26,6 @@ from artus_training.learn.ppo.gradient import (
     Choices,
     Policy,
     policy_gradient,
-    policy_gradient_shares,
     policy_gradient_torch,
 )
 from artus_training.learn.ppo.ranks import ALONE, Ranks
@@ -180,7 +179,7 @@ class Trainer:
             OpponentError: If an opponent gives all its games up.
         """
         s = self.settings
-        torch.set_num_threads(self.threads)  # torch shares OpenMP's setting with Numba, which changes it at its start
+        torch.set_num_threads(self.threads)  # an agent of somebody's own may have changed it
         if s.final_reward and self.part >= s.final_part:
             for of in self.variants:
                 of.batch.reward_mode = s.final_reward
@@ -346,7 +345,7 @@ class Trainer:
             Policy(*(part.numpy() for part in policy)), rows.numpy(), arrays, count, self.settings.clip,
             self.settings.entropy, Policy(*(part.numpy() for part in gradient)), sums,
         )  # fmt: skip
-        run_shares(policy_gradient, policy_gradient_shares, arguments, bounds)
+        run_shares(policy_gradient, arguments, bounds)
         return sums.sum(axis=0)[:3]
 
     def _autocast(self) -> torch.autocast:

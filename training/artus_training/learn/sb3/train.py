@@ -265,7 +265,7 @@ class TrainingCallback(BaseCallback):
 
     def _on_rollout_start(self) -> None:
         self._end_round()
-        torch.set_num_threads(self.run.settings.threads)  # here, as Numba's threads change it for torch when they start
+        torch.set_num_threads(self.run.settings.threads)  # an evaluation may have changed it
         self.round_start = time.monotonic()
 
     def _on_step(self) -> bool:

@@ -1,0 +1,223 @@
+"""How a compiled loop over a batch is handed to threads: shares of it lie open, and whoever is free takes the next one.
+
+The thread that has the work opens it and takes shares itself until none is left. A thread that is late finds nothing to
+do and costs nothing; nobody waits but for shares that somebody is at. There is one machine code of a loop, which one
+thread and several threads run.
+
+A *post* is an array of words (int64) through which threads work together on one loop at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from artus_env.engine.atomics import WORD, fetch_add, load, pause, store, word_pointer
+from artus_env.engine.jit import DISABLED, compile_as, jit
+
+CACHE_LINE = 64
+"""Bytes that a processor's cores hand to each other as one."""
+_LINE = CACHE_LINE // 8
+OPEN, DONE, FAILED, JOB = 0, _LINE, 2 * _LINE, 3 * _LINE
+"""Words of a post: shares of the job that is open (how many there are times `_SHARES`, and how many of them are taken);
+how many are done; whether one has ended with an error; behind that the job: its code, bounds of shares, arguments."""
+JOB_WORDS = 1024
+POST_WORDS = JOB + JOB_WORDS
+"""Behind them for each thread whether it sleeps, a cache line apart."""
+_SHARES = 1 << 32
+_CLOSED = -1 << 40
+SPINS = 5000
+"""How often a thread looks whether work has come before it sleeps: less than a millisecond. To wake one takes tens of
+microseconds, half a step of 1 024 games; a thread that spins keeps others from their cores."""
+
+
+def sleeps(worker: int) -> int:
+    """The word of a post that says whether a thread sleeps."""
+    return POST_WORDS + worker * _LINE
+
+
+def new_post(workers: int) -> np.ndarray:
+    """A post for so many threads beside the one that brings the work: shape (words,), int64."""
+    return np.zeros(POST_WORDS + workers * _LINE, np.int64)
+
+
+@jit
+def take_shares(post):
+    """Do shares of the open job until none is left."""
+    while True:
+        claim = fetch_add(post, OPEN, 1)
+        share, count = claim % _SHARES, claim // _SHARES
+        if share >= count:
+            return
+        if call_job(post, share):
+            store(post, FAILED, 1)
+        fetch_add(post, DONE, 1)
+
+
+@jit
+def is_done(post, count, spins):
+    """Whether all shares are done, at once or soon."""
+    for _ in range(spins):
+        if load(post, DONE) == count:
+            return True
+        pause()
+    return False
+
+
+@jit
+def run_job(post, count):
+    """Do all shares of a job together with whoever looks at this post. Returns whether all are done, soon."""
+    store(post, DONE, 0)
+    store(post, FAILED, 0)
+    store(post, OPEN, count * _SHARES)
+    take_shares(post)
+    return is_done(post, count, SPINS)
+
+
+@jit
+def serve(post, word):
+    """Do shares of all jobs that come to a post, until none has come for a while. Returns whether there may come more;
+    `word` says then that this thread sleeps."""
+    spun = 0
+    while spun < SPINS:
+        state = load(post, OPEN)
+        if state < 0:
+            return False
+        if state % _SHARES < state // _SHARES:
+            take_shares(post)
+            spun = 0
+        pause()
+        spun += 1
+    store(post, word, 1)
+    return True
+
+
+def close(post: np.ndarray) -> None:
+    """Tell the threads that serve a post to end."""
+    post[OPEN] = _CLOSED
+
+
+def closed_post() -> np.ndarray:
+    """A post that nobody serves for long."""
+    post = new_post(0)
+    close(post)
+    return post
+
+
+# --- jobs: a loop, its arguments and bounds, in words of a post -----------------------------------------------------
+
+
+def put_job(loop: Any, post: np.ndarray, bounds: np.ndarray, arguments: tuple[Any, ...]) -> None:
+    """Write a job to a post."""
+    raise NotImplementedError
+
+
+def call_job(post: np.ndarray, share: int) -> int:
+    """Do one share of the job of a post. Returns 0, or something else if it ended with an error."""
+    raise NotImplementedError
+
+
+_RUN = """
+def {name}(post, bounds, together, {arguments}):
+    put_job(loop, post, bounds, ({arguments},))
+    if together:
+        return run_job(post, len(bounds) - 1)
+    return call_job(post, 0) == 0
+"""
+"""For each loop with its own arguments: Numba takes microseconds to look at a tuple of them that Python hands in."""
+
+
+def jit_shared(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Like `jit`, for a loop `function(*arguments, low, high)` that `workers.run_shares` runs. A last argument `share`
+    that it may have is the number of the share.
+
+    Its attribute `run` is compiled instead of it when Python runs it: `run(post, bounds, together, *arguments)`. With
+    `together` that does all shares with those who serve the post, and returns whether all are done. Otherwise it does
+    the first share, the post is nobody else's, and it returns whether that went well.
+    """
+    compiled: Any = jit(function)
+    if DISABLED:
+        return function
+    made = {**globals(), "loop": compiled}
+    names = _arguments(function)[:-2]
+    source = _RUN.format(name=function.__name__, arguments=", ".join(names))
+    exec(compile(source, function.__code__.co_filename, "exec"), made)  # the file: it is kept as long as the loop is
+    run = made[function.__name__]
+    run.__module__, run.__qualname__ = function.__module__, f"{function.__qualname__}.run"
+    compiled.run = jit(run)
+    return cast(Callable[..., Any], compiled)
+
+
+def _arguments(function: Callable[..., Any]) -> list[str]:
+    """Names of a loop's arguments, without `share`."""
+    code = function.__code__
+    return [name for name in code.co_varnames[: code.co_argcount] if name != "share"]
+
+
+_JOB = ir.FunctionType(ir.IntType(32), [WORD.as_pointer(), WORD])
+
+
+def _typing_of_put(loop: Any, post: Any, bounds: Any, arguments: Any) -> Any:
+    loop.dispatcher.callee.compile(_types_of_share(loop, arguments))
+    return types.void(loop, post, bounds, arguments)
+
+
+def _types_of_share(loop: Any, arguments: Any) -> tuple[Any, ...]:
+    numbers = loop.dispatcher.py_func.__code__.co_argcount - len(arguments)
+    return (*arguments.types, *[types.int64] * numbers)
+
+
+def _put_job(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    """Write the address of a function that reads the arguments from the post, and the arguments, each to a word."""
+    loop, post, *held = signature.args
+    packer = context.get_arg_packer(held)
+    flat = packer.as_arguments(builder, values[2:])
+    if len(flat) >= JOB_WORDS:
+        raise ValueError(f"the arguments of {loop.dispatcher} take {len(flat)} words, {JOB_WORDS} at most")
+    first = word_pointer(context, builder, post, values[1], WORD(JOB))
+    job = ir.Function(builder.module, _JOB, builder.module.get_unique_name("job"))
+    job.linkage = "internal"
+    builder.store(builder.ptrtoint(job, WORD), first)
+    for place, value in enumerate(flat, 1):
+        builder.store(value, _at(builder, first, place, value.type))
+    _define_job(context, job, loop, packer, [value.type for value in flat], held)
+    return context.get_dummy_value()
+
+
+def _at(builder: Any, first: Any, place: int, kind: ir.Type) -> Any:
+    return builder.bitcast(builder.gep(first, [WORD(place)]), kind.as_pointer())
+
+
+def _define_job(context: Any, job: Any, loop: Any, packer: Any, kinds: list[ir.Type], held: list[Any]) -> None:
+    builder = ir.IRBuilder(job.append_basic_block())
+    first, share = job.args
+    flat = [builder.load(_at(builder, first, place, kind)) for place, kind in enumerate(kinds, 1)]
+    bounds, arguments = packer.from_arguments(builder, tuple(flat))
+    array = context.make_array(held[0])(context, builder, bounds)
+    low = builder.gep(array.data, [share])
+    high = builder.gep(low, [WORD(1)])
+    parts = [builder.extract_value(arguments, i) for i in range(len(held[1]))]
+    typed = _types_of_share(loop, held[1])
+    given = [*parts, builder.load(low), builder.load(high), share][: len(typed)]
+    result = loop.dispatcher.callee.overloads[typed]
+    context.active_code_library.add_linking_library(result.library)
+    status, _ = context.call_internal_no_propagate(builder, result.fndesc, result.signature, given)
+    builder.ret(builder.zext(status.is_error, ir.IntType(32)))
+
+
+def _typing_of_call(post: Any, share: Any) -> Any:
+    return types.int32(post, types.int64)
+
+
+def _call_job(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    first = word_pointer(context, builder, signature.args[0], values[0], WORD(JOB))
+    job = builder.inttoptr(builder.load(first), _JOB.as_pointer())
+    return builder.call(job, [first, values[1]])
+
+
+compile_as(put_job, _typing_of_put, _put_job)
+compile_as(call_job, _typing_of_call, _call_job)
