@@ -1,8 +1,9 @@
-"""What compiled code calls is optimised for its callers, and turned into machine code with them only.
+"""What compiled code calls is made small for its callers, and turned into machine code with them only.
 
-Numba makes every function complete before another one may call it, with machine code and wrappers for Python and C, and
-then builds it into its callers all the same: a third of the time until the first move. A function that Python calls is
-compiled as ever. Callees that weren't optimised by themselves would save little more, and make slower callers.
+Numba makes every function complete before another one may call it, optimised to the end, with machine code and wrappers
+for Python and C, and then builds it into its callers all the same: almost half of the time until the first move. A
+function that Python calls is compiled as ever. Callees that weren't optimised at all would save nothing more: each of
+their callers had to do it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,12 @@ from numba.core.compiler import Compiler, CompileResult
 
 class CalleeLibrary(JITCodeLibrary):
     """The code of a function and of all that it calls, as far as its callers need it."""
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager(
+            opt=0, loop_vectorize=False, slp_vectorize=False, cost="cheap"
+        )
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
