@@ -196,11 +196,9 @@ class Batch:
 
     def refresh(self, which: Any = None) -> None:
         """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
-        arguments = self.tables, self.states, self.player, self.observation, self.mask, self.legal_bits
-        if which is None:
-            self._run(kernels.look, *arguments)
-        else:
-            kernels.look_chosen(*arguments, self._chosen(which))
+        kernels.look(
+            self.tables, self.states, self.player, self.observation, self.mask, self.legal_bits, self._chosen(which)
+        )
 
     def observe(self, players: Any, which: Any = None) -> np.ndarray:
         """What any player sees, to move or not: shape (N, F), int8, a fresh array.

@@ -36,25 +36,19 @@ def write_mask(legal, mask):
 
 
 @jit
-def look(tables, states, player, observation, mask, legal, low, high):
-    """Write who is to move in each game, what they see and what they may do."""
+def look(tables, states, player, observation, mask, legal, which):
+    """Write who is to move in the games `which`, what they see and what they may do: shape (n,), int64."""
     tables, states, legal, mask, observation = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation),
     )  # fmt: skip
     t = tables[0]
-    for i in range(low, high):
+    for k in range(len(which)):
+        i = which[k]
         g = states[i]
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
         verbs.observe(t, g, np.int64(g["player"]), observation[i])
-
-
-@jit
-def look_chosen(tables, states, player, observation, mask, legal, which):
-    """`look` for the games `which` alone: shape (n,), int64."""
-    for k in range(len(which)):
-        look(tables, states, player, observation, mask, legal, which[k], which[k] + 1)
 
 
 @jit
