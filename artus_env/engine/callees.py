@@ -1,9 +1,9 @@
 """What compiled code calls is made small for its callers, and turned into machine code with them only.
 
 Numba makes every function complete before another one may call it, optimised to the end, with machine code and wrappers
-for Python and C, and then builds it into its callers all the same: almost half of the time until the first move. A
-function that Python calls is compiled as ever. Callees that weren't optimised at all would save nothing more: each of
-their callers had to do it.
+for Python and C, and then builds it into its callers all the same: much of the time until the first move. A function
+that Python calls is compiled as ever. Callees that are optimised still less save nothing that could be measured: their
+callers have to do it.
 """
 
 from __future__ import annotations
