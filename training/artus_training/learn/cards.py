@@ -33,6 +33,7 @@ def card(
     ranks: int = 1,
     bfloat16: bool = False,
     changes: Sequence[dict[str, Any]] = (),
+    start: str = "",
     packages: Sequence[str] = PACKAGES,
 ) -> dict[str, Any]:
     """The card of an agent, as JSON knows it.
@@ -50,6 +51,7 @@ def card(
         bfloat16: Whether the network computed in it.
         changes: Settings that were changed on the way: `steps` at the time, and `settings` with a pair of values for
             each.
+        start: Hash of the weights that the training began with (see `start.Start`); empty: they were drawn.
         packages: Those whose versions matter.
     """
     return {
@@ -73,6 +75,7 @@ def card(
         "settings": {name: value for name, value in settings.items() if name not in WHERE},
         "changes": list(changes),
         "curve": list(curve),
+        **({"start": start} if start else {}),
     }  # fmt: skip
 
 

@@ -48,6 +48,9 @@ class PpoSettings:
     """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the
     same name with a number."""
 
+    start: str | None = None
+    """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
+    network must have the same sizes. None: weights are drawn."""
     reward: str = POINTS
     """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
     ones at once and learns faster than `win`."""

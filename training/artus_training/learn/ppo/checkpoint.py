@@ -46,6 +46,8 @@ class Progress:
     """Processes that shared the training."""
     curve: list[Point] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
+    start: str = ""
+    """See `Trainer.start`."""
 
 
 def save(trainer: Trainer) -> None:
@@ -69,7 +71,7 @@ def save(trainer: Trainer) -> None:
         settings_to_dict(trainer.settings), trainer.steps, trainer.updates, trainer.seconds, len(trainer.pool),
         trainer.ranks.size,
     )  # fmt: skip
-    said = vars(about) | {"curve": trainer.curve, "changes": trainer.changes}
+    said = vars(about) | {"curve": trainer.curve, "changes": trainer.changes, "start": trainer.start}
     save_checkpoint(trainer.settings.checkpoint, said, tensors)
 
 
@@ -101,6 +103,7 @@ def load(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
         raise CheckpointError(f"{s.checkpoint} doesn't fit: {' '.join(str(error).split())}") from error
     trainer.steps, trainer.updates, trainer.seconds = about.steps, about.updates, about.seconds
     trainer.curve, trainer.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
+    trainer.start = about.start
     if "ranks" in changed and ranks.first:
         print(
             f"{s.checkpoint} goes on with {counted(ranks.size, 'rank')} instead of {about.ranks}: network, optimizer, "

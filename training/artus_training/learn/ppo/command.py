@@ -29,6 +29,7 @@ from artus_training.learn.ppo.train import train, train_all
 from artus_training.learn.ppo.trainer import PROGRAM
 from artus_training.learn.runs import stopped_in_one_line
 from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
+from artus_training.learn.start import find_start
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
@@ -104,6 +105,7 @@ def settings_for(arguments: list[str], ranks: int) -> Settings:
     try:
         settings = parse(arguments)
         settings.check(ranks)
+        find_start(settings, settings.shape(settings.outlook))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     if not settings.resume and not settings.preset:

@@ -29,7 +29,7 @@ from artus_training.learn.settings import (
 
 PAST = "past"
 """The opponent that stands for the pool of earlier selves."""
-FIXED = ("game", "rules", "num_players", "also", "seed", "hidden", "outlook", "num_games")
+FIXED = ("game", "rules", "num_players", "also", "seed", "hidden", "outlook", "num_games", "start")
 """Settings that a resumed run can't change: network and games were made with them."""
 ANY_GAME = Path(__file__).parent / "any-game.toml"
 """The preset of variants that have none of their own."""

@@ -6,6 +6,7 @@ import ctypes
 import itertools
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ from artus_training.learn.ppo.seating import LEARNER, seat_opponents
 from artus_training.learn.ppo.settings import PAST, Settings, preset
 from artus_training.learn.runs import keep_agent
 from artus_training.learn.settings import settings_to_dict
+from artus_training.learn.start import find_start
 
 PROGRAM = "artus train"
 GROUP = 16
@@ -118,6 +120,11 @@ class Trainer:
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
         shape, scale = s.shape(s.outlook), s.definition.observation_scale(s.definition.standard)
         self.network = Network(shape, scale, s.definition.outlook_gates).to(self.device)
+        self.start = ""
+        """Hash of the weights that the training began with; empty: they were drawn."""
+        if start := ranks.from_first(partial(find_start, s, shape)):
+            self.network.load_state_dict(start.weights)
+            self.start = start.hash
         ranks.copy_first(self.network.parameters())
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
         self.begin_games()
@@ -377,6 +384,7 @@ class Trainer:
             command=command(self.ranks.program(PROGRAM), s, preset(s.rules, s.num_players, game=s.game)),
             steps=self.steps, seconds=self.seconds, curve=self.curve, strength=strength, bfloat16=self.bfloat16,
             threads=self.threads, ranks=self.ranks.size, changes=self.changes,
+            start=self.start,
         )  # fmt: skip
         keep_agent(s.agent, self.steps)
         save_agent(s.agent, self.network, about, torch.bfloat16 if self.bfloat16 else torch.float32)

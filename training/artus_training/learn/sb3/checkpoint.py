@@ -38,6 +38,8 @@ class Progress:
     """Number of earlier versions in the pool."""
     curve: list[Point] = field(default_factory=list)
     changes: list[dict[str, Any]] = field(default_factory=list)
+    start: str = ""
+    """See `Run.start`."""
 
 
 def save_checkpoint(

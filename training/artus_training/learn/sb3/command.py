@@ -18,6 +18,7 @@ from artus_training.learn.sb3.checkpoint import Progress
 from artus_training.learn.sb3.settings import Settings
 from artus_training.learn.sb3.train import PROGRAM, train
 from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
+from artus_training.learn.start import find_start
 from artus_training.options import read_options
 from artus_training.usage import UsageError
 
@@ -45,6 +46,7 @@ def main(arguments: list[str]) -> int:
     try:
         settings = parse(arguments)
         settings.check()
+        find_start(settings, settings.shape(outlook=False))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     with stopped_in_one_line():

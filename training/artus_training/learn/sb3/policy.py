@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,3 +125,17 @@ def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Netwo
     weights["head.bias"][count : count + num_players] = shares * value["bias"]
     network.load_state_dict(weights, assign=True)
     return network
+
+
+def begin_with(model: MaskablePPO, weights: Mapping[str, torch.Tensor]) -> None:
+    """Give the policy the weights of a network of this project without outlook (see `start.Start`), as `to_network`
+    gives them back; of its values that for the player to move."""
+    features, actions = model.policy.features_extractor, model.policy.action_net
+    assert isinstance(features, ScaledMlp)
+    assert isinstance(actions, nn.Linear)
+    trunk = {part: weights[f"trunk.{part}"].clone() for part in features.trunk.state_dict()}
+    trunk["0.weight"] /= features.scale
+    features.trunk.load_state_dict(trunk)
+    count = actions.out_features
+    for layer, rows in ((actions, slice(count)), (model.policy.value_net, slice(count, count + 1))):
+        layer.load_state_dict({part: weights[f"head.{part}"][rows] for part in ("weight", "bias")})

@@ -14,7 +14,7 @@ from artus_training.learn.settings import MOST_THREADS, PpoSettings, check_memor
 
 SELF = "self"
 """The opponent that stands for the pool of earlier versions of the learner."""
-FIXED = ("game", "rules", "num_players", "seed", "hidden")
+FIXED = ("game", "rules", "num_players", "seed", "hidden", "start")
 """Settings that a resumed run can't change."""
 
 

@@ -23,10 +23,11 @@ from artus_training.learn.checkpoints import CheckpointError, read_archive
 from artus_training.learn.opponents import OpponentError, end_round
 from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps
 from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
-from artus_training.learn.sb3.policy import MaskedPolicy, ScaledMlp, to_network
+from artus_training.learn.sb3.policy import MaskedPolicy, ScaledMlp, begin_with, to_network
 from artus_training.learn.sb3.settings import FIXED, Settings
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
+from artus_training.learn.start import Start, find_start
 from artus_training.progress import interrupt_as_flag, progress_bar
 
 PROGRAM = "artus train-sb3"
@@ -46,6 +47,8 @@ class Run:
     """What evaluations came to (see `cards.point`)."""
     changes: list[dict[str, Any]] = field(default_factory=list)
     """Settings that were changed on the way (see `cards.card`)."""
+    start: str = ""
+    """Hash of the weights that the training began with; empty: they were drawn."""
 
     @property
     def env(self) -> SelfPlayVecEnv:
@@ -69,7 +72,7 @@ class Run:
         return card(
             s.game, [(s.rules, s.num_players)], command=command(PROGRAM, s, Settings()), settings=settings_to_dict(s),
             steps=self.steps, seconds=self.seconds, threads=s.threads, curve=self.curve, strength=strength,
-            changes=self.changes, packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
+            changes=self.changes, start=self.start, packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
         )  # fmt: skip
 
     def evaluate(self, games: int) -> list[Evaluation]:
@@ -96,7 +99,7 @@ class Run:
         about = {
             "settings": settings_to_dict(self.settings), "steps": self.steps, "seconds": self.seconds,
             "curve": self.curve,
-            "changes": self.changes,
+            "changes": self.changes, "start": self.start,
         }  # fmt: skip
         save_checkpoint(self.settings.checkpoint, self.model, about, self.env.snapshots())
 
@@ -119,6 +122,7 @@ class Run:
         about, snapshots = load_checkpoint(s.checkpoint, self.model, self.network())
         self.steps, self.seconds = about.steps, about.seconds
         self.curve, self.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
+        self.start = about.start
         if changed:
             self.changes.append({"steps": self.steps, "settings": changed})
         self.env.set_snapshots(snapshots)
@@ -130,8 +134,13 @@ class Run:
         save_agent(self.settings.agent, self.network(), self.card(strength))
 
 
-def make_model(settings: Settings) -> MaskablePPO:
-    """A model with its environment, not trained yet; the pool holds one snapshot of it."""
+def make_model(settings: Settings, start: Start | None = None) -> MaskablePPO:
+    """A model with its environment, not trained yet; the pool holds one snapshot of it.
+
+    Args:
+        settings: Of the training.
+        start: The weights that it begins with; None: they are drawn.
+    """
     definition = settings.definition
     scale = definition.observation_scale(definition.standard)
     env = SelfPlayVecEnv(
@@ -171,6 +180,8 @@ def make_model(settings: Settings) -> MaskablePPO:
         seed=settings.seed,
         device="cpu",  # networks of this size gain nothing from a GPU: the time goes into many small steps
     )
+    if start:
+        begin_with(model, start.weights)
     env.add_snapshot(Run(settings, model).snapshot())
     return model
 
@@ -190,7 +201,8 @@ def train(settings: Settings) -> bool:
     """
     settings.check()
     with alone_in_run(settings.folder):
-        run = Run(settings, make_model(settings))
+        start = find_start(settings, settings.shape(outlook=False))
+        run = Run(settings, make_model(settings, start), start=start.hash if start else "")
         with interrupt_as_flag() as interrupted:
             if settings.resume:
                 run.load()

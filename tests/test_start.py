@@ -1,0 +1,178 @@
+"""Trainings that go on from saved weights: `--start`."""
+
+import dataclasses
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from artus_agents.neural import infer, trained
+from artus_agents.saved import load_agent, read_card
+from artus_env import Batch
+from artus_env.engine.games import find_game, game_names
+from artus_training.cli import main
+from artus_training.learn.ppo.checkpoint import save
+from artus_training.learn.ppo.command import parse
+from artus_training.learn.ppo.settings import Settings
+from artus_training.learn.ppo.train import train
+from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.sb3.settings import Settings as Sb3Settings
+from artus_training.learn.sb3.train import Run, make_model
+from artus_training.learn.sb3.train import train as train_sb3
+from artus_training.learn.start import find_start
+
+torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
+
+TINY = {
+    "num_games": 64, "num_steps": 16, "batch_size": 256, "threads": 1, "final_games": 0, "evaluate_every": 0,
+    "steps": 2 * 64 * 16,
+}  # fmt: skip
+TINY_SB3 = {"num_envs": 8, "num_steps": 16, "batch_size": 64, "steps": 256, "games": 0, "opponents": ("self=1.0",)}
+WITH_TRAINED = [
+    (name, rules) for name in game_names() if find_game(name).trained is not None for rules in find_game(name).rules
+]
+
+
+def weights_equal(ours, theirs):
+    return all(torch.equal(part, theirs[name]) for name, part in ours.items())
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    """A small agent, and its settings."""
+    settings = Settings(**TINY, hidden=(32,), seed=5, runs=tmp_path_factory.mktemp("saved"))
+    assert train(settings)
+    return settings
+
+
+@pytest.mark.parametrize(("game", "rules"), WITH_TRAINED)
+def test_a_training_of_any_game_begins_with_the_agent_that_comes_with_it(tmp_path, game, rules):
+    network, card = trained(rules, 2, game)
+    settings = Settings(
+        **TINY, game=game, rules=rules, hidden=network.shape.hidden, start="ppo", runs=tmp_path,
+        opponents=("past=0.5",), pool_size=1,
+    )  # fmt: skip
+    trainer = Trainer(settings)
+    assert weights_equal(trainer.network.state_dict(), network.state_dict())
+    assert weights_equal(trainer.pool[0], network.state_dict())
+    assert not trainer.optimizer.state
+    assert trainer.start == card["weights"]
+    trainer.collect()
+    trainer.update()
+    assert not weights_equal(trainer.network.state_dict(), network.state_dict())
+    assert weights_equal(trained(rules, 2, game)[0].state_dict(), network.state_dict())
+    assert weights_equal(trainer.pool[0], network.state_dict()), "what the training began with isn't trained"
+
+
+@pytest.mark.parametrize("name", ["ppo:{}", "{}"])
+def test_a_saved_agent_is_named_as_elsewhere(tmp_path, saved, name):
+    settings = dataclasses.replace(saved, start=name.format(saved.agent), runs=tmp_path, seed=6)
+    assert weights_equal(Trainer(settings).network.state_dict(), load_agent(saved.agent)[0].state_dict())
+
+
+def test_the_card_says_what_a_training_has_begun_with_and_how_to_repeat_it(tmp_path, saved):
+    settings = dataclasses.replace(saved, start=f"ppo:{saved.agent}", runs=tmp_path, seed=6)
+    assert train(settings)
+    card = read_card(settings.agent)
+    assert card["start"] == read_card(saved.agent)["weights"]
+    assert card["settings"]["start"] == f"ppo:{saved.agent}"
+    assert dataclasses.replace(parse(card["command"].split()[2:]), runs=tmp_path) == settings
+    assert "start" not in read_card(saved.agent)
+
+
+def test_resumed_it_goes_on_though_what_it_began_with_is_gone(tmp_path, saved):
+    kept = tmp_path / "kept.safetensors"
+    for suffix in (".safetensors", ".json"):
+        kept.with_suffix(suffix).write_bytes(saved.agent.with_suffix(suffix).read_bytes())
+    settings = dataclasses.replace(saved, start=f"ppo:{kept}", seed=6, steps=4 * 64 * 16)
+    whole, parted = (dataclasses.replace(settings, runs=tmp_path / name) for name in ("whole", "parted"))
+    assert train(whole)
+    trainer = Trainer(parted)
+    for _ in range(2):
+        trainer.collect()
+        trainer.update()
+    save(trainer)
+    kept.unlink()
+    assert train(parse(["--resume", "--runs", str(parted.runs)]))
+    assert parted.agent.read_bytes() == whole.agent.read_bytes()
+    assert read_card(parted.agent)["start"] == read_card(whole.agent)["start"]
+
+
+def test_a_run_may_begin_with_the_agent_of_the_run_whose_place_it_takes(tmp_path, saved):
+    assert train(dataclasses.replace(saved, runs=tmp_path))
+    settings = dataclasses.replace(saved, runs=tmp_path, seed=6)
+    before = read_card(settings.agent)["weights"]
+    assert train(dataclasses.replace(settings, start=str(settings.agent)))
+    assert read_card(settings.agent)["start"] == before != read_card(settings.agent)["weights"]
+    assert read_card(settings.folder.with_name(f"{settings.folder.name}.1") / "agent")["weights"] == before
+
+
+@pytest.mark.parametrize("command", ["train", "train-sb3"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--start", "greedy"], "start must be ppo, ppo:PATH or the path of a saved agent, got 'greedy'"),
+        (["--start", "ppo:nowhere"], "nowhere.json doesn't exist: a saved agent has a card beside its weights"),
+        (["--start", "{}", "--hidden", "32", "16"], "hidden [32], expected [32, 16]"),
+        (["--start", "{}", "--game", "quest", "--hidden", "32"], "plays the game artus, this training is for quest"),
+        (["--start", "ppo", "--game", "magpies"], "no trained agent comes with magpies for standard with 2 players"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_written(
+    tmp_path, saved, capsys, command, words, message
+):
+    assert main([command, *(word.format(saved.agent) for word in words), "--runs", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"artus {command}: ")
+    assert message in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_outlook_of_another_size_is_refused(tmp_path, saved):
+    settings = dataclasses.replace(saved, start=str(saved.agent), outlook=False)
+    needed = find_game("artus").outlooks
+    with pytest.raises(ValueError, match=rf"has another network than this training: outlooks {needed}, expected 0$"):
+        Trainer(settings)
+    fewer = load_agent(saved.agent)[0].shape
+    with pytest.raises(ValueError, match=rf"outlooks {needed}, expected {needed + 5}$"):
+        find_start(dataclasses.replace(settings), dataclasses.replace(fewer, outlooks=needed + 5))
+
+
+# --- Stable-Baselines3 ---
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """An agent without outlook, as SB3 trains them."""
+    settings = Settings(**TINY, hidden=(32,), outlook=False, num_players=3, runs=tmp_path_factory.mktemp("plain"))
+    assert train(settings)
+    return settings.agent
+
+
+def test_sb3_goes_on_with_the_same_policy_and_the_own_value(tmp_path, plain):
+    settings = Sb3Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
+    start = find_start(settings, settings.shape(outlook=False))
+    run = Run(settings, make_model(settings, start))
+    observation = Batch(32, num_players=3, seed=1).observation
+    ours, theirs = (partial(infer, network)(observation) for network in (run.network(), load_agent(plain)[0]))
+    torch.testing.assert_close(ours.logits, theirs.logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(ours.values[:, 0], theirs.values[:, 0], atol=1e-5, rtol=1e-5)
+    assert np.ptp(theirs.logits.numpy()) > 1e-3, "not only zeros"
+    assert weights_equal(run.env.snapshots()[0].network.state_dict(), run.network().state_dict())
+
+
+def test_sb3_writes_it_into_the_card(tmp_path, plain):
+    settings = Sb3Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
+    assert train_sb3(settings)
+    card = json.loads(settings.agent.with_suffix(".json").read_text())
+    assert card["start"] == read_card(plain)["weights"]
+    assert f"--start {plain}" in card["command"]
+    assert train_sb3(dataclasses.replace(settings, resume=True, steps=512))
+    assert read_card(settings.agent)["start"] == card["start"]
+
+
+def test_sb3_knows_no_outlook(tmp_path, capsys):
+    assert main(["train-sb3", "--start", "ppo", "--runs", str(tmp_path)]) == 2
+    assert f"outlooks {find_game('artus').outlooks}, expected 0" in capsys.readouterr().err

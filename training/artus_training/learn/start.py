@@ -1,0 +1,50 @@
+"""Trainings that go on from saved weights: what `--start` names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from artus_agents.network import Shape
+from artus_agents.neural import trained
+from artus_agents.saved import game_of, load_agent
+from artus_env.engine.reading import shown
+from artus_training.arena.lineup import in_full
+from artus_training.learn.settings import PpoSettings
+
+
+class Start(NamedTuple):
+    """What a training begins with instead of weights that are drawn."""
+
+    weights: dict[str, torch.Tensor]
+    """As `Network.load_state_dict` takes them, which copies them; float32."""
+    hash: str
+    """SHA-256 of the file that they come from."""
+
+
+def find_start(settings: PpoSettings, shape: Shape) -> Start | None:
+    """The weights that a training begins with; None if they are drawn, or come from its own checkpoint.
+
+    Args:
+        settings: Of the training.
+        shape: The network that it trains.
+
+    Raises:
+        ValueError: If there is no such agent, it plays another game, or its network has other sizes.
+    """
+    if settings.start is None or settings.resume:
+        return None
+    kind, _, path = in_full(settings.start).partition(":")
+    if kind != "ppo":
+        raise ValueError(f"start must be ppo, ppo:PATH or the path of a saved agent, got {shown(settings.start)}")
+    definition = settings.definition
+    network, card = load_agent(Path(path)) if path else trained(settings.rules, settings.num_players, definition)
+    if game_of(card) != definition.name:
+        raise ValueError(f"start {settings.start} plays the game {game_of(card)}, this training is for {settings.game}")
+    theirs, needed = network.shape.to_dict(), shape.to_dict()
+    if differing := [name for name in needed if theirs[name] != needed[name]]:
+        parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
+        raise ValueError(f"start {settings.start} has another network than this training: {'; '.join(parts)}")
+    return Start(network.state_dict(), card["weights"])
