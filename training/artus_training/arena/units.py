@@ -6,7 +6,7 @@ who died meanwhile. Only the caller writes anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
@@ -41,7 +41,7 @@ def check_workers(workers: int, ray: str | None = None) -> None:
 
 def run_units(
     work: Callable[[Unit], Result], units: Sequence[Unit], workers: int = 1, ray: str | None = None
-) -> Iterator[tuple[Unit, Result]]:
+) -> Generator[tuple[Unit, Result]]:
     """Each unit and what `work` makes of it, in the order of the units.
 
     Args:
