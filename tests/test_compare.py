@@ -12,7 +12,7 @@ from artus_training.cli import main
 from artus_training.learn import compare
 from artus_training.learn.ppo.settings import Settings
 from artus_training.learn.ppo.train import train
-from artus_training.learn.runs import RunError, alone_in_run
+from artus_training.learn.runs import RunError, alone_in_run, finished
 from artus_training.watch import curves
 
 
@@ -24,11 +24,10 @@ def tiny(runs):
 
 def test_only_this_very_training_counts_as_finished(tmp_path):
     settings = tiny(tmp_path)
-    assert not compare._finished(settings, resume=True)
+    assert not finished(settings)
     assert train(settings)
-    assert compare._finished(settings, resume=True)
-    assert not compare._finished(settings, resume=False)
-    assert not compare._finished(dataclasses.replace(settings, minutes=2.0), resume=True)
+    assert finished(settings)
+    assert not finished(dataclasses.replace(settings, minutes=2.0))
 
 
 def test_a_training_from_when_there_was_one_game_counts_as_finished(tmp_path):
@@ -39,7 +38,7 @@ def test_a_training_from_when_there_was_one_game_counts_as_finished(tmp_path):
     del card["game"], card["settings"]["game"], card["settings"]["forced"]
     card["settings"]["reward"] = "prestige"
     path.write_text(json.dumps(card))
-    assert compare._finished(settings, resume=True)
+    assert finished(settings)
 
 
 def test_comparisons_of_other_games_have_folders_of_their_own(tmp_path):

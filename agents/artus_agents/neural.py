@@ -19,6 +19,7 @@ from artus_env.engine.games import find_game
 from artus_env.engine.workers import available_cores, run_shares, scratch, shares, threads_for
 
 GAMES_PER_THREAD = 128
+SAMPLE = "sample"
 FEW = 256
 """So many positions are judged faster by one thread than by several that wait for each other."""
 
@@ -119,16 +120,24 @@ class TrainedAgent:
         check_network(*trained(rules, num_players, definition), definition, rules, num_players, components)
 
 
-def find_trained(path: str = "") -> NeuralAgent | TrainedAgent:
-    """The agent `ppo`, which comes with the game, or `ppo:PATH`, a saved one.
+def find_trained(argument: str = "") -> NeuralAgent | TrainedAgent:
+    """The agent `ppo`, which comes with the game, or `ppo:PATH`, a saved one; `ppo:sample` and `ppo:sample:PATH` draw
+    actions with the network's probabilities instead of taking the likeliest one.
 
     Raises:
         ValueError: If the file is missing, damaged or no saved agent.
     """
+    path, sample = path_and_sample(argument)
     if not path:
-        return TrainedAgent()
+        return TrainedAgent(sample=sample)
     network, card = saved.load_agent(Path(path))
-    return NeuralAgent(network, card=card)
+    return NeuralAgent(network, sample=sample, card=card)
+
+
+def path_and_sample(argument: str) -> tuple[str, bool]:
+    """The path in the argument of `ppo`, empty if there is none, and whether actions are drawn."""
+    first, _, rest = argument.partition(":")
+    return (rest, True) if first == SAMPLE else (argument, False)
 
 
 def trained(rules: str, num_players: int, game: str | Definition = DEFAULT_GAME) -> tuple[Network, dict[str, Any]]:

@@ -35,6 +35,7 @@ from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
+from artus_training.learn.exploit import read_kept
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.checkpoint import load as load_checkpoint
 from artus_training.learn.ppo.checkpoint import save as save_checkpoint
@@ -181,6 +182,30 @@ def presets(folder: Path) -> Iterator[Try]:
             preset("beginner", 2, path).check()
         except ValueError as error:
             return checked(error)
+        return True
+
+    yield attempt
+
+
+@contextmanager
+def best_responses(folder: Path) -> Iterator[Try]:
+    path = folder / "responses.json"
+    found = {"agent": "ppo", "role": "deviator", "name": "ismcts:1000", "gain": 0.25, "wins": 0.75, "games": 400}
+    kept = {"responses": [found, {**found, "role": "coalition"}], "best": [{**found, "gain_95": [0.2, 0.3]}]}
+
+    def attempt(rng: Random) -> bool:
+        text = as_json(mutated(kept, rng) if rng.random() < 0.7 else kept)
+        path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
+        try:
+            read = read_kept(path)
+        except ValueError as error:
+            return checked(error)
+        for response in (*read.responses, *read.best):
+            assert -1 <= response.gain <= 1, "no part of all games"
+            assert 0 <= response.wins <= 1, "no part of all games"
+            assert response.games >= 1, "measured in no games"
+        for best in read.best:
+            assert np.isfinite(best.gain_95).all(), "an end that is no number"
         return True
 
     yield attempt
@@ -428,7 +453,8 @@ TARGETS = {
     "positions": Target(positions, 0.35),
     "records": Target(records, 0.15),
     "agents": Target(agents, 0.10),
-    "presets": Target(presets, 0.10),
+    "presets": Target(presets, 0.08),
+    "best responses": Target(best_responses, 0.02),
     "checkpoints": Target(checkpoints, 0.02),
     "tournaments": Target(tournaments, 0.04),
     "replies": Target(replies, 0.10),

@@ -35,6 +35,7 @@ COMMANDS = {
         "arena.command", "tournament", "ratings and win rates of many agents, with a report", "tournament"
     ),
     "baseline": Command("arena.command", "baseline", "tournaments of the agents here in every variant", "tournament"),
+    "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
     "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or a GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface"),
     "bench-train": Command(

@@ -15,7 +15,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from artus_agents.saved import read_card
 from artus_env import DEFAULT_GAME
@@ -26,10 +26,9 @@ from artus_training.arena.evaluate import MOST_GAMES, evaluate
 from artus_training.learn.ppo.settings import Settings as PpoSettings
 from artus_training.learn.ppo.settings import preset, say_if_no_preset
 from artus_training.learn.ppo.train import train as train_ppo
-from artus_training.learn.runs import alone_in_run, begin_run, stopped_in_one_line
+from artus_training.learn.runs import alone_in_run, begin_run, finished, going_on, stopped_in_one_line
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import train as train_sb3
-from artus_training.learn.settings import changes, settings_from_dict, settings_to_dict
 from artus_training.options import read_options
 from artus_training.usage import UsageError
 from artus_training.watch import curves
@@ -121,9 +120,9 @@ def compare(settings: Settings) -> dict[str, Any] | None:
 def _compare(settings: Settings) -> dict[str, Any] | None:
     s = settings
     ours, theirs = trainings(s)
-    if not _finished(theirs, s.resume) and not train_sb3(_resumed(theirs, s.resume)):
+    if not (s.resume and finished(theirs)) and not train_sb3(going_on(theirs) if s.resume else theirs):
         return None
-    if not _finished(ours, s.resume) and not train_ppo(_resumed(ours, s.resume)):
+    if not (s.resume and finished(ours)) and not train_ppo(going_on(ours) if s.resume else ours):
         return None
     result = evaluate(
         [f"ppo:{ours.agent}", f"ppo:{theirs.agent}"],
@@ -144,22 +143,6 @@ def _compare(settings: Settings) -> dict[str, Any] | None:
     write_atomically(s.runs / "result.json", (json.dumps(summary, indent=1) + "\n").encode())
     print(f"{s.runs / 'result.json'}, {s.runs / 'curves.png'}")
     return summary
-
-
-Run = TypeVar("Run", PpoSettings, Sb3Settings)
-
-
-def _finished(run: Run, resume: bool) -> bool:
-    """Whether this very training has been run to its end."""
-    if not resume or not run.agent.exists():
-        return False
-    saved = settings_from_dict(read_card(run.agent).get("settings", {}), run.agent, type(run)())
-    return not changes(settings_to_dict(saved), settings_to_dict(run))
-
-
-def _resumed(run: Run, resume: bool) -> Run:
-    """The run, going on from its checkpoint if there is one."""
-    return dataclasses.replace(run, resume=resume and run.checkpoint.exists())
 
 
 def main(arguments: list[str]) -> int:

@@ -7,15 +7,20 @@ the newest, `NAME.1` the first.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from artus_agents.saved import CARD, WEIGHTS, read_card
 from artus_env.engine.files import alone_in, write_atomically
 from artus_training.learn.checkpoints import CheckpointError
 from artus_training.learn.opponents import OpponentError
+from artus_training.learn.ppo.settings import Settings as PpoSettings
+from artus_training.learn.sb3.settings import Settings as Sb3Settings
+from artus_training.learn.settings import changes, settings_from_dict, settings_to_dict
 from artus_training.usage import UsageError
 
 
@@ -65,6 +70,22 @@ def begin_run(folder: Path) -> None:
         folder.rename(aside)
         folder.mkdir()
         print(f"the run that was in {folder} is in {aside} now")
+
+
+Run = TypeVar("Run", PpoSettings, Sb3Settings)
+
+
+def finished(run: Run) -> bool:
+    """Whether this very training has been run to its end."""
+    if not run.agent.exists():
+        return False
+    saved = settings_from_dict(read_card(run.agent).get("settings", {}), run.agent, type(run)())
+    return not changes(settings_to_dict(saved), settings_to_dict(run))
+
+
+def going_on(run: Run) -> Run:
+    """The training, going on from its checkpoint if there is one."""
+    return dataclasses.replace(run, resume=run.checkpoint.exists())
 
 
 def saved_steps(agent: Path) -> int | None:

@@ -9,10 +9,22 @@ import numpy as np
 LEARNER = -1
 
 
+def shared(reward: np.ndarray, learns: np.ndarray) -> np.ndarray:
+    """What seats are paid if those that learn in a game get the mean of what all of them get: shapes (n, P), float32,
+    and (n, P), bool -> (n, P), float32."""
+    mean = (reward * learns).sum(axis=1, keepdims=True) / np.maximum(1, learns.sum(axis=1, keepdims=True))
+    return np.where(learns, mean, reward).astype(np.float32)
+
+
 def seat_opponents(
-    holders: np.ndarray, num_players: int, fractions: Sequence[float], which: np.ndarray, first_time: bool = False
+    holders: np.ndarray,
+    num_players: int,
+    fractions: Sequence[float],
+    which: np.ndarray,
+    first_time: bool = False,
+    seats: int = 0,
 ) -> None:
-    """Put opponents into games that have just been dealt: from one to all seats but one. Each time they move on by one.
+    """Put opponents into games that have just been dealt. Each time they move on by one.
 
     Args:
         holders: Of each seat, `LEARNER` or the number of the opponent: shape (games, `num_players` or more);
@@ -22,6 +34,7 @@ def seat_opponents(
         fractions: Of the games, for each opponent.
         which: Numbers of the games that have just been dealt.
         first_time: Whether nobody has sat there before.
+        seats: That an opponent holds; 0: from one to all but one, from game to game.
     """
     low = 0.0
     for opponent, fraction in enumerate(fractions):
@@ -31,5 +44,5 @@ def seat_opponents(
             theirs = holders[game, :num_players] != LEARNER
             start = game if first_time else int(np.argmax(theirs & ~np.roll(theirs, 1))) + 1
             holders[game, :num_players] = LEARNER
-            held = start + np.arange(1 + game // num_players % (num_players - 1))
+            held = start + np.arange(seats or 1 + game // num_players % (num_players - 1))
             holders[game, held % num_players] = opponent

@@ -60,6 +60,10 @@ class Settings(PpoSettings):
     opponents: tuple[str, ...] = ("past=0.1",)
     """Agents and the fraction of the games in which each holds one or more seats; `past` is the pool of earlier selves.
     All other seats learn."""
+    opponent_seats: int = 0
+    """Seats that an opponent holds in each game that it is in; 0: from one to all but one, in turn."""
+    together: bool = False
+    """Pay the seats that learn in a game together: each of them the mean of what they get."""
 
     outlook: bool = True
     """Tell the policy what each legal action leads to, where the game has something to tell."""
@@ -171,6 +175,7 @@ class Settings(PpoSettings):
         self.check_at_least(8, "num_steps")  # fewer might bring no decision whose seat moves again
         self.check_at_least(1, "games", most=MOST_GAMES)
         self.check_at_least(0, "final_games", most=MOST_GAMES)
+        self.check_at_least(0, "opponent_seats", most=min(players for _, players in self.variants) - 1)
         self.check_at_least(0, "threads", most=MOST_THREADS)
         check_memory("num_games", self.num_games // ranks, self.num_steps, self.bytes_a_decision())
         if not 0 <= self.seed < 2**63:

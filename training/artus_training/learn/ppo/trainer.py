@@ -31,7 +31,7 @@ from artus_training.learn.ppo.gradient import (
 )
 from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.rollout import Decisions, Rollout
-from artus_training.learn.ppo.seating import LEARNER, seat_opponents
+from artus_training.learn.ppo.seating import LEARNER, seat_opponents, shared
 from artus_training.learn.ppo.settings import PAST, Settings, preset
 from artus_training.learn.runs import keep_agent
 from artus_training.learn.settings import settings_to_dict
@@ -233,6 +233,8 @@ class Trainer:
                 holders, keys = self.holders[columns], self.opponent_keys[columns]
                 rollout.action[row, columns][others] = choose_actions(batch, self.fixed_agents, holders, keys, others)
             reward, done = batch.step(rollout.action[row, columns])
+            if self.settings.together:
+                reward = shared(reward, self.holders[columns, : batch.num_players] == LEARNER)
             rollout.reward[t, columns, : batch.num_players] = reward
             rollout.done[t, columns] = done
             self.seat_opponents(variant, np.flatnonzero(done))
@@ -248,7 +250,8 @@ class Trainer:
     def seat_opponents(self, variant: VariantGames, which: np.ndarray, first_time: bool = False) -> None:
         """`seating.seat_opponents` for games of one variant."""
         holders = self.holders[variant.columns]
-        seat_opponents(holders, variant.batch.num_players, self.opponent_fractions, which, first_time)
+        seats = self.settings.opponent_seats
+        seat_opponents(holders, variant.batch.num_players, self.opponent_fractions, which, first_time, seats)
 
     def _remember(self) -> None:
         """Put the network as it is into the pool, in the place of the oldest."""
