@@ -64,6 +64,7 @@ class Definition:
             for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
+        ladder: File with what was measured of each agent (see `artus_env.engine.ladder`); None: nothing was.
         documents: Tables for the documentation by name, each a function without arguments, beside those that every game
             has (see `artus_env.engine.documents`).
         reconstructed: Facts about the box that no public text states.
@@ -100,6 +101,7 @@ class Definition:
     page: Any = None
     trained: Any = None
     presets: Any = None
+    ladder: Any = None
     documents: Any = None
     reconstructed: tuple[str, ...] = ()
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from artus_env.engine import verbs
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
+from artus_env.engine.ladder import HEAD, read_ladder, rows_of
 from artus_env.engine.reading import shown
 from artus_env.engine.rewards import reward_modes
 
@@ -24,6 +26,8 @@ def documents(definition: Definition) -> dict[str, Callable[[], str]]:
     made = dict(definition.documents or {})
     for make in (spec, actions, rewards, reconstructed) if definition.reconstructed else (spec, actions, rewards):
         made.setdefault(make.__name__, partial(make, definition))
+    if definition.ladder:
+        made.setdefault(ladder.__name__, partial(ladder, definition))
     return made
 
 
@@ -84,6 +88,11 @@ def _scaled(definition: Definition, lead: str) -> str:
 def reconstructed(definition: Definition) -> str:
     """Facts about the box that no public text states."""
     return "\n".join(f"- {fact}" for fact in definition.reconstructed)
+
+
+def ladder(definition: Definition) -> str:
+    """How strong and how fast agents are."""
+    return markdown(HEAD, rows_of(read_ladder(Path(definition.ladder))))
 
 
 def fill(text: str, default: Definition) -> str:

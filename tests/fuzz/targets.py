@@ -12,6 +12,7 @@ import shutil
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
 from random import Random
@@ -28,6 +29,7 @@ from artus_agents.saved import load_agent, save_agent
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View
 from artus_env.engine.games import find_game
+from artus_env.engine.ladder import HEAD, Entry, Known, Ladder, read_ladder, rows_of
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
@@ -206,6 +208,28 @@ def best_responses(folder: Path) -> Iterator[Try]:
             assert response.games >= 1, "measured in no games"
         for best in read.best:
             assert np.isfinite(best.gain_95).all(), "an end that is no number"
+        return True
+
+    yield attempt
+
+
+@contextmanager
+def ladders(folder: Path) -> Iterator[Try]:
+    path = folder / "ladder.json"
+    known = Known("response", "ismcts:1000", 0.25, (0.2, 0.3))
+    entry = Entry("beginner", 2, "ppo", 800.0, (700.0, 900.0), 0.75, (0.7, 0.8), 400, [known], 1234.5)
+    ladder = json.loads(json.dumps(asdict(Ladder("artus", [entry, Entry("beginner", 2, "random")]))))
+
+    def attempt(rng: Random) -> bool:
+        text = as_json(mutated(ladder, rng) if rng.random() < 0.7 else ladder)
+        path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
+        try:
+            read = read_ladder(path)
+        except ValueError as error:
+            return checked(error)
+        for row in rows_of(read):
+            assert len(row) == len(HEAD), "another table"
+            assert not any(set(cell) & set("|\n\r") for cell in row), "a cell that ends the row"
         return True
 
     yield attempt
@@ -453,7 +477,8 @@ TARGETS = {
     "positions": Target(positions, 0.35),
     "records": Target(records, 0.15),
     "agents": Target(agents, 0.10),
-    "presets": Target(presets, 0.08),
+    "presets": Target(presets, 0.06),
+    "ladders": Target(ladders, 0.02),
     "best responses": Target(best_responses, 0.02),
     "checkpoints": Target(checkpoints, 0.02),
     "tournaments": Target(tournaments, 0.04),

@@ -36,6 +36,7 @@ COMMANDS = {
     ),
     "baseline": Command("arena.command", "baseline", "tournaments of the agents here in every variant", "tournament"),
     "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
+    "ladder": Command("arena.ladder", "main", "all agents of a game in one table, from what was measured"),
     "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or a GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface"),
     "bench-train": Command(

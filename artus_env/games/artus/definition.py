@@ -56,5 +56,6 @@ ARTUS = Definition(
     documents=documents.DOCUMENTS,
     colours=shapes.flat_colours,
     trained=Path(__file__).parent / "trained",
+    ladder=Path(__file__).parent / "ladder.json",
     reconstructed=RECONSTRUCTED,
 )

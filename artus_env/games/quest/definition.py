@@ -41,6 +41,7 @@ QUEST = Definition(
     page=sight.PAGE,
     presets=Path(__file__).parent / "presets",
     trained=Path(__file__).parent / "trained",
+    ladder=Path(__file__).parent / "ladder.json",
     documents=documents.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )

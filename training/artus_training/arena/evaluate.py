@@ -183,11 +183,10 @@ def evaluate(
                 whole = rates[test.count * ways : end // ways * ways, 0]
                 if test.add(whole.reshape(-1, ways).mean(axis=1)):
                     games = test.count * ways
-                    break
             if progress:
-                progress(max(end / games, test.part if test else 0))
-    if progress:
-        progress(1)
+                progress(min(1, max(end / games, test.part if test else 0)))
+            if test and test.sure:
+                break
     scores, rates = scores[:games], rates[:games]
     forfeits = {game: reason for game, reason in sorted(forfeits.items()) if game < games}
 

@@ -1,0 +1,120 @@
+"""The ladder: from results of tournaments and best responses to one table a game, which says what wasn't measured."""
+
+import dataclasses
+import json
+
+import pytest
+
+from artus_env.engine.documents import fill
+from artus_env.engine.games import find_game
+from artus_env.engine.ladder import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
+from artus_training.arena.ladder import decisions_per_second, merged
+from artus_training.cli import main
+
+RESPONSE = "ppo-search:8:runs/0-response-own-weights/ppo-beginner-2/agent.safetensors"
+BEST = {"agent": "greedy", "role": "response", "name": RESPONSE, "gain": 0.25, "gain_95": [0.2, 0.3], "wins": 0.75}
+EXPLOIT = {"game": "artus", "rules": "beginner", "num_players": 2, "best": [BEST]}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A tournament's folder."""
+    folder = tmp_path_factory.mktemp("tournament")
+    assert main(["tournament", "random", "greedy", "lookahead", "--games", "60", "--out", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture
+def exploited(tmp_path):
+    (tmp_path / "exploit").mkdir()
+    (tmp_path / "exploit" / "result.json").write_text(json.dumps(EXPLOIT))
+    return tmp_path / "exploit"
+
+
+def test_what_was_measured_comes_together(played, exploited, tmp_path):
+    path = tmp_path / "ladder.json"
+    command = ["ladder", str(path), "--tournaments", str(played), "--exploits", str(exploited)]
+    assert main(command) == 0
+    ladder = read_ladder(path)
+    table = json.loads((played / "results.json").read_text())["table"]
+    assert [entry.agent for entry in ladder.entries] == [line["agent"] for line in table]
+    assert [entry.rating for entry in ladder.entries] == [line["rating"] for line in table]
+    (greedy,) = (entry for entry in ladder.entries if entry.agent == "greedy")
+    (known,) = greedy.responses
+    assert known.response == "ppo-search:8 trained from own weights"
+    variant, _, _, wins, best, speed = rows_of(Ladder("artus", [greedy]))[0]
+    assert variant == "beginner, 2"
+    assert best == "25.0 (20.0 .. 30.0): ppo-search:8 trained from own weights"
+    assert wins.startswith(f"{100 * greedy.wins:.1f} % (")
+    assert speed == NOT_MEASURED
+    # What is measured later comes on top, and nothing is lost.
+    assert main(["ladder", str(path), "--tournaments", str(played), "--seconds", "0.01"]) == 0
+    again = read_ladder(path)
+    assert [dataclasses.replace(entry, decisions=None) for entry in again.entries] == ladder.entries
+    assert all(entry.decisions > 0 for entry in again.entries)
+
+
+def test_page_and_data_are_compared(tmp_path):
+    """Another ladder makes another page; tests/test_docs.py compares that of each game with its data."""
+    path = tmp_path / "ladder.json"
+    path.write_text(json.dumps(dataclasses.asdict(Ladder("artus", [Entry("beginner", 2, "a|b`c\n", wins=0.5)]))))
+    game = dataclasses.replace(find_game("artus"), ladder=path)
+    page = fill("<!-- table: ladder -->\n<!-- end -->", game)
+    cells = ("beginner, 2", "`a/b'c\N{REPLACEMENT CHARACTER}`", NOT_MEASURED, "50.0 %", NOT_MEASURED, NOT_MEASURED)
+    assert page.splitlines()[3] == f"| {' | '.join(cells)} |"
+
+
+@pytest.mark.parametrize("game", ["artus", "royal", "quest"])
+def test_the_ladder_that_comes_with_a_game_is_in_order_and_of_agents_that_there_are(game):
+    definition = find_game(game)
+    ladder = read_ladder(definition.ladder)
+    assert ladder.game == game
+    assert ladder == merged(ladder, [])
+    assert ladder.entries
+    for entry in ladder.entries:
+        definition.check_variant(entry.rules, entry.num_players)
+        assert entry.rating is not None or entry.responses
+        assert (entry.rating == 0) == (entry.agent == "random")
+
+
+def test_decisions_are_counted():
+    slow = decisions_per_second(Entry("beginner", 2, "ismcts:200"), "artus", 0.1)
+    fast = decisions_per_second(Entry("beginner", 2, "greedy"), "artus", 0.1)
+    assert 0 < 20 * slow < fast
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("results.json", {"zero": "mean"}, "the zero of the ratings must be random, got mean: let it play, too"),
+        ("results.json", {"table": [{"agent": 3}]}, "is damaged or something else"),
+        (
+            "results.json",
+            {"settings": {"rules": "beginner", "num_players": 2, "game": "royal"}},
+            "is of the game royal",
+        ),
+        ("results.json", {"settings": {"rules": "expert", "num_players": 2}}, "rules must be one of"),
+        ("result.json", {"best": [BEST | {"role": "friend"}]}, "role"),
+        ("result.json", {"num_players": 9}, "num_players must be 2..4"),
+    ],
+)
+def test_results_that_do_not_fit_are_named(name, change, message, played, tmp_path, capsys):
+    content = json.loads((played / "results.json").read_text()) if name == "results.json" else EXPLOIT
+    (tmp_path / name).write_text(json.dumps({**content, **change}))
+    kind = "--tournaments" if name == "results.json" else "--exploits"
+    assert main(["ladder", str(tmp_path / "ladder.json"), kind, str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "ladder.json").exists()
+
+
+def test_a_ladder_that_is_none_is_named(tmp_path, capsys):
+    path = tmp_path / "ladder.json"
+    for text, message in (("{", "is damaged or no ladder"), ('{"game": "royal"}', "is of the game royal")):
+        path.write_text(text)
+        assert main(["ladder", str(path)]) == 2
+        assert message in capsys.readouterr().err
+        assert path.read_text() == text
+    assert main(["ladder", str(path), "--seconds", "-1"]) == 2
+    assert "seconds must be at least 0 and finite, got -1.0" in capsys.readouterr().err

@@ -1,0 +1,241 @@
+"""The ladder of a game: one table of all agents, from what tournaments, `artus exploit` and a stopwatch say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import numpy as np
+from tyro.conf import Positional
+
+from artus_env import DEFAULT_GAME, Batch
+from artus_env.engine.files import write_atomically
+from artus_env.engine.games import find_game
+from artus_env.engine.ladder import Entry, Interval, Known, Ladder, Part, read_ladder
+from artus_env.engine.match import play_games
+from artus_env.engine.reading import decode
+from artus_env.engine.rng import seed_stream
+from artus_training.arena.lineup import line_up
+from artus_training.arena.units import unit_games
+from artus_training.options import options, read_options
+from artus_training.usage import UsageError
+
+RESULTS = "results.json"
+ZERO = "random"
+"""The agent whose rating is 0: without it ratings of several tournaments can't stand in one table."""
+Read = TypeVar("Read")
+
+
+@options
+class Options:
+    """Add to the ladder of a game what was measured; what it knows already and isn't measured anew stays.
+
+    `artus tables docs/ladder.md` shows it.
+    """
+
+    ladder: Annotated[Path, Positional]
+    """The file with the ladder; made if it is missing."""
+    game: str = DEFAULT_GAME
+    """Of which game."""
+    tournaments: tuple[Path, ...] = ()
+    """Folders of tournaments in which `random` plays: ratings and wins."""
+    exploits: tuple[Path, ...] = ()
+    """Folders of `artus exploit`: best known responses."""
+    seconds: float = 0.0
+    """Measure for so long how many decisions a second each agent in these tournaments makes; 0: not at all."""
+
+
+# --- what is read ---
+
+
+@dataclass
+class Line:
+    """An agent in the table of a tournament."""
+
+    agent: str
+    games: int
+    wins: Part
+    rating: float
+    wins_low: Part | None = None
+    wins_high: Part | None = None
+    rating_low: float | None = None
+    rating_high: float | None = None
+
+
+@dataclass
+class Played:
+    """The variant of a tournament."""
+
+    rules: str
+    num_players: int
+    game: str = DEFAULT_GAME
+
+
+@dataclass
+class Tournament:
+    """What is needed of a tournament's `results.json`."""
+
+    settings: Played
+    zero: str
+    table: list[Line]
+
+
+@dataclass
+class Best:
+    """A best response in the result of `artus exploit`."""
+
+    agent: str
+    role: str
+    name: str
+    gain: float
+    gain_95: Interval
+
+
+@dataclass
+class Exploit:
+    """What is needed of the `result.json` of `artus exploit`."""
+
+    game: str
+    rules: str
+    num_players: int
+    best: list[Best]
+
+
+def read(path: Path, wanted: type[Read]) -> Read:
+    """A file of results. Raises a ValueError that names it if it is missing or damaged."""
+    try:
+        return decode(path.read_bytes(), wanted)
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged or something else: {error}") from None
+
+
+def both(low: float | None, high: float | None) -> Interval | None:
+    """An interval, if it has both ends."""
+    return None if low is None or high is None else (low, high)
+
+
+def tournament_entries(path: Path, game: str) -> list[Entry]:
+    """What a tournament says of its agents.
+
+    Raises:
+        ValueError: If the file is damaged, another game was played, or nobody is the zero of ratings.
+    """
+    found = read(path / RESULTS, Tournament)
+    check_game(path, found.settings.game, game)
+    if found.zero != ZERO:
+        raise ValueError(f"{path}: the zero of the ratings must be {ZERO}, got {found.zero}: let it play, too")
+    rules, players = found.settings.rules, found.settings.num_players
+    return [
+        Entry(
+            rules,
+            players,
+            line.agent,
+            line.rating,
+            both(line.rating_low, line.rating_high),
+            line.wins,
+            both(line.wins_low, line.wins_high),
+            line.games,
+        )
+        for line in found.table
+    ]
+
+
+def exploit_entries(path: Path, game: str) -> list[Entry]:
+    """What the best responses say of agents.
+
+    Raises:
+        ValueError: If the file is damaged, or another game was played.
+    """
+    found = read(path / "result.json", Exploit)
+    check_game(path, found.game, game)
+    entries: dict[str, Entry] = {}
+    for best in found.best:
+        entry = entries.setdefault(best.agent, Entry(found.rules, found.num_players, best.agent))
+        known = {"role": best.role, "response": title(best.name), "gain": best.gain, "gain_95": best.gain_95}
+        entry.responses.append(decode(json.dumps(known), Known))
+    return list(entries.values())
+
+
+def title(response: str) -> str:
+    """A response without the folder of a run, which says nothing to others."""
+    words = response.split(":")
+    for folder, beginning in (("-own-weights/", "from own weights"), ("-from-nothing/", "from nothing")):
+        if folder in words[-1]:
+            return f"{':'.join(words[:-1])} trained {beginning}"
+    return response
+
+
+def check_game(path: Path, found: str, wanted: str) -> None:
+    """Raise a ValueError unless some results are of the ladder's game."""
+    if found != wanted:
+        raise ValueError(f"{path} is of the game {found}, this ladder of {wanted}")
+
+
+# --- the ladder ---
+
+
+def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
+    """A ladder with what was found of its agents, and of others, in the order of the table."""
+    entries = {(entry.rules, entry.num_players, entry.agent): entry for entry in ladder.entries}
+    for entry in found:
+        key = entry.rules, entry.num_players, entry.agent
+        known = {name: value for name, value in vars(entry).items() if value not in (None, [])}
+        entries[key] = dataclasses.replace(entries.get(key, entry), **known)
+    variants = list(find_game(ladder.game).rules)
+    order = sorted(
+        entries.values(),
+        key=lambda entry: (
+            variants.index(entry.rules), entry.num_players, -np.inf if entry.rating is None else -entry.rating,
+            entry.agent,
+        ),
+    )  # fmt: skip
+    return Ladder(ladder.game, order)
+
+
+def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
+    """How many decisions an agent makes in a second of processor time, in as many games at a time as it likes, with all
+    that playing them takes. Other work on the machine hardly changes it."""
+    (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
+    count = unit_games([player])
+    made, start = -1, 0.0
+    while made < 0 or time.process_time() - start < seconds:
+        batch = Batch(count, rules=entry.rules, num_players=entry.num_players, autoreset=False, game=game)
+        batch.reset(seed_stream(max(made, 0), count, 0))
+        holders = np.zeros((count, entry.num_players), np.int64)
+        played = play_games(batch, [player], holders, seed_stream(max(made, 0), count, 1))
+        if made < 0:  # compiled and warm now
+            made, start = 0, time.process_time()
+        else:
+            made += sum(int((actions >= 0).sum()) for actions in played.actions)
+    return made / (time.process_time() - start)
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus ladder`."""
+    told = read_options(Options, "artus ladder", arguments)
+    try:
+        if not 0 <= told.seconds < float("inf"):
+            raise ValueError(f"seconds must be at least 0 and finite, got {told.seconds}")
+        definition = find_game(told.game)
+        ladder = read_ladder(told.ladder) if told.ladder.exists() else Ladder(told.game)
+        check_game(told.ladder, ladder.game, told.game)
+        found = [entry for path in told.tournaments for entry in tournament_entries(path, told.game)]
+        if told.seconds:
+            for entry in found:
+                entry.decisions = decisions_per_second(entry, told.game, told.seconds)
+        found += [entry for path in told.exploits for entry in exploit_entries(path, told.game)]
+        for entry in [*ladder.entries, *found]:
+            definition.check_variant(entry.rules, entry.num_players)
+        ladder = merged(ladder, found)
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    write_atomically(told.ladder, (json.dumps(asdict(ladder), indent=1) + "\n").encode())
+    print(f"{told.ladder}: {len(found)} measured, {len(ladder.entries)} in all")
+    return 0
