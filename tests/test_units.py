@@ -18,7 +18,7 @@ from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings
 from artus_training.arena.todo import AHEAD, TRIES, Lost, ToDo, UnitError
 from artus_training.arena.tournament import Unit, run, units_of
-from artus_training.arena.units import in_order, run_units, unit_games
+from artus_training.arena.units import in_order, kept, run_units, unit_games
 
 HERE = Path(__file__).parent
 
@@ -138,6 +138,38 @@ def test_what_cannot_be_sent_is_refused():
     with pytest.raises(ValueError, match=r"can't be sent to other processes .* play with one worker"):
         list(run_units(lambda unit: unit, range(2), 2))
     assert gone()
+
+
+def who(unit):
+    return os.getpid()
+
+
+def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
+    folder = tmp_path / "1"
+    folder.mkdir()
+    with kept(2) as run:
+        assert list(run(square, range(10))) == [(unit, unit**2) for unit in range(10)]
+        first = {process.pid for process in multiprocessing.active_children()}
+        assert {result for _, result in run(who, range(20))} <= first
+        with pytest.raises(LookupError, match="nobody knows"):
+            list(run(complain, range(5)))
+        assert [result[0] for _, result in run(partial(die, folder), range(10))] == list(range(10))
+        second = {process.pid for process in multiprocessing.active_children()}
+        assert len(first) == len(second) == 2
+        assert first != second, "one was killed"
+        assert list(run(square, [])) == []
+        stopped = run(square, range(100))
+        next(stopped)
+        stopped.close()
+        assert list(run(square, range(3))) == [(0, 0), (1, 1), (2, 4)], "nothing of what was left comes now"
+    assert gone()
+
+
+def test_one_process_is_kept_without_ado():
+    with kept() as run:
+        assert list(run(who, range(2))) == [(0, os.getpid()), (1, os.getpid())]
+    with pytest.raises(ValueError, match="either some workers or a Ray cluster"), kept(2, ""):
+        pass
 
 
 @pytest.mark.parametrize("workers", [0, -1, 10**9])

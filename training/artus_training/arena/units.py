@@ -7,13 +7,14 @@ who died meanwhile. Only the caller writes anything.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
-from typing import Any, TypeVar
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Any, Protocol, TypeVar
 
 from artus_env.engine.agents import Agent
 from artus_env.engine.reading import shown
-from artus_training.arena.cluster import by_ray
-from artus_training.arena.processes import by_processes
+from artus_training.arena.cluster import by_ray, connected
+from artus_training.arena.processes import Processes, by_processes
 from artus_training.arena.todo import Lost, ToDo, UnitError, sent
 
 Unit = TypeVar("Unit")
@@ -40,7 +41,11 @@ def check_workers(workers: int, ray: str | None = None) -> None:
 
 
 def run_units(
-    work: Callable[[Unit], Result], units: Sequence[Unit], workers: int = 1, ray: str | None = None
+    work: Callable[[Unit], Result],
+    units: Sequence[Unit],
+    workers: int = 1,
+    ray: str | None = None,
+    processes: Processes | None = None,
 ) -> Generator[tuple[Unit, Result]]:
     """Each unit and what `work` makes of it, in the order of the units.
 
@@ -51,6 +56,7 @@ def run_units(
         workers: Processes, each with one thread; 1: this process with its threads. A process that dies is replaced, and
             its unit is done again.
         ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
+        processes: Those that do it, and stay; None: new ones, which end when the work is done.
 
     Raises:
         ValueError: If the work can't be sent to other processes, or is made of something else there.
@@ -63,7 +69,12 @@ def run_units(
         yield from ((unit, work(unit)) for unit in units)
         return
     to_do = ToDo(len(units))
-    found = by_processes(sent(work), units, to_do, workers) if ray is None else by_ray(sent(work), units, to_do, ray)
+    if ray is not None:
+        found = by_ray(sent(work), units, to_do, ray)
+    elif processes is not None:
+        found = processes.do(sent(work), units, to_do)
+    else:
+        found = by_processes(sent(work), units, to_do, workers)
     lost = []
     with closing(found):  # no process stays behind
         for unit, result in in_order(found, units, to_do):
@@ -77,6 +88,34 @@ def run_units(
     if lost:
         more = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
         raise UnitError("; ".join(lost[:MOST_NAMED] + more))
+
+
+class Runner(Protocol):
+    """`run_units` by those who are kept."""
+
+    def __call__(self, work: Callable[[Unit], Result], units: Sequence[Unit]) -> Iterator[tuple[Unit, Result]]: ...
+
+
+@contextmanager
+def kept(workers: int = 1, ray: str | None = None) -> Iterator[Runner]:
+    """`run_units`, with processes, or the connection to a cluster, that stay from one piece of work to the next.
+
+    Args:
+        workers, ray: As there.
+
+    Raises:
+        ValueError: If it isn't said who shall do it.
+        ClusterError: If there is no such cluster.
+    """
+    check_workers(workers, ray)
+    if ray is not None:
+        with connected(ray):
+            yield partial(run_units, ray="")
+    elif workers > 1:
+        with closing(Processes(workers)) as processes:
+            yield partial(run_units, workers=workers, processes=processes)
+    else:
+        yield run_units
 
 
 def in_order(found: Iterable[tuple[int, Any]], units: Sequence[Unit], to_do: ToDo) -> Iterator[tuple[Unit, Any]]:
