@@ -119,6 +119,25 @@ def test_it_finds_the_one_move_that_wins_the_game():
         assert NeuralSearchAgent(misled, 64, reward=reward, candidates=64).act(view)[0] in winning
 
 
+def test_what_a_search_has_found_is_about_the_legal_actions_and_its_choice_among_the_most_tried():
+    view, _ = somewhere("beginner", 2, 30)
+    agent = NeuralSearchAgent(network(), 40)
+    found = agent.search(view)
+    assert (found.action == agent.act(view)).all()
+    assert (found.visits[view.mask == 0] == 0).all()
+    assert (found.worth[found.visits == 0] == 0).all()
+    several = view.mask.sum(axis=1) > 1
+    assert several.any()
+    assert (found.visits.sum(axis=1)[several] > 20).all()
+    assert (found.visits.sum(axis=1) <= 40).all()
+    chosen = found.visits[np.arange(len(view)), found.action]
+    assert (chosen == found.visits.max(axis=1)).all()
+    means = found.worth[found.visits > 0] / found.visits[found.visits > 0]
+    assert means.min() > -0.2
+    assert means.max() < 1.2
+    assert np.ptp(means) > 0.01
+
+
 def end_games(num_players, cards_left):
     """Beginner games in which so many cards are left to play, all of them known to everybody."""
     batch = Batch(40, num_players=num_players, seed=8, autoreset=False)

@@ -132,6 +132,21 @@ def plant_all(trees, said, legal, counts):
 
 
 @jit
+def read_roots(trees, actions, visits, worth):
+    """What has become of the roots: their best candidates, shape (n,), int64, and of each of their actions how often it
+    was tried and what that was worth in all, shapes (n, A), int32 and float32, zeros where it wasn't."""
+    for i in range(len(actions)):
+        tree = tree_of(trees, i)
+        actions[i] = int(tree.edges[trees.candidates[i, 0]]["action"])
+        index = int(tree.nodes[0]["first"])
+        while index >= 0:
+            edge = tree.edges[index]
+            visits[i, int(edge["action"])] = edge["visits"]
+            worth[i, int(edge["action"])] = edge["total"]
+            index = int(edge["next"])
+
+
+@jit
 def grow(tree, node, ids, logits, count):
     """Give a node an edge for each of `count` actions that has none yet, as long as there is room."""
     for j in range(count):

@@ -35,6 +35,17 @@ MOST_EDGES = 2**22
 """Edges at a time, so that deep searches of many games fit into memory; one game may have more."""
 
 
+class Searched(NamedTuple):
+    """What searches have found in n positions."""
+
+    action: np.ndarray
+    """What the search plays: shape (n,), int64."""
+    visits: np.ndarray
+    """How often each action was tried: shape (n, A), int32; 0 for illegal ones."""
+    worth: np.ndarray
+    """What that was worth to the player to move in all, in chances to win: shape (n, A), float32."""
+
+
 class NeuralSearchAgent:
     """Plays the action that wins most often in a search guided by a network's policy and values.
 
@@ -101,11 +112,24 @@ class NeuralSearchAgent:
         Raises:
             ValueError: If the network was trained for another game or other variants.
         """
+        return self.search(view).action
+
+    def search(self, view: View) -> Searched:
+        """What it finds in the positions of a view, and plays there.
+
+        Raises:
+            ValueError: If the network was trained for another game or other variants.
+        """
         self.check_variant(view.rules, view.num_players, view.components, view.definition)
         roots = view.redeal(view.keys)  # each round deals anew; the truth isn't even here
         at_a_time = max(1, min(MOST_GAMES, MOST_EDGES // self._edges))
-        parts = [slice(low, low + at_a_time) for low in range(0, len(view), at_a_time)]
-        return np.concatenate([self._search(view, part, roots[part]) for part in parts] or [np.empty(0, np.int64)])
+        size = len(view), self.network.shape.num_actions
+        found = Searched(np.empty(len(view), np.int64), np.zeros(size, np.int32), np.zeros(size, np.float32))
+        for low in range(0, len(view), at_a_time):
+            part = slice(low, low + at_a_time)
+            trees = self._search(view, part, roots[part])
+            guided_loops.read_roots(trees, found.action[part], found.visits[part], found.worth[part])
+        return found
 
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
@@ -121,8 +145,8 @@ class NeuralSearchAgent:
         """Room for the edges of one game."""
         return (self.evaluations + 1) * EDGES_PER_NODE
 
-    def _search(self, view: View, part: slice, roots: np.ndarray) -> np.ndarray:
-        """Actions for a part of the games: shape (n,), int64."""
+    def _search(self, view: View, part: slice, roots: np.ndarray) -> Trees:
+        """The trees of a part of the games, with the best candidate first."""
         n, shape = len(roots), self.network.shape
         keys, legal = view.keys[part], view.legal_bits[part]
         trees = Trees(
@@ -158,7 +182,7 @@ class NeuralSearchAgent:
                 view.tables, leaves.states[:count], leaves.legal[:count], leaves.observation[:count], outlook[:count]
             )
             guided_loops.back_up(view.tables, games, offsets, following, trees, leaves, said, mode)
-        return trees.edges["action"][np.arange(n), trees.candidates[:, 0]].astype(np.int64)
+        return trees
 
     def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, outlook: np.ndarray) -> None:
         """Let the policy play on behind secret choices.
@@ -257,6 +281,15 @@ def searching(network: Network, card: dict[str, Any], evaluations: int, bfloat16
     Raises:
         ValueError: If its card doesn't say what its values are about, or its game knows no such reward.
     """
+    return NeuralSearchAgent(network, evaluations, reward=reward_of(card), card=card, bfloat16=bfloat16)
+
+
+def reward_of(card: dict[str, Any]) -> str:
+    """The reward that the values of a saved network are about.
+
+    Raises:
+        ValueError: If its card doesn't say it, or its game knows no such reward.
+    """
     settings = card.get("settings")
     reward = None
     if isinstance(settings, dict):  # what it was paid for at the end of the training is what its values are about
@@ -266,7 +299,7 @@ def searching(network: Network, card: dict[str, Any], evaluations: int, bfloat16
             f"a card must say in settings what the values are about: reward or final_reward, got {settings!r}"
         )
     mode_index(reward, find_game(saved.game_of(card)).score)
-    return NeuralSearchAgent(network, evaluations, reward=reward, card=card, bfloat16=bfloat16)
+    return reward
 
 
 class Rounds(NamedTuple):
