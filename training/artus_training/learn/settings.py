@@ -1,10 +1,11 @@
-"""What both trainers are told, with the same meaning and the same defaults: who learns what, and how PPO learns."""
+"""What several trainers are told, with the same meaning and the same defaults: who learns what, and how PPO learns."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 import os
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +25,8 @@ RENAMED = {"judges": "evaluation_opponents", "final_judges": "final_opponents"}
 """Settings that had another name: files with the old one are read, and options too."""
 UNTOLD = ("",)
 """What stands there where the command line says nothing."""
-WHERE = ("runs", "resume", "preset")
-"""Settings that say where files lie: what is learnt doesn't depend on them."""
+WHERE = ("runs", "resume", "preset", "workers", "ray")
+"""Settings that say where files lie and who plays: what is learnt doesn't depend on them."""
 POINTS = "points"
 """The reward mode that pays points as they come. It has this name in every game, beside that of the game's score."""
 MOST_ITEMS = 64
@@ -33,8 +34,8 @@ MOST_THREADS = 1024
 
 
 @dataclass
-class PpoSettings:
-    """What `artus train` and `artus train-sb3` have in common."""
+class TrainingSettings:
+    """What all trainers have in common."""
 
     game: str = DEFAULT_GAME
     """Name of the game."""
@@ -47,19 +48,9 @@ class PpoSettings:
     runs: Path = Path("runs")
     """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the
     same name with a number."""
-
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
     network must have the same sizes. None: weights are drawn."""
-    reward: str = POINTS
-    """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
-    ones at once and learns faster than `win`."""
-    opponents: tuple[str, ...] = ()
-    """Agents and the fraction of the games that each is in, NAME=FRACTION."""
-    pool_size: int = 4
-    """Earlier selves kept as opponents."""
-    snapshot_every: int = 20
-    """Updates from one earlier self to the next."""
 
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
@@ -67,27 +58,18 @@ class PpoSettings:
     """How often an update goes over its decisions."""
     learning_rate: float = 1e-3
     """At the start; it falls linearly to a fiftieth."""
-    gamma: float = 1.0
-    """Discount of rewards to come. A point counts alike whenever it is made."""
-    gae_lambda: float = 0.9
-    """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
-    entropy: float = 0.005
-    """Bonus for staying undecided."""
     value_weight: float = 0.5
     """Weight of the value loss."""
-    clip: float = 0.2
-    """How far an update may change the probability of a decision."""
     max_grad_norm: float = 0.5
     """Longest gradient."""
 
     def __post_init__(self) -> None:
-        """Fill in what the game decides: the rule set, and `points` for the name of its score.
+        """Fill in the rule set.
 
         Raises:
             ValueError: If there is no such game.
         """
         self.rules = self.rules or self.definition.rules[0]
-        self.reward = self.same_in_all_games(self.reward)
 
     @property
     def definition(self) -> Definition:
@@ -98,6 +80,67 @@ class PpoSettings:
     def prefix(self) -> str:
         """What the names of folders begin with, so that no two games share one."""
         return "" if self.game == DEFAULT_GAME else f"{self.game}-"
+
+    def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
+        """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
+        for name in names:
+            if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
+                wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
+                raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
+
+    def check_more_than_0(self, *names: str) -> None:
+        """Raise a ValueError naming the first of these settings that isn't more than 0."""
+        for name in names:
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
+
+    def check_part(self, *names: str) -> None:
+        """Raise a ValueError naming the first of these settings that isn't in 0..1."""
+        for name in names:
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
+
+    def shape(self, outlook: bool = True) -> Shape:
+        """The network that is trained.
+
+        Args:
+            outlook: Whether its policy is told what legal actions lead to, if the game has something to tell.
+        """
+        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
+
+    def check_game(self) -> None:
+        """Raise a ValueError if the game has no such variant, or the hidden layers can't be."""
+        self.definition.check_variant(self.rules, self.num_players)
+        self.shape().check()
+
+
+@dataclass
+class PpoSettings(TrainingSettings):
+    """What `artus train` and `artus train-sb3` have in common."""
+
+    reward: str = POINTS
+    """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
+    ones at once and learns faster than `win`."""
+    opponents: tuple[str, ...] = ()
+    """Agents and the fraction of the games that each is in, NAME=FRACTION."""
+    pool_size: int = 4
+    """Earlier selves kept as opponents."""
+    snapshot_every: int = 20
+    """Updates from one earlier self to the next."""
+
+    gamma: float = 1.0
+    """Discount of rewards to come. A point counts alike whenever it is made."""
+    gae_lambda: float = 0.9
+    """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
+    entropy: float = 0.005
+    """Bonus for staying undecided."""
+    clip: float = 0.2
+    """How far an update may change the probability of a decision."""
+
+    def __post_init__(self) -> None:
+        """See `TrainingSettings`; `points` for the name of the game's score."""
+        super().__post_init__()
+        self.reward = self.same_in_all_games(self.reward)
 
     def same_in_all_games(self, reward: str) -> str:
         """The name of a reward mode that no game has for itself."""
@@ -114,29 +157,13 @@ class PpoSettings:
         except ValueError:
             raise ValueError(f"opponents are NAME=FRACTION, got {shown(' '.join(self.opponents))}") from None
 
-    def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
-        """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
-        for name in names:
-            if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
-                wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
-                raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
-
-    def shape(self, outlook: bool = True) -> Shape:
-        """The network that is trained.
-
-        Args:
-            outlook: Whether its policy is told what legal actions lead to, if the game has something to tell.
-        """
-        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
-
     def check_game(self) -> None:
-        """Raise a ValueError if the game has no such variant or reward, or the hidden layers can't be."""
-        self.definition.check_variant(self.rules, self.num_players)
+        """Also raise a ValueError if the game has no such reward."""
+        super().check_game()
         mode_index(self.reward, self.definition.score)
-        self.shape().check()
 
 
-Run = TypeVar("Run", bound=PpoSettings)
+Run = TypeVar("Run", bound=TrainingSettings)
 
 
 def unsaid(settings: Run) -> Run:
@@ -170,7 +197,7 @@ def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -
         )
 
 
-def settings_to_dict(settings: PpoSettings) -> dict[str, Any]:
+def settings_to_dict(settings: TrainingSettings) -> dict[str, Any]:
     """Settings as JSON and TOML know them."""
     return {
         name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
@@ -213,6 +240,22 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
         raise ValueError(f"{source}: {error}") from None
 
 
+def read_preset(source: Path) -> dict[str, Any]:
+    """What a TOML file says.
+
+    Raises:
+        ValueError: If it is missing or no such file; the message names it.
+    """
+    try:
+        return tomllib.loads(source.read_text())
+    except OSError as error:
+        raise ValueError(f"preset {source}: {error.strerror}") from error
+    except RecursionError:
+        raise ValueError(f"preset {source}: brackets are nested too deep") from None
+    except ValueError as error:  # no TOML, no text, or a number of too many digits
+        raise ValueError(f"preset {source}: {error}") from error
+
+
 def without_programs(settings: Run, source: Path, told: Run | None) -> Run:
     """Settings from a file, with the agents that the command line names. A file can't start a program.
 
@@ -245,7 +288,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list
 
 
 def check_resumed(
-    before: PpoSettings, now: PpoSettings, checkpoint: Path, *fixed: str, say: bool = True
+    before: TrainingSettings, now: TrainingSettings, checkpoint: Path, *fixed: str, say: bool = True
 ) -> dict[str, list[Any]]:
     """What a resumed run does differently from now on, after saying so.
 

@@ -9,10 +9,11 @@ import torch
 
 from artus_agents.network import Shape
 from artus_agents.neural import trained
+from artus_agents.neural_search import reward_of
 from artus_agents.saved import game_of, load_agent
 from artus_env.engine.reading import shown
 from artus_training.arena.lineup import in_full
-from artus_training.learn.settings import PpoSettings
+from artus_training.learn.settings import TrainingSettings
 
 
 class Start(NamedTuple):
@@ -24,15 +25,16 @@ class Start(NamedTuple):
     """SHA-256 of the file that they come from."""
 
 
-def find_start(settings: PpoSettings, shape: Shape) -> Start | None:
+def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") -> Start | None:
     """The weights that a training begins with; None if they are drawn, or come from its own checkpoint.
 
     Args:
         settings: Of the training.
         shape: The network that it trains.
+        reward: What the agent's values must be about; empty: anything.
 
     Raises:
-        ValueError: If there is no such agent, it plays another game, or its network has other sizes.
+        ValueError: If there is no such agent, it plays another game, or its network has other sizes or other values.
     """
     if settings.start is None or settings.resume:
         return None
@@ -47,4 +49,6 @@ def find_start(settings: PpoSettings, shape: Shape) -> Start | None:
     if differing := [name for name in needed if theirs[name] != needed[name]]:
         parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
         raise ValueError(f"start {settings.start} has another network than this training: {'; '.join(parts)}")
+    if reward and (about := reward_of(card)) != reward:
+        raise ValueError(f"start {settings.start} has values about {about}, this training needs them about {reward}")
     return Start(network.state_dict(), card["weights"])

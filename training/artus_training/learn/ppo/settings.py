@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import torch
 from tyro.conf import arg
@@ -23,6 +22,7 @@ from artus_training.learn.settings import (
     MOST_THREADS,
     PpoSettings,
     check_memory,
+    read_preset,
     settings_from_dict,
     without_programs,
 )
@@ -181,12 +181,8 @@ class Settings(PpoSettings):
         if not 0 <= self.seed < 2**63:
             raise ValueError(f"seed must be in 0..{2**63 - 1}, got {shown(self.seed)}")
         self.check_at_least(0, "minutes", "learning_rate", "entropy", "evaluate_every", "value_weight")
-        for name in ("gamma", "gae_lambda", "final_part"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
-        for name in ("clip", "max_grad_norm"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
+        self.check_part("gamma", "gae_lambda", "final_part")
+        self.check_more_than_0("clip", "max_grad_norm")
         mode_index(self.final_reward or self.reward, self.definition.score)
         if self.precision not in ("auto", "float32", "bfloat16"):
             raise ValueError(f"precision must be auto, float32 or bfloat16, got {shown(self.precision)}")
@@ -259,19 +255,3 @@ def goals(definition: Definition, rules: str, num_players: int) -> dict[str, flo
     """
     source = own_preset(definition, rules, num_players)
     return convert(read_preset(source).get(GOALS, {}), dict[str, float]) if source else {}
-
-
-def read_preset(source: Path) -> dict[str, Any]:
-    """What a TOML file says.
-
-    Raises:
-        ValueError: If it is missing or no such file; the message names it.
-    """
-    try:
-        return tomllib.loads(source.read_text())
-    except OSError as error:
-        raise ValueError(f"preset {source}: {error.strerror}") from error
-    except RecursionError:
-        raise ValueError(f"preset {source}: brackets are nested too deep") from None
-    except ValueError as error:  # no TOML, no text, or a number of too many digits
-        raise ValueError(f"preset {source}: {error}") from error

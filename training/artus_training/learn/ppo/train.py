@@ -6,7 +6,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, closing, nullcontext
+from contextlib import ExitStack, nullcontext
 from functools import partial
 
 from rich import box
@@ -16,8 +16,8 @@ from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.saved import read_card
 from artus_training.arena.evaluate import Evaluation
-from artus_training.learn.cards import point
 from artus_training.learn.checkpoints import read_checkpoint
+from artus_training.learn.figures import add_point, log_of, write_figures
 from artus_training.learn.ppo.checkpoint import Progress, load, save
 from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.settings import Settings, goals
@@ -88,7 +88,8 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
     with ExitStack() as stack:
         bar = stack.enter_context(progress_bar(ranks.first))
-        log = stack.enter_context(log_of(trainer)) if ranks.first else None
+        resumed_at = trainer.steps if settings.resume else None
+        log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
         task = bar.add_task(description, total=1.0, wins="")
         saving = 0.0
         while trainer.part < 1 and not ranks.each(interrupted.is_set()).any():
@@ -114,25 +115,15 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     return trainer.part >= 1
 
 
-def log_of(trainer: Trainer) -> closing[SummaryWriter]:
-    """Where the figures of a training are written. What was written after the checkpoint that it goes on from is
-    dropped."""
-    folder, resumed = trainer.settings.folder, trainer.settings.resume
-    return closing(SummaryWriter(str(folder / "tensorboard"), purge_step=trainer.steps if resumed else None))
-
-
 def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter) -> list[Evaluation]:
     """Log the figures of a round and, where that is due, evaluate the agent for the curve. Returns what came of it."""
     settings = trainer.settings
-    for name, value in figures.items():
-        log.add_scalar(f"train/{name}", value, trainer.steps)
+    write_figures(log, figures, trainer.steps)
     due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
     if not due and trainer.part < 1:
         return []
     results = trainer.evaluate(settings.evaluation_opponents, settings.games) if settings.evaluate_every else []
-    trainer.curve.append(point(trainer.steps, trainer.seconds, results))
-    for name, value in trainer.curve[-1]["wins"].items():
-        log.add_scalar(f"wins/{name}", value, trainer.steps)
+    add_point(log, trainer.curve, trainer.steps, trainer.seconds, results)
     return results
 
 
