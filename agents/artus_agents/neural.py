@@ -66,14 +66,9 @@ class NeuralAgent:
         """
         output, out = self._consider(view)
         logits = output.logits
-        if output.gates.shape[1]:
-            logits = (
-                logits
-                + float(SCALE)
-                * (torch.from_numpy(out[:, :, : self.network.shape.outlooks]).float() @ output.gates[:, :, None])[
-                    :, :, 0
-                ]
-            )
+        if known := output.gates.shape[1]:  # as many of the outlook's numbers
+            told = torch.from_numpy(out[:, :, :known]).float()
+            logits = logits + float(SCALE) * (told @ output.gates[:, :, None])[:, :, 0]
         logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
         return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
 
