@@ -21,6 +21,10 @@ from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings
 from artus_training.arena.todo import TRIES, ClusterError, UnitError
 from artus_training.arena.units import run_units
+from artus_training.learn.expert.settings import Settings as Expert
+from artus_training.learn.expert.train import train
+from artus_training.learn.expert.trainer import Trainer
+from test_expert import parts_of
 from test_units import Made, die
 
 HERE = Path(__file__).parent
@@ -195,6 +199,25 @@ def test_each_worker_has_one_thread_and_keeps_what_it_was_sent(machines):
 def test_an_evaluation_on_a_cluster_is_the_same(machines):
     alone = evaluate(["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8)
     assert evaluate(["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8, ray=machines.address) == alone
+
+
+def test_a_training_whose_games_a_cluster_plays_ends_with_the_same_agent(machines, tmp_path, monkeypatch):
+    monkeypatch.setattr(Expert, "unit_games", 2)
+    alone, many = (
+        Expert(
+            start=None, anchors=0, hidden=(16,), rounds=3, num_games=10, evaluations=4, search_last=4, window=2,
+            ahead=1, threads=1, evaluate_every=0, final_games=0, runs=tmp_path / name, ray=address,
+        )
+        for name, address in (("alone", None), ("many", machines.address))
+    )  # fmt: skip
+    trainer = Trainer(alone)
+    here, there = ([*run_units(trainer.work(0), trainer.units(0), ray=ray)] for ray in (None, machines.address))
+    assert [parts_of(games) for _, games in here] == [parts_of(games) for _, games in there]
+    assert [unit for unit, _ in here] == [unit for unit, _ in there] == trainer.units(0)
+    assert len(here) == 5
+    assert train(alone)
+    assert train(many)
+    assert many.agent.read_bytes() == alone.agent.read_bytes()
 
 
 def test_where_there_is_no_cluster_it_is_said():

@@ -38,6 +38,10 @@ from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
 from artus_training.learn.exploit import read_kept
+from artus_training.learn.expert.checkpoint import Progress as ExpertProgress
+from artus_training.learn.expert.checkpoint import load_training, save_training
+from artus_training.learn.expert.settings import Settings as Expert
+from artus_training.learn.expert.trainer import Trainer as ExpertTrainer
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.checkpoint import load as load_checkpoint
 from artus_training.learn.ppo.checkpoint import save as save_checkpoint
@@ -254,13 +258,47 @@ def checkpoints(folder: Path) -> Iterator[Try]:
     trainer.collect()
     trainer.update()
     save_checkpoint(trainer)
-    path = settings.checkpoint
+
+    def go_on() -> None:
+        resumed = Trainer(settings)
+        load_checkpoint(resumed, *read_checkpoint(settings.checkpoint, Progress))
+        resumed.collect()
+        resumed.update()
+
+    yield resuming(settings.checkpoint, go_on)
+
+
+@contextmanager
+def expert_checkpoints(folder: Path) -> Iterator[Try]:
+    torch.set_num_threads(1)
+    settings = Expert(
+        runs=folder, start=None, anchors=0, hidden=(4,), num_games=2, evaluations=2, search_last=3, batch_size=4,
+        threads=1, evaluate_every=0, final_games=0, precision="float32",
+    )  # fmt: skip
+    trainer = ExpertTrainer(settings)
+
+    def play(trainer: ExpertTrainer) -> None:
+        number = trainer.version
+        trainer.round([trainer.work(number)(unit) for unit in trainer.units(number)])
+
+    def go_on() -> None:
+        resumed = ExpertTrainer(settings)
+        load_training(resumed, *read_checkpoint(settings.checkpoint, ExpertProgress))
+        play(resumed)
+
+    play(trainer)
+    save_training(trainer)
+    yield resuming(settings.checkpoint, go_on)
+
+
+def resuming(path: Path, go_on: Callable[[], None]) -> Try:
+    """Tries whether a training goes on from a checkpoint that is damaged, or that somebody made up who knows the
+    format."""
     content = path.read_bytes()
     about, _, packed = content[len(FIRST_LINE) : -SEAL].partition(b"\n")
     tensors = load(packed)
 
     def forgery(rng: Random) -> bytes:
-        """By somebody who knows the format."""
         said, numbers = about, dict(tensors)
         if rng.random() < 0.5:
             said = as_json(mutated(json.loads(about), rng))
@@ -276,17 +314,14 @@ def checkpoints(folder: Path) -> Iterator[Try]:
         forged = rng.random() < 0.7
         path.write_bytes(forgery(rng) if forged else mutated_bytes(content, rng))
         try:
-            resumed = Trainer(settings)
             with redirect_stdout(StringIO()):  # it says which settings have changed
-                load_checkpoint(resumed, *read_checkpoint(path, Progress))
+                go_on()
         except CheckpointError as error:
             return checked(error)
         assert forged or path.read_bytes() == content, "damaged content was believed"
-        resumed.collect()
-        resumed.update()
         return True
 
-    yield attempt
+    return attempt
 
 
 # --- tournaments and bots
@@ -477,10 +512,11 @@ TARGETS = {
     "positions": Target(positions, 0.35),
     "records": Target(records, 0.15),
     "agents": Target(agents, 0.10),
-    "presets": Target(presets, 0.06),
-    "ladders": Target(ladders, 0.02),
-    "best responses": Target(best_responses, 0.02),
+    "presets": Target(presets, 0.05),
+    "ladders": Target(ladders, 0.015),
+    "best responses": Target(best_responses, 0.015),
     "checkpoints": Target(checkpoints, 0.02),
+    "expert checkpoints": Target(expert_checkpoints, 0.02),
     "tournaments": Target(tournaments, 0.04),
     "replies": Target(replies, 0.10),
     "stored games": Target(stored_games, 0.04),

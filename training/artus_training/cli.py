@@ -26,6 +26,9 @@ COMMANDS = {
     "train-all": Command(
         "learn.ppo.command", "main_all", "train agents for every rule set and show how strong they are", "train"
     ),
+    "train-expert": Command(
+        "learn.expert.command", "main", "train an agent on what a search with it finds out", "train"
+    ),
     "train-sb3": Command("learn.sb3.command", "main", "train with Stable-Baselines3, for comparison", "train"),
     "compare": Command("learn.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
     "curves": Command("watch.curves", "main", "learning curves of trained agents as a picture", "train"),
