@@ -1,7 +1,7 @@
 """Expert iteration: a network learns what a search with it finds out, and the search finds out more with the network.
 
-    artus train-expert --rules advanced
-    artus train-expert --rules advanced --resume
+    artus train-expert --num-players 3
+    artus train-expert --num-players 3 --resume
     artus train-expert --workers 8
     artus train-expert --ray --ahead 1
 
