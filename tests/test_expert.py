@@ -437,6 +437,17 @@ def test_an_interruption_while_others_play_ahead_ends_them_too(tiny):
     assert set(multiprocessing.active_children()) == children
 
 
+def test_a_training_that_began_with_nothing_goes_on(tiny, tmp_path):
+    settings = tiny(start=None, anchors=0)
+    trainer = Trainer(settings)
+    play(trainer, 1)
+    save_training(trainer)
+    resumed = parse(["--resume", "--runs", str(tmp_path)])
+    assert resumed == dataclasses.replace(settings, resume=True)
+    load_training(again := Trainer(resumed), *read_checkpoint(settings.checkpoint, Progress))
+    assert (again.version, again.start) == (1, "")
+
+
 def test_a_resumed_training_drops_what_other_code_has_played(tiny, capsys):
     settings = tiny()
     trainer = Trainer(settings)

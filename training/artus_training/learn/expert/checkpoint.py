@@ -23,9 +23,9 @@ from artus_training.learn.checkpoints import (
 )
 from artus_training.learn.expert.games import Decisions, Games, no_decisions
 from artus_training.learn.expert.selfplay import unpacked
-from artus_training.learn.expert.settings import FIXED, MOST_ROUNDS, Settings
+from artus_training.learn.expert.settings import FIXED, MOST_ROUNDS, saved_settings
 from artus_training.learn.expert.trainer import Trainer
-from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
+from artus_training.learn.settings import check_resumed, settings_to_dict
 
 
 @dataclass
@@ -96,7 +96,7 @@ def load_training(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
     """
     t, s = trainer, trainer.settings
     try:
-        before = settings_from_dict(about.settings, s.checkpoint, Settings())
+        before = saved_settings(about.settings, s.checkpoint)
         changed = check_resumed(before, s, s.checkpoint, *FIXED)
     except ValueError as error:
         raise CheckpointError(str(error)) from error

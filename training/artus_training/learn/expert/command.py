@@ -18,11 +18,11 @@ import dataclasses
 from artus_training.arena.todo import ClusterError, UnitError
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint
 from artus_training.learn.expert.checkpoint import Progress
-from artus_training.learn.expert.settings import Settings, preset
+from artus_training.learn.expert.settings import Settings, preset, saved_settings
 from artus_training.learn.expert.train import train
 from artus_training.learn.expert.trainer import PROGRAM
 from artus_training.learn.runs import stopped_in_one_line
-from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
+from artus_training.learn.settings import UNTOLD, unsaid, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import read_options
 from artus_training.usage import UsageError
@@ -38,7 +38,7 @@ def parse(arguments: list[str]) -> Settings:
     given = read_options(Settings, PROGRAM, asked, default=default)  # the preset may say which variant
     if given.resume:
         about, _ = read_checkpoint(given.checkpoint, Progress)
-        saved = settings_from_dict(about.settings, given.checkpoint, Settings())
+        saved = saved_settings(about.settings, given.checkpoint)
         default = dataclasses.replace(
             without_programs(saved, given.checkpoint, told), resume=True, runs=given.runs, workers=given.workers,
             ray=given.ray,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from tyro.conf import arg
 
@@ -176,6 +177,15 @@ class Settings(TrainingSettings):
         for agent in (*self.evaluation_opponents, *self.final_opponents):
             if agent != START:
                 line_up([agent, agent], self.rules, self.num_players, game=self.game)
+
+
+def saved_settings(given: Mapping[str, Any], source: Path) -> Settings:
+    """The settings of a checkpoint, which says nothing where a setting is None.
+
+    Raises:
+        ValueError: See `settings_from_dict`.
+    """
+    return settings_from_dict(given, source, Settings(start=None))
 
 
 def own_preset(definition: Definition, rules: str, num_players: int) -> Path | None:
