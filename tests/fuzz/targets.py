@@ -37,11 +37,11 @@ from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
-from artus_training.learn.exploit import read_kept
 from artus_training.learn.expert.checkpoint import Progress as ExpertProgress
 from artus_training.learn.expert.checkpoint import load_training, save_training
 from artus_training.learn.expert.settings import Settings as Expert
 from artus_training.learn.expert.trainer import Trainer as ExpertTrainer
+from artus_training.learn.exploit import read_kept
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.checkpoint import load as load_checkpoint
 from artus_training.learn.ppo.checkpoint import save as save_checkpoint
