@@ -30,7 +30,7 @@ class ArtusEnv(GameEnv):
     ## Observation Space
 
     `Box(OBSERVATION_SIZE)`, int8, seen from the seat: players in turn order from it, seats by their distance behind the
-    King. Times `OBSERVATION_SCALE` it is fit for networks.
+    King. With `scale_observation=True` it is float32 and about -1..1, as networks want it: times `OBSERVATION_SCALE`.
 
     ## Rewards
 
@@ -61,6 +61,7 @@ class ArtusEnv(GameEnv):
     * `reward`: `"win"`, `"margin"` or `"prestige"`
     * `components`: a changed box, see `Components`
     * `render_mode`: `None`, `"ansi"`, `"rgb_array"` or `"human"` (the last two need the extra `render`)
+    * `scale_observation`: `True` for float32 observations
 
     ## Version History
 
@@ -86,7 +87,7 @@ class ArtusVectorEnv(GameVectorEnv):
 
     ## Observation Space
 
-    `Box(N, OBSERVATION_SIZE)`, int8.
+    `Box(N, OBSERVATION_SIZE)`, int8, or float32 with `scale_observation=True`.
 
     ## Rewards
 

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,15 @@ def test_help_imports_nothing_heavy():
 def test_no_command_and_unknown_commands_are_wrong_usage(capsys):
     assert main([]) == 2
     assert main(["dance"]) == 2
-    assert "there is no command 'dance'" in capsys.readouterr().err
+    assert "there is no command 'dance'\n" in capsys.readouterr().err
+    assert main(["tornament"]) == 2
+    assert "there is no command 'tornament'; did you mean tournament?\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["--version", "-V"])
+def test_it_says_which_version_it_is(word, capsys):
+    assert main([word]) == 0
+    assert capsys.readouterr().out == f"artus {metadata.version('artus-env')}\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -81,6 +90,10 @@ def test_evaluate_prints_the_result(capsys):
         (["evaluate", "greedi", "random"], "there is no agent 'greedi'"),
         (["evaluate", "greedy:9", "random"], "GreedyAgent() takes no arguments"),
         (["evaluate", "greedy", "random", "--rules", "expert"], "rules must be one of"),
+        (["evaluate", "greedy", "random", "--rules", "begginer"], "got 'begginer'; did you mean beginner?"),
+        (["evaluate", "greedy", "random", "--game", "queste"], "no game 'queste'; did you mean quest?"),
+        (["train", "--reward", "prestig"], "got 'prestig'; did you mean prestige?"),
+        (["rules", "card"], "there is no table 'card'; did you mean cards?"),
         (["evaluate", "greedy", "random", "--num-players", "9"], "num_players must be 2..4"),
         (["evaluate", "greedy", "random", "--games", "0"], "must be at least 1"),
         (["evaluate", "missing.safetensors", "random"], "missing.json doesn't exist"),

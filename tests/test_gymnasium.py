@@ -497,3 +497,27 @@ def test_it_renders_every_table_as_its_seat_sees_it():
     tables = env.render()
     assert len(tables) == 2
     assert all("hand of A: (knight)" in text for text in tables)
+
+
+@pytest.mark.parametrize("game", ["Artus", "ArtusRoyal", "ArtusQuest"])
+def test_observations_may_come_as_floats_for_networks(game):
+    """The same games, times the scale; the space says so."""
+    options = {"num_players": 3, "opponents": "greedy"}
+    plain, scaled = (gymnasium.make(f"artus_env:{game}-v0", scale_observation=scale, **options) for scale in (0, 1))
+    many = gymnasium.make_vec(f"artus_env:{game}-v0", 2, scale_observation=True, **options)
+    scale = scaled.unwrapped._games.batch.definition.observation_scale(plain.unwrapped._games.batch.components)
+    (seen, info), (floats, _) = plain.reset(seed=5), scaled.reset(seed=5)
+    rows, _ = many.reset(seed=5)
+    over = False
+    while not over:
+        assert floats.dtype == np.float32
+        assert scaled.observation_space.contains(floats)
+        assert many.observation_space.contains(rows)
+        np.testing.assert_array_equal(floats, seen * scale)
+        np.testing.assert_array_equal(rows[0], floats)
+        action = int(np.flatnonzero(info["action_mask"])[-1])
+        seen, _, over, _, info = plain.step(action)
+        floats = scaled.step(action)[0]
+        second = int(np.flatnonzero(many.action_masks()[1])[0])
+        rows = many.step([action, second])[0]
+    assert np.abs(floats).max() < 10

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
 import gymnasium
+import imageio.v3 as iio
 import numpy as np
 import pygame
 import pytest
@@ -428,3 +429,19 @@ def test_wrong_usage_is_one_line(arguments, message, records, tmp_path, monkeypa
     assert message in error
     assert error.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["games.jsonl"]
+
+
+def test_record_video_keeps_a_film(tmp_path):
+    """With the extra `video`."""
+    env = gymnasium.make("artus_env:Artus-v0", render_mode="rgb_array")
+    env = gymnasium.wrappers.RecordVideo(env, str(tmp_path / "films"), episode_trigger=lambda episode: True)
+    _, info = env.reset(seed=1)
+    frames, over = 1, False
+    while not over:
+        _, _, over, _, info = env.step(env.action_space.sample(info["action_mask"]))
+        frames += 1
+    env.close()
+    film = iio.imopen(next(tmp_path.glob("films/*.mp4")), "r", plugin="FFMPEG")
+    about = film.metadata()
+    film.close()
+    assert about["duration"] == pytest.approx(frames / env.metadata["render_fps"], abs=0.6)

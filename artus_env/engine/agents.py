@@ -3,12 +3,12 @@
 An agent is any object with `act(view) -> actions`; a bare callable `(observation, action_mask) -> action` will do too.
 Names are `name` or `name:argument`. They are looked up among the entry points of the group `artus.agents`, which any
 installed package can join: the entry point is an agent, or is called with the argument (or nothing) and returns one.
+`my_agent.py:Cautious` is the same without a package: a class, a function or an agent in a file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import cached_property
 from importlib.metadata import entry_points
 from inspect import Signature, signature
@@ -17,12 +17,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from artus_env.engine import kernels
+from artus_env.engine.agent_files import AgentFile, file_and_name
 from artus_env.engine.batch import Batch
 from artus_env.engine.extras import how_to_install
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.numbers import action_number, action_numbers
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import following_keys, key_bits
+from artus_env.engine.wording import did_you_mean
 
 GROUP = "artus.agents"
 FORFEIT = -1
@@ -171,6 +173,15 @@ def agent_names() -> list[str]:
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
+def split_name(agent: str) -> tuple[str, str]:
+    """An agent's name as `agent_factory` knows it, and its argument: what follows the colon, mostly nothing."""
+    in_file = file_and_name(agent)
+    if in_file is not None:
+        return in_file
+    name, _, argument = agent.partition(":")
+    return name, argument
+
+
 def agent_factory(name: str) -> Callable[..., Any]:
     """What stands behind a name: mostly called without arguments, or with what follows the colon, to make an agent.
 
@@ -188,20 +199,22 @@ def agent_factory(name: str) -> Callable[..., Any]:
                     error.add_note(f"the agent {name!r} needs it: {command}")
                 raise
             return factory
+    if file_and_name(name):
+        return AgentFile(name)
     names = agent_names()
-    near = get_close_matches(name.lower(), names)
-    guess = f"; did you mean {' or '.join(near)}?" if near else ";"
+    guess = did_you_mean(name, names) or ";"
     raise ValueError(f"there is no agent {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
 
 
 def runs_program(name: str) -> bool:
-    """Whether an agent of this name would start a program that its argument names.
+    """Whether an agent of this name would start a program that its argument names, or run a file.
 
     The user has to name such an agent; a name that comes from a file must not be believed. A factory that starts what
     its argument says has an attribute `runs_program = True`. An unknown name starts nothing.
     """
-    kind = name.partition(":")[0]
-    return kind in agent_names() and getattr(agent_factory(kind), "runs_program", False) is True
+    kind, _ = split_name(name)
+    known = kind in agent_names() or file_and_name(kind) is not None
+    return known and getattr(agent_factory(kind), "runs_program", False) is True
 
 
 def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
@@ -212,8 +225,10 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
         TypeError: If it is neither a name, an agent nor a callable.
     """
     if isinstance(agent, str):
-        name, _, argument = agent.partition(":")
+        name, argument = split_name(agent)
         made: Any = agent_factory(name)
+        if isinstance(made, AgentFile):
+            made, argument = made(argument), ""
         if not _plays(made):
             try:
                 made = made(argument) if argument else made()
@@ -230,7 +245,7 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
             return CallableAgent(made)
     if isinstance(agent, str):
         raise TypeError(
-            f"agent {shown(agent)}: its entry point gave {shown(made)}, which has no act(view) and is no function"
+            f"agent {shown(agent)}: what it names gave {shown(made)}, which has no act(view) and is no function"
         )
     raise TypeError(
         f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(made)}"

@@ -14,6 +14,7 @@ from artus_env.engine import verbs
 from artus_env.engine.numbers import is_whole, whole_number
 from artus_env.engine.positions import plain_lines
 from artus_env.engine.reading import shown
+from artus_env.engine.wording import did_you_mean
 
 
 def any_action(move: str, components: Any) -> None:
@@ -173,7 +174,8 @@ class Definition:
         if rules is None:
             rules = self.rules[0]
         if rules not in self.rules:
-            raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {shown(rules)}")
+            guess = did_you_mean(rules, self.rules)
+            raise ValueError(f"rules must be one of {', '.join(self.rules)}, got {shown(rules)}{guess}")
         if not is_whole(num_players) or not self.min_players <= num_players <= self.max_players:
             raise ValueError(f"num_players must be {self.min_players}..{self.max_players}, got {shown(num_players)}")
         if start_player is not None:

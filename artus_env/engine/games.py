@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copyreg
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import entry_points
 
 from artus_env.engine.definition import Definition
 from artus_env.engine.reading import shown
+from artus_env.engine.wording import did_you_mean
 
 GROUP = "artus.games"
 
@@ -44,8 +44,7 @@ def _load(name: str) -> Definition:
                 raise TypeError(f"game {name!r}: {entry.value} calls itself {definition.name!r}")
             return definition
     names = game_names()
-    near = get_close_matches(name.lower(), names) if isinstance(name, str) else []
-    guess = f"; did you mean {' or '.join(near)}?" if near else ";"
+    guess = did_you_mean(name, names) or ";"
     raise ValueError(f"there is no game {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
 
 

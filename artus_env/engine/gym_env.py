@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from gymnasium import logger
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Discrete
 
 from artus_env.engine.batch import Batch
 from artus_env.engine.definition import Definition
@@ -29,6 +29,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             for those clockwise from the seat.
         render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
+        scale_observation: Whether observations are float32 and about -1..1, as networks want them (the observation
+            times the game's `observation_scale`), instead of int8.
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -43,6 +45,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         components: Any = None,
         render_mode: str | None = None,
         game: str | Definition | None = None,
+        scale_observation: bool = False,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(
@@ -62,11 +65,10 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             components=components,
             game=game,
         )
-        self._games = SeatedGames(batch, seat, opponents)
+        self._games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:
             self._games.watch()
-        low, high = batch.definition.observation_bounds(batch.components)
-        self.observation_space = Box(low, high, dtype=np.int8)
+        self.observation_space = self._games.observation_space
         self.action_space = Discrete(batch.num_actions)
 
     def reset(
@@ -80,7 +82,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             options: For this episode: `start_player` (0..), `seat` (0..), `position` (as from `Game.to_dict`).
 
         Returns:
-            The observation, shape (F,), int8, and the info: `action_mask`, shape (A,), int8, and `seat`.
+            The observation, shape (F,), int8 or float32, and the info: `action_mask`, shape (A,), int8, and `seat`.
 
         Raises:
             ValueError: If an option is unknown or doesn't fit.
@@ -95,8 +97,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """Play an action, then the opponents' moves, until the seat is to move again or the game has ended.
 
         Returns:
-            The observation, shape (F,), int8; the seat's reward for all that happened; whether the game has ended;
-            False; the info, with `illegal_action` where that has ended it.
+            The observation, shape (F,), int8 or float32; the seat's reward for all that happened; whether the game has
+            ended; False; the info, with `illegal_action` where that has ended it.
 
         Raises:
             ResetNeeded: After the end of an episode and before the first.

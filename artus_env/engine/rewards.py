@@ -12,6 +12,7 @@ import numpy as np
 from artus_env.engine import verbs
 from artus_env.engine.jit import jit
 from artus_env.engine.reading import shown
+from artus_env.engine.wording import did_you_mean
 
 WIN, MARGIN, POINTS = range(3)
 
@@ -35,7 +36,7 @@ def mode_index(name: str, score: str) -> int:
     if name == "points":
         return POINTS
     if name not in modes:
-        raise ValueError(f"reward must be one of {', '.join(modes)}, got {shown(name)}")
+        raise ValueError(f"reward must be one of {', '.join(modes)}, got {shown(name)}{did_you_mean(name, modes)}")
     return modes.index(name)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.spaces import Box
 
 from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions, find_agent, type_name
 from artus_env.engine.batch import Batch
@@ -31,8 +32,10 @@ class SeatedGames:
         batch: The games, without autoreset.
         seat: 0..num_players-1, or None: drawn anew for each deal.
         opponents: Name, agent or callable: one for all other seats, or a list for those clockwise from the seat.
+        scale: Whether observations are float32, times the game's `observation_scale`, instead of int8.
 
     Attributes:
+        observation_space: Of one game.
         seat: The seat that is played from outside: shape (N,), int64.
         ended: Whether a game has ended, or none was dealt yet: shape (N,), bool.
 
@@ -40,7 +43,7 @@ class SeatedGames:
         ValueError: If there is no such seat or agent, or the number of opponents is wrong.
     """
 
-    def __init__(self, batch: Batch, seat: int | None, opponents: Any) -> None:
+    def __init__(self, batch: Batch, seat: int | None, opponents: Any, scale: bool = False) -> None:
         if seat is not None:
             whole_number("seat", seat, 0, batch.num_players - 1)
         count = batch.num_players - 1
@@ -63,6 +66,13 @@ class SeatedGames:
         self._choosers = np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
         self._last_action: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
+        self._scale = batch.definition.observation_scale(batch.components) if scale else None
+        low, high = batch.definition.observation_bounds(batch.components)
+        self.observation_space: Box[Any] = (
+            Box(low, high, dtype=np.int8)
+            if self._scale is None
+            else Box(low * self._scale, high * self._scale, dtype=np.float32)
+        )
         batch.mask[:] = 0  # nothing is dealt yet
 
     def deal(
@@ -150,8 +160,11 @@ class SeatedGames:
         return reward, ended, illegal
 
     def observation(self) -> np.ndarray:
-        """What the seats see: shape (N, F), int8, a fresh array. After the end, too."""
-        return self.batch.observation.copy()
+        """What the seats see: shape (N, F), int8, or float32 where they are scaled; a fresh array. After the end,
+        too."""
+        if self._scale is None:
+            return self.batch.observation.copy()
+        return self.batch.observation * self._scale
 
     def mask(self) -> np.ndarray:
         """What the seats may do: shape (N, A), int8, a fresh array; zeros after the end."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from gymnasium import logger
 from gymnasium.error import ResetNeeded
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
@@ -30,7 +30,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     Args:
         num_envs: N.
-        rules, num_players, seat, opponents, reward, components: As for `GameEnv`.
+        rules, num_players, seat, opponents, reward, components, scale_observation: As for `GameEnv`.
         autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
             `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
             `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
@@ -52,6 +52,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         game: str | Definition | None = None,
+        scale_observation: bool = False,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ValueError(
@@ -67,12 +68,11 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
             components=components, game=game,
         )  # fmt: skip
-        self._games = SeatedGames(batch, seat, opponents)
+        self._games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:
             self._games.watch()
         self.num_envs = num_envs
-        low, high = batch.definition.observation_bounds(batch.components)
-        self.single_observation_space = Box(low, high, dtype=np.int8)
+        self.single_observation_space = self._games.observation_space
         self.single_action_space = Discrete(batch.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -89,8 +89,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 bool: deal only these anew.
 
         Returns:
-            The observations, shape (N, F), int8, and the infos: `action_mask`, shape (N, A), int8, and `seat`, shape
-            (N,).
+            The observations, shape (N, F), int8 or float32, and the infos: `action_mask`, shape (N, A), int8, and
+            `seat`, shape (N,).
 
         Raises:
             ValueError: If an option is unknown or doesn't fit.
@@ -117,8 +117,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             actions: shape (N,), whole numbers.
 
         Returns:
-            Observations, shape (N, F), int8; rewards, shape (N,), float64; terminations, shape (N,), bool; truncations,
-            shape (N,), all false; the infos.
+            Observations, shape (N, F), int8 or float32; rewards, shape (N,), float64; terminations, shape (N,), bool;
+            truncations, shape (N,), all false; the infos.
 
         Raises:
             ResetNeeded: Before the first reset; with autoreset disabled also if a game has ended.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 def counted(number: int, noun: str, form: str = "") -> str:
     """A number of things: `1 move`, `2 moves`.
@@ -12,6 +15,12 @@ def counted(number: int, noun: str, form: str = "") -> str:
         form: How the number is written, as for `format`: "," separates thousands.
     """
     return f"{number:{form}} {noun}{'' if number == 1 else 's'}"
+
+
+def did_you_mean(word: object, names: Iterable[str]) -> str:
+    """What a message adds about a name that doesn't exist: `; did you mean greedy?`, or nothing if none is like it."""
+    near = get_close_matches(word.lower(), list(names)) if isinstance(word, str) else []
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 def signed(value: int) -> str:

@@ -60,8 +60,22 @@ def usage() -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
     return "\n".join(
-        ["usage: artus COMMAND [options]", "", *lines, "", "artus COMMAND --help tells a command's options."]
-    )
+        [
+            "usage: artus COMMAND [options]", "", *lines, "",
+            "artus COMMAND --help explains the options of a command; artus --version says which version this is.",
+        ]
+    )  # fmt: skip
+
+
+def version() -> str:
+    """Of this package."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("artus-env")
+    except PackageNotFoundError:
+        return "run from the sources"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -106,8 +120,14 @@ def _run(name: str, arguments: list[str]) -> int:
     if name in ("-h", "--help"):
         print(usage())
         return 0
+    if name in ("-V", "--version"):
+        print(f"artus {version()}")
+        return 0
     if name not in COMMANDS:
-        print(f"artus: there is no command {name!r}\n\n{usage()}" if name else usage(), file=sys.stderr)
+        from artus_env.engine.wording import did_you_mean
+
+        guess = did_you_mean(name, COMMANDS)
+        print(f"artus: there is no command {name!r}{guess}\n\n{usage()}" if name else usage(), file=sys.stderr)
         return 2
     command = COMMANDS[name]
     import_module("artus_env")  # before torch: see `artus_agents`

@@ -13,7 +13,7 @@ from typing import Any
 import artus_agents
 import artus_env
 from artus_agents import WEIGHTS
-from artus_env.engine.agents import Agent, agent_factory
+from artus_env.engine.agents import Agent, agent_factory, split_name
 from artus_env.engine.definition import Definition
 from artus_env.engine.sources import code_hash, source_hash
 
@@ -38,9 +38,9 @@ def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given =
             agent = agents[name]
             made: Any = agent if inspect.isroutine(agent) else type(agent)
         else:
-            kind, _, argument = name.partition(":")
+            kind, argument = split_name(name)
             made = inspect.getmodule(agent_factory(kind))
-            for path in files_in(argument):
+            for path in (*files_in(kind), *files_in(argument)):
                 digest.update(path.read_bytes())
         with suppress(OSError, TypeError):  # compiled, or typed at a prompt
             digest.update(f"{name} {inspect.getsource(made)}".encode())

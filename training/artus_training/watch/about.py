@@ -13,6 +13,7 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.documents import documents, fill
 from artus_env.engine.files import write_atomically
 from artus_env.engine.games import find_game, game_names
+from artus_env.engine.wording import did_you_mean
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
@@ -49,7 +50,8 @@ def rules(arguments: list[str]) -> int:
         raise UsageError(str(error)) from None
     unknown = [name for name in chosen.tables if name not in made]
     if unknown:
-        raise UsageError(f"there is no table {unknown[0]!r}; there are {', '.join(made)}")
+        guess = did_you_mean(unknown[0], made) or ";"
+        raise UsageError(f"there is no table {unknown[0]!r}{guess} there are {', '.join(made)}")
     print("\n\n".join(f"{name}\n\n{aligned(made[name]())}" for name in chosen.tables or made))
     return 0
 

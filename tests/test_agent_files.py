@@ -1,0 +1,136 @@
+"""Agents in files of Python that nobody has packaged."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from artus_agents.simple import GreedyAgent
+from artus_env import Batch
+from artus_env.engine.agents import View, find_agent, runs_program
+from artus_training.arena.evaluate import evaluate
+from artus_training.arena.made_of import made_of
+from artus_training.cli import main
+from artus_training.learn.settings import without_programs
+
+FILE = """
+import numpy as np
+from pathlib import Path
+
+from artus_agents.simple import GreedyAgent
+from beside import LAST
+
+Path(__file__).with_name("was-run").touch()
+
+
+class Cautious:
+    \"""Takes as few points as possible.\"""
+
+    def act(self, view):
+        return np.where(view.mask, view.points, 1000).argmin(axis=1)
+
+
+def last(observation, action_mask):
+    return int(np.flatnonzero(action_mask)[LAST])
+
+
+def bold():
+    return GreedyAgent()
+
+
+def _hidden():
+    return None
+
+
+cautious = Cautious()
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "beside.py").write_text("LAST = -1\n")
+    path = tmp_path / "my_agent.py"
+    path.write_text(FILE)
+    return path
+
+
+def views():
+    batch = Batch(5, seed=3)
+    return batch, View(batch, None, np.arange(5, dtype=np.uint64))
+
+
+def test_a_file_may_have_a_class_an_object_a_function_or_what_makes_one(file):
+    batch, view = views()
+    least = np.where(batch.mask, view.points, 1000).argmin(axis=1)
+    for name in ("Cautious", "cautious"):
+        assert find_agent(f"{file}:{name}").act(view).tolist() == least.tolist()
+    assert find_agent(f"{file}:last").act(view).tolist() == [np.flatnonzero(mask)[-1] for mask in batch.mask]
+    assert isinstance(find_agent(f"{file}:bold"), GreedyAgent)
+
+
+def test_evaluate_takes_it_without_a_package(file, capsys):
+    assert main(["evaluate", f"{file}:Cautious", "greedy", "--games", "200"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{file}:Cautious against greedy: beginner, 2 players, 200 games" in shown
+    cautious, greedy = evaluate([f"{file}:Cautious", "greedy"], games=200).scores
+    assert cautious < greedy - 50
+
+
+def test_several_processes_find_it_too(file):
+    alone, shared = (evaluate([f"{file}:last", "random"], games=400, workers=workers) for workers in (1, 2))
+    assert alone == shared
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("my_agent.py", "my_agent.py needs the name of an agent behind it (my_agent.py:NAME); in it are: Cautious, "),
+        ("my_agent.py:cautios", "there is no agent 'cautios' in my_agent.py; did you mean cautious or Cautious?"),
+        ("missing.py:Cautious", "there is no file 'missing.py'"),
+        ("broken.py:Cautious", "broken.py, line 2: ModuleNotFoundError: No module named 'nowhere'"),
+        ("unfinished.py:Cautious", "unfinished.py, line 1: SyntaxError: '(' was never closed"),
+        ("my_agent.py:Path", "agent 'my_agent.py:Path': what it names gave PosixPath('.'), which has no act(view)"),
+    ],
+)
+def test_what_is_no_agent_is_said_in_one_line(name, message, file, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    (file.parent / "broken.py").write_text("import numpy\nimport nowhere\n")
+    (file.parent / "unfinished.py").write_text("print(\n")
+    assert main(["evaluate", name, "greedy"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_file_that_others_wrote_cannot_have_one_run(file):
+    """As with programs: whoever names it on the command line may, a preset or a checkpoint may not."""
+    from artus_training.learn.ppo.settings import Settings
+
+    name = f"{file}:Cautious"
+    assert runs_program(name)
+    settings = Settings(opponents=(f"{name}=0.5",))
+    with pytest.raises(ValueError, match="starts a program; a file can't do that"):
+        without_programs(settings, file, None)
+    assert without_programs(settings, file, settings) == settings
+    assert not (file.parent / "was-run").exists()
+
+
+def test_a_tournament_notices_that_the_file_has_changed(file):
+    from artus_env.engine.games import find_game
+
+    def of():
+        return made_of("", find_game("artus"), [f"{file}:Cautious"])
+
+    before = of()
+    assert of() == before
+    file.write_text(FILE.replace("1000", "999"))
+    assert of() != before
+
+
+def test_a_file_is_run_once_in_a_process(file):
+    file.write_text(
+        "print('running')\n\n\ndef first(observation, action_mask):\n    return int(action_mask.argmax())\n"
+    )
+    code = f"from artus_env.engine.agents import find_agent\nfor _ in range(3): find_agent('{file}:first')"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "running\n"
