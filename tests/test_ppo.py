@@ -23,6 +23,7 @@ from artus_env.engine.games import find_game
 from artus_env.games.artus.components import MAX_PLAYERS as P
 from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import OVER, STATE
+from artus_training import progress
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import main
 from artus_training.learn import checkpoints
@@ -39,7 +40,7 @@ from artus_training.learn.ppo.seating import LEARNER
 from artus_training.learn.ppo.settings import Settings, goals, preset, variants_with_preset
 from artus_training.learn.ppo.train import train
 from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.runs import alone_in_run
+from artus_training.learn.runs import RunError, alone_in_run
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
 
@@ -540,35 +541,59 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
 # --- runs, opponents, limits ---
 
 
-def test_a_second_training_moves_the_first_aside(tmp_path, capsys):
-    """Nothing of it is lost, and nothing of it is taken for the second one's."""
+def test_a_second_training_leaves_the_first_alone(tmp_path):
+    """It asks what is meant: to go on, or another run."""
     settings = tiny(tmp_path, steps=2048)
-    agents = []
-    for seed in range(3):
-        assert train(dataclasses.replace(settings, seed=seed))
-        agents.append(settings.agent.read_bytes())
-    folders = [tmp_path / "ppo-beginner-2.1", tmp_path / "ppo-beginner-2.2", tmp_path / "ppo-beginner-2"]
-    for seed, folder in enumerate(folders):
-        assert (folder / "agent.safetensors").read_bytes() == agents[seed]
-        assert read_card(folder / "agent.json")["settings"]["seed"] == seed
-        assert len(list((folder / "tensorboard").iterdir())) == 1
-    assert f"the run that was in {settings.folder} is in {folders[1]} now" in capsys.readouterr().out
+    assert train(settings)
+    agent, files = settings.agent.read_bytes(), sorted(settings.folder.rglob("*"))
+    with pytest.raises(
+        RunError, match=r"ppo-beginner-2 holds a run already: --resume goes on with it, --name NAME begins another"
+    ):
+        train(dataclasses.replace(settings, seed=1))
+    assert sorted(settings.folder.rglob("*")) == files
+    assert settings.agent.read_bytes() == agent
+    other = dataclasses.replace(settings, seed=1, name="second")
+    assert train(other)
+    assert other.agent == tmp_path / "second" / "agent.safetensors"
+    assert other.agent.read_bytes() != agent
+    assert settings.agent.read_bytes() == agent
+    assert parse(["--resume", "--name", "second", "--runs", str(tmp_path)]).seed == 1
 
 
-def test_resume_goes_on_with_the_newest_run_also_when_it_was_killed_in_its_first_round(tmp_path, monkeypatch):
-    first, second = tiny(tmp_path, steps=2048, seed=1), tiny(tmp_path, steps=2048, seed=2)
-    alone = dataclasses.replace(second, runs=tmp_path / "alone")
-    assert train(first)
+@pytest.mark.parametrize("name", ["a/b", "..", ".hidden", "/tmp"])
+def test_the_name_of_a_run_is_that_of_a_folder(name, tmp_path):
+    with pytest.raises(ValueError, match="name must be one of a folder"):
+        train(tiny(tmp_path, name=name))
+
+
+def test_a_run_that_was_killed_in_its_first_round_can_be_resumed(tmp_path, monkeypatch):
+    settings = tiny(tmp_path, steps=2048, seed=2)
+    alone = dataclasses.replace(settings, name="alone")
     assert train(alone)
     with monkeypatch.context() as patch:
         patch.setattr(training, "learn_to_the_end", killed)
         with pytest.raises(KeyboardInterrupt):
-            train(second)
-    resumed = parse(["--resume", "--seed", "2", "--runs", str(tmp_path)])
-    assert train(resumed)
-    assert second.agent.read_bytes() == alone.agent.read_bytes()
+            train(settings)
+    assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path)]))
+    assert settings.agent.read_bytes() == alone.agent.read_bytes()
     with pytest.raises(CheckpointError, match="belongs to a run with seed 2, not 1; leave --resume out"):
         train(parse(["--resume", "--seed", "1", "--runs", str(tmp_path)]))
+
+
+def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
+    """However seldom it was wanted; and it says how it goes, by its name."""
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    settings = tiny(
+        tmp_path, steps=12 * 512, evaluate_every=1000, games=2, evaluation_opponents=("random",), name="mine"
+    )
+    assert train(settings)
+    steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
+    assert len(steps) == 5
+    assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
+    said = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    figures = r"mine \d+ %: [\d.]+ k decisions, [\d.]+ [kM]/s, entropy [\d.]+, KL [-\de.]+, explained variance [-\de.]+"
+    assert any(re.fullmatch(figures, line) for line in said), said
 
 
 def killed(*_):
@@ -816,6 +841,12 @@ def test_train_all_trains_what_has_goals_or_else_what_has_presets(tmp_path, monk
     trainings = command.All().trainings()
     assert [(each.rules, each.num_players) for each in trainings] == [("beginner", 2), ("advanced", 2)]
     assert [each.final_reward for each in trainings] == ["win", "win"]
+    there = dataclasses.replace(trainings[1], runs=tmp_path)
+    there.folder.mkdir()
+    there.checkpoint.touch()
+    assert main(["train-all", "--runs", str(tmp_path)]) == 2
+    assert "ppo-advanced-2 holds a run already: --resume goes on with it, --runs FOLDER" in capsys.readouterr().err
+    assert [run.resume for run in command.All(runs=tmp_path, resume=True).trainings()] == [False, True]
     definition = trainings[0].definition
     for each in trainings:
         assert goals(definition, each.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}

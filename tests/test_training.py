@@ -560,17 +560,19 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
 # --- runs and opponents ---
 
 
-def test_a_second_training_moves_the_first_aside_and_resume_means_the_second(tmp_path):
+def test_a_second_training_leaves_the_first_alone(tmp_path):
     first = Settings(runs=tmp_path, steps=128, **TINY)
     assert train(first)
     agent = first.agent.read_bytes()
     second = dataclasses.replace(first, seed=2)
+    with pytest.raises(RunError, match="sb3-beginner-2 holds a run already: --resume"):
+        train(second)
+    second = dataclasses.replace(second, name="second")
     run_until_it_learns(second)
-    assert (tmp_path / "sb3-beginner-2.1" / "agent.safetensors").read_bytes() == agent
     assert not second.agent.exists()
-    assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path)]))
+    assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path), "--name", "second"]))
     assert read_card(second.agent)["settings"]["seed"] == 2
-    assert second.agent.read_bytes() != agent
+    assert first.agent.read_bytes() == agent != second.agent.read_bytes()
 
 
 def test_another_game_is_learnt_in_a_folder_of_its_own(tmp_path):

@@ -20,7 +20,8 @@ def test_both_are_there():
 @pytest.mark.parametrize("code", [code for _, code in SNIPPETS], ids=[name for name, _ in SNIPPETS])
 def test_it_runs(code):
     assert "minutes=3" in code
-    short = code.replace("minutes=3", "minutes=0.001").replace("games=400", "games=2")
+    short = code.replace("minutes=3", "updates=1, minutes=9").replace("games=400", "games=2")
+    short = short.replace("\nenv = ", "\ntrain.__globals__['GAMES'] = 1  # in an update\nenv = ")
     result = subprocess.run(
         [sys.executable, "-c", short],
         cwd=EXAMPLES,

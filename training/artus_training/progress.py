@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Column
+from rich.text import Text
+
+SECONDS = 10.0
+"""Where no terminal is, a training says so often how it goes."""
 
 
 def terminal() -> Console:
@@ -24,16 +29,46 @@ def progress(*columns: ProgressColumn, shown: bool = True) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
 
-def progress_bar(shown: bool = True) -> Progress:
-    """A bar with the time left and a field `wins`: how often the learner has beaten whom. See `progress`."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=12),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("left  {task.fields[wins]}", table_column=Column(no_wrap=True)),
-    )
-    return progress(*columns, shown=shown)
+class TrainingBar(Progress):
+    """A bar with the time left and a field `wins`, whom the learner has beaten how often, and below it what a trainer
+    says. Where no terminal is, a line now and then instead.
+
+    Args:
+        shown: False in all but one of several processes.
+    """
+
+    def __init__(self, shown: bool = True) -> None:
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=12),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            TextColumn("left  {task.fields[wins]}", markup=False, table_column=Column(no_wrap=True)),
+        )
+        self._figures = ""
+        self._said = time.monotonic()
+        console = terminal()
+        self._lines = shown and not Console().is_jupyter
+        super().__init__(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar, and what was said last."""
+        yield from super().get_renderables()
+        if self._figures:
+            yield Text(self._figures, no_wrap=True, overflow="ellipsis")
+
+    def say(self, figures: str) -> None:
+        """Show figures below the bar; where there is none, print them every `SECONDS`."""
+        self._figures = figures
+        if self.disable and time.monotonic() - self._said >= SECONDS:
+            self._said = time.monotonic()
+            task = self.tasks[0]
+            self.line(f"{task.description} {task.percentage:.0f} %: {figures}")
+
+    def line(self, text: str) -> None:
+        """Print a line that stays. In a notebook none does."""
+        if self._lines:
+            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager

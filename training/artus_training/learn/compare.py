@@ -5,7 +5,7 @@
 Trains one agent with each, one after the other on the same machine, measures both against the same opponents on the
 way, lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes
 on.
-Without it a new comparison begins, and an earlier one of the same name is moved aside, to a name with a number.
+Without it a new comparison begins; where there is one already, give it another `--folder`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def compare(settings: Settings) -> dict[str, Any] | None:
     settings.check()
     with alone_in_run(settings.runs):
         if not settings.resume:
-            begin_run(settings.runs)
+            begin_run(settings.runs, "--folder FOLDER")
         return _compare(settings)
 
 

@@ -1,14 +1,8 @@
-"""Where runs lie: a folder for each thing that is trained, one process at a time, and no run takes the place of
-another.
-
-A run that begins where one has been moves that one aside, as it is, to the same name with a number: `NAME` is always
-the newest, `NAME.1` the first.
-"""
+"""Where runs lie: a folder for each of them, one process at a time, and no run takes the place of another."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -39,7 +33,8 @@ def stopped_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def alone_in_run(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a run's folder. The lock lies beside it, `.NAME.lock`, as the folder may be moved.
+    """Keep other processes out of a run's folder. The lock lies beside it, `.NAME.lock`: in the folder it would be the
+    first trace of a run.
 
     Raises:
         RunError: If another process is in it.
@@ -54,22 +49,19 @@ def alone_in_run(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin_run(folder: Path) -> None:
-    """Make an empty folder for a new run, and say so if an earlier one had to be moved for it.
+def begin_run(folder: Path, other: str = "--name NAME") -> None:
+    """See that the folder of a new run holds none yet.
+
+    Args:
+        folder: Of the run.
+        other: The option that gives it another folder, for the message.
 
     Raises:
-        OSError: If that can't be done; the earlier run is still where it was.
+        RunError: If it holds one.
+        OSError: If it can't be read.
     """
     if any(folder.iterdir()):
-        numbers = [
-            re.fullmatch(rf"{re.escape(folder.name)}\.([0-9]{{1,9}})", there.name) for there in folder.parent.iterdir()
-        ]
-        aside = folder.with_name(
-            f"{folder.name}.{1 + max((int(number[1]) for number in numbers if number), default=0)}"
-        )
-        folder.rename(aside)
-        folder.mkdir()
-        print(f"the run that was in {folder} is in {aside} now")
+        raise RunError(f"{folder} holds a run already: --resume goes on with it, {other} begins another one beside it")
 
 
 Run = TypeVar("Run", PpoSettings, Sb3Settings)

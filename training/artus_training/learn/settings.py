@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import runs_program
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, shown
 from artus_env.engine.rewards import mode_index
 
@@ -25,7 +22,7 @@ RENAMED = {"judges": "evaluation_opponents", "final_judges": "final_opponents"}
 """Settings that had another name: files with the old one are read, and options too."""
 UNTOLD = ("",)
 """What stands there where the command line says nothing."""
-WHERE = ("runs", "resume", "preset", "workers", "ray")
+WHERE = ("runs", "name", "resume", "preset", "workers", "ray")
 """Settings that say where files lie and who plays: what is learnt doesn't depend on them."""
 POINTS = "points"
 """The reward mode that pays points as they come. It has this name in every game, beside that of the game's score."""
@@ -46,77 +43,12 @@ class TrainingSettings:
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
-    """Where runs are kept; this one in a folder named after what it learns. An earlier run there is moved aside, to the
-    same name with a number."""
+    """Where runs are kept, each in a folder of its own. No run takes the place of another."""
+    name: str = ""
+    """Name of the run, and of its folder; by default it is named after what it learns, such as ppo-beginner-2."""
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
     network must have the same sizes. None: weights are drawn."""
-
-    hidden: tuple[int, ...] = (256, 256)
-    """Width of the hidden layers, which policy and values share."""
-    epochs: int = 2
-    """How often an update goes over its decisions."""
-    learning_rate: float = 1e-3
-    """At the start; it falls linearly to a fiftieth."""
-    value_weight: float = 0.5
-    """Weight of the value loss."""
-    max_grad_norm: float = 0.5
-    """Longest gradient."""
-
-    def __post_init__(self) -> None:
-        """Fill in the rule set.
-
-        Raises:
-            ValueError: If there is no such game.
-        """
-        self.rules = self.rules or self.definition.rules[0]
-
-    @property
-    def definition(self) -> Definition:
-        """The game."""
-        return find_game(self.game)
-
-    @property
-    def prefix(self) -> str:
-        """What the names of folders begin with, so that no two games share one."""
-        return "" if self.game == DEFAULT_GAME else f"{self.game}-"
-
-    def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
-        """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
-        for name in names:
-            if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
-                wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
-                raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
-
-    def check_more_than_0(self, *names: str) -> None:
-        """Raise a ValueError naming the first of these settings that isn't more than 0."""
-        for name in names:
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
-
-    def check_part(self, *names: str) -> None:
-        """Raise a ValueError naming the first of these settings that isn't in 0..1."""
-        for name in names:
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
-
-    def shape(self, outlook: bool = True) -> Shape:
-        """The network that is trained.
-
-        Args:
-            outlook: Whether its policy is told what legal actions lead to, if the game has something to tell.
-        """
-        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
-
-    def check_game(self) -> None:
-        """Raise a ValueError if the game has no such variant, or the hidden layers can't be."""
-        self.definition.check_variant(self.rules, self.num_players)
-        self.shape().check()
-
-
-@dataclass
-class PpoSettings(TrainingSettings):
-    """What `artus train` and `artus train-sb3` have in common."""
 
     reward: str = POINTS
     """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad

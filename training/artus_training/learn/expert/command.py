@@ -7,7 +7,7 @@
 
 It goes on from a trained agent, and plays with itself. The last decisions of each game are searched; in others the
 policy stays near to the one that it began with. Ctrl-C saves and stops; `--resume` goes on as if nothing had been.
-Without it a new run begins, and an earlier one of the same name is moved aside, to a name with a number.
+No run takes the place of another: `--name` begins one beside it.
 `tensorboard --logdir runs` shows the curves.
 """
 

@@ -113,8 +113,9 @@ class Settings(TrainingSettings):
 
     @property
     def folder(self) -> Path:
-        """Of this run; that of another game than the default one begins with its name."""
-        return self.runs / f"{self.prefix}expert-{self.rules}-{self.num_players}"
+        """Of this run: `name`, or `expert-` and its variant; that of another game than the default one begins with its
+        name."""
+        return self.runs / (self.name or f"{self.prefix}expert-{self.rules}-{self.num_players}")
 
     @property
     def agent(self) -> Path:

@@ -20,7 +20,7 @@ from artus_training.learn.expert.settings import Settings
 from artus_training.learn.expert.trainer import Trainer
 from artus_training.learn.figures import add_point, log_of, write_figures
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
-from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.progress import TrainingBar, interrupt_as_flag
 
 
 def train(settings: Settings) -> bool:
@@ -39,13 +39,14 @@ def train(settings: Settings) -> bool:
     """
     settings.check()
     with alone_in_run(settings.folder):
+        if not settings.resume:
+            begin_run(settings.folder)
         warm_up(settings)
         trainer = Trainer(settings)
         with interrupt_as_flag() as interrupted:
             if settings.resume:
                 load_training(trainer, *read_checkpoint(settings.checkpoint, Progress))
             else:
-                begin_run(settings.folder)
                 save_training(trainer)  # from now on `resume` means this run
             if not learn_to_the_end(trainer, interrupted):
                 return False
@@ -73,12 +74,12 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     it."""
     s = trainer.settings
     with (
-        progress_bar() as bar,
+        TrainingBar() as bar,
         log_of(s.folder, trainer.steps if s.resume else None) as log,
         kept(s.workers, s.ray) as run,
         rounds_of(trainer, run, interrupted) as play,
     ):
-        task = bar.add_task(f"{s.rules} {s.num_players}", total=1.0, wins="")
+        task = bar.add_task(s.folder.name, total=1.0, wins="")
 
         def show(done: float) -> None:
             bar.update(task, completed=trainer.part(done))

@@ -5,13 +5,14 @@
     torchrun --standalone --nproc-per-node 2 -m artus_training train --num-players 3
 
 The last one shares the training between two processes. Ctrl-C saves and stops; `--resume` goes on as if nothing had
-been. Without it a new run begins, and an earlier one of the same name is moved aside, to a name with a number.
+been. Without it a new run begins; where there is one already, give it another `--name`.
 `tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.games import find_game
@@ -27,7 +28,7 @@ from artus_training.learn.ppo.settings import (
 )
 from artus_training.learn.ppo.train import train, train_all
 from artus_training.learn.ppo.trainer import PROGRAM
-from artus_training.learn.runs import stopped_in_one_line
+from artus_training.learn.runs import begin_run, stopped_in_one_line
 from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import options, read_options
@@ -50,7 +51,7 @@ def parse(arguments: list[str]) -> Settings:
         default = without_programs(
             settings_from_dict(about.settings, given.checkpoint, Settings()), given.checkpoint, told
         )
-        default = dataclasses.replace(default, resume=True, runs=given.runs)
+        default = dataclasses.replace(default, resume=True, runs=given.runs, name=given.name)
         if default.folder != given.folder:
             raise CheckpointError(f"{given.checkpoint} belongs in {default.folder}")
     return read_options(Settings, PROGRAM, arguments, description=__doc__, default=default)
@@ -66,19 +67,31 @@ class All:
 
     game: str = DEFAULT_GAME
     """Name of the game."""
+    runs: Path = Path("runs")
+    """Where the runs are kept. No run takes the place of another."""
+    resume: bool = False
+    """Go on with the runs that are there; what is finished is only measured again."""
 
     def trainings(self) -> list[Settings]:
         """What is trained.
 
         Raises:
-            ValueError: If there is no such game, or it has no presets.
+            ValueError: If there is no such game, it has no presets, or there are runs that aren't to go on.
         """
         definition = find_game(self.game)
         variants = variants_with_preset(definition)
         if not variants:
             raise ValueError(f"{self.game} has no presets: train its variants one by one, with `artus train`")
         with_goals = [variant for variant in variants if goals(definition, *variant)]
-        return [dataclasses.replace(preset(*each, game=self.game), steps=SHORT) for each in with_goals or variants]
+        runs = [
+            dataclasses.replace(preset(*each, game=self.game), steps=SHORT, runs=self.runs)
+            for each in with_goals or variants
+        ]
+        for run in runs:
+            run.resume = self.resume and run.checkpoint.exists()
+            if run.folder.is_dir() and not run.resume:
+                begin_run(run.folder, "--runs FOLDER")
+        return runs
 
 
 def main_all(arguments: list[str]) -> int:

@@ -88,7 +88,8 @@ class Settings(PpoSettings):
     """Torch threads of each rank; 0: one a core."""
 
     evaluate_every: int = 40
-    """Updates from one evaluation to the next; 0: none."""
+    """Updates from one evaluation to the next, where that is more often than at each fifth of the training; 0: no
+    evaluations."""
     evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
     """Whom to play in evaluations."""
     games: int = 400
@@ -120,10 +121,10 @@ class Settings(PpoSettings):
 
     @property
     def folder(self) -> Path:
-        """Of this run: `runs/ppo-` and all its variants; that of another game than the default one begins with its
-        name."""
+        """Of this run: `name`, or `ppo-` and all its variants; that of another game than the default one begins with
+        its name."""
         variants = "+".join(f"{rules}-{players}" for rules, players in self.variants)
-        return self.runs / f"{self.prefix}ppo-{variants}"
+        return self.runs / (self.name or f"{self.prefix}ppo-{variants}")
 
     @property
     def agent(self) -> Path:

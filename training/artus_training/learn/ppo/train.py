@@ -23,7 +23,10 @@ from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.settings import Settings, goals
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
-from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.progress import TrainingBar, interrupt_as_flag
+
+EVALUATIONS = 5
+"""Of every training that has so many updates, at least, evenly spread; none where none are wanted."""
 
 
 def warm_up(settings: Settings, ranks: Ranks = ALONE) -> None:
@@ -44,7 +47,8 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
         Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
 
     Raises:
-        ValueError: If a setting can't be, or another process is training in the run's folder.
+        ValueError: If a setting can't be.
+        RunError: If another process is training in the run's folder, or a new run would lie where there is one.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
         OpponentError: If an opponent gives all its games up.
         RankError: If another process has ended.
@@ -53,14 +57,14 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
     """
     settings.check(ranks.size)
     with alone_in_run(settings.folder) if ranks.first else nullcontext():
+        if not settings.resume:
+            ranks.from_first(partial(begin_run, settings.folder))
         warm_up(settings, ranks)
         trainer = Trainer(settings, ranks)
         with interrupt_as_flag() as interrupted:
             if settings.resume:
                 load(trainer, *ranks.from_first(partial(read_checkpoint, settings.checkpoint, Progress)))
             else:
-                if ranks.first:
-                    begin_run(settings.folder)
                 save(trainer)  # from now on `resume` means this run
             if not learn_to_the_end(trainer, interrupted):
                 return False
@@ -85,15 +89,15 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped
     it."""
     settings, ranks = trainer.settings, trainer.ranks
-    description = " + ".join(f"{rules} {players}" for rules, players in settings.variants)
     with ExitStack() as stack:
-        bar = stack.enter_context(progress_bar(ranks.first))
+        bar = stack.enter_context(TrainingBar(ranks.first))
         resumed_at = trainer.steps if settings.resume else None
         log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
-        task = bar.add_task(description, total=1.0, wins="")
+        task = bar.add_task(settings.folder.name, total=1.0, wins="")
+        bar.update(task, completed=trainer.part)
         saving = 0.0
         while trainer.part < 1 and not ranks.each(interrupted.is_set()).any():
-            start = time.monotonic()
+            start, before = time.monotonic(), trainer.part
             trainer.collect()
             rolled = time.monotonic()
             figures = trainer.update()
@@ -102,12 +106,15 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
             trainer.seconds = float(ranks.each(by_own_clock)[0, 0])
             figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
             figures |= {"rollout_part": (rolled - start) / (end - start)}
-            if log and (results := write_down(trainer, figures, log)):
-                bar.update(task, wins=", ".join(f"{e.agents[1]} {e.win_rate:.0%}" for e in results))
+            if log and (results := write_down(trainer, figures, log, before)):
+                wins = ", ".join(f"{e.agents[1]} {e.win_rate:.0%}" for e in results)
+                bar.update(task, wins=wins)
+                bar.line(f"{settings.folder.name} after {in_short(trainer.steps)} decisions: won against {wins}")
+            bar.update(task, completed=trainer.part)
+            bar.say(figures_text(trainer.steps, figures))
             start = time.monotonic()
             save(trainer)
             saving = time.monotonic() - start
-            bar.update(task, completed=trainer.part)
     if trainer.part < 1 and ranks.first:
         print(
             f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
@@ -115,11 +122,30 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     return trainer.part >= 1
 
 
-def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter) -> list[Evaluation]:
-    """Log the figures of a round and, where that is due, evaluate the agent for the curve. Returns what came of it."""
+def figures_text(steps: int, figures: dict[str, float]) -> str:
+    """What a round came to, in less than 80 letters."""
+    text = f"{in_short(steps)} decisions, {in_short(figures['steps_per_second'])}/s"
+    said = {"entropy": "entropy", "approx_kl": "KL", "explained_variance": "explained variance"}
+    return ", ".join([text, *(f"{name} {figures[key]:.3g}" for key, name in said.items() if key in figures)])
+
+
+def in_short(number: float) -> str:
+    """A number with three digits: `1.23 M`."""
+    if number >= 999_500:
+        return f"{number / 1e6:.3g} M"
+    return f"{number / 1e3:.3g} k" if number >= 999.5 else f"{number:.3g}"
+
+
+def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter, before: float) -> list[Evaluation]:
+    """Log the figures of a round and, where that is due, evaluate the agent for the curve. Returns what came of it.
+
+    Args:
+        before: How much of the training was done when the round began, 0..1.
+    """
     settings = trainer.settings
     write_figures(log, figures, trainer.steps)
-    due = settings.evaluate_every and trainer.updates % settings.evaluate_every == 0
+    fifth = int(before * EVALUATIONS) < int(trainer.part * EVALUATIONS)
+    due = settings.evaluate_every and (fifth or trainer.updates % settings.evaluate_every == 0)
     if not due and trainer.part < 1:
         return []
     results = trainer.evaluate(settings.evaluation_opponents, settings.games) if settings.evaluate_every else []

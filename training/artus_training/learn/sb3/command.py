@@ -4,7 +4,7 @@
     artus train-sb3 --num-players 3 --resume
 
 The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a
-new run begins, and an earlier one of the same name is moved aside, to a name with a number.
+new run begins; where there is one already, give it another `--name`.
 `tensorboard --logdir runs` shows the curves.
 """
 

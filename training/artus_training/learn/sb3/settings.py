@@ -56,7 +56,7 @@ class Settings(PpoSettings):
 
     @property
     def folder(self) -> Path:
-        return self.runs / f"{self.prefix}sb3-{self.rules}-{self.num_players}"
+        return self.runs / (self.name or f"{self.prefix}sb3-{self.rules}-{self.num_players}")
 
     @property
     def agent(self) -> Path:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from rich.progress import Progress as Bar
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
@@ -28,7 +27,7 @@ from artus_training.learn.sb3.settings import FIXED, Settings
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
 from artus_training.learn.start import Start, find_start
-from artus_training.progress import interrupt_as_flag, progress_bar
+from artus_training.progress import TrainingBar, interrupt_as_flag
 
 PROGRAM = "artus train-sb3"
 
@@ -193,7 +192,8 @@ def train(settings: Settings) -> bool:
         Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
 
     Raises:
-        ValueError: If a setting can't be, or another process is training in the run's folder.
+        ValueError: If a setting can't be.
+        RunError: If another process is training in the run's folder, or a new run would lie where there is one.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
         OpponentError: If an opponent gives all its games up.
         FloatingPointError: If the network has diverged.
@@ -201,16 +201,17 @@ def train(settings: Settings) -> bool:
     """
     settings.check()
     with alone_in_run(settings.folder):
+        if not settings.resume:
+            begin_run(settings.folder)
         start = find_start(settings, settings.shape(outlook=False))
         run = Run(settings, make_model(settings, start), start=start.hash if start else "")
         with interrupt_as_flag() as interrupted:
             if settings.resume:
                 run.load()
             else:
-                begin_run(settings.folder)
                 run.save()  # from now on `resume` means this run
             try:
-                with progress_bar() as bar:
+                with TrainingBar() as bar:
                     run.model.learn(
                         max(0, settings.steps - run.steps),
                         callback=TrainingCallback(run, bar, interrupted),
@@ -261,7 +262,7 @@ class TrainingCallback(BaseCallback):
 
     model: MaskablePPO
 
-    def __init__(self, run: Run, bar: Bar, interrupted: threading.Event) -> None:
+    def __init__(self, run: Run, bar: TrainingBar, interrupted: threading.Event) -> None:
         super().__init__()
         self.run = run
         self.bar = bar
@@ -271,8 +272,7 @@ class TrainingCallback(BaseCallback):
         self.round_start = self.saved = time.monotonic()
 
     def _on_training_start(self) -> None:
-        description = f"{self.run.settings.rules}, {self.run.settings.num_players} players"
-        self.task = self.bar.add_task(description, total=1.0, wins="")
+        self.task = self.bar.add_task(self.run.settings.folder.name, total=1.0, wins="")
         self.bar.update(self.task, completed=self.run.part)
 
     def _on_rollout_start(self) -> None:
