@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from artus_agents.program import ProgramAgent
 from artus_agents.simple import GreedyAgent
 from artus_env import Batch
 from artus_env.engine.agents import View, find_agent, runs_program
@@ -67,6 +68,10 @@ def test_a_file_may_have_a_class_an_object_a_function_or_what_makes_one(file):
         assert find_agent(f"{file}:{name}").act(view).tolist() == least.tolist()
     assert find_agent(f"{file}:last").act(view).tolist() == [np.flatnonzero(mask)[-1] for mask in batch.mask]
     assert isinstance(find_agent(f"{file}:bold"), GreedyAgent)
+
+
+def test_a_program_may_be_a_file_of_python(file):
+    assert isinstance(find_agent(f"program:python3 {file}"), ProgramAgent)
 
 
 def test_evaluate_takes_it_without_a_package(file, capsys):

@@ -28,10 +28,10 @@ from artus_training.arena.command import baseline
 from artus_training.arena.made_of import files_in, made_of
 from artus_training.arena.names import short_names
 from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
-from artus_training.arena.results import Block, Results, Settings, ways_to_sit
+from artus_training.arena.results import Results, Settings, ways_to_sit
 from artus_training.arena.standings import interval_of, resample, standings
 from artus_training.arena.store import Line, Store
-from artus_training.arena.tournament import block_text, places_of, play_block, run
+from artus_training.arena.tournament import places_of, play_block, run
 from artus_training.cli import main
 
 
@@ -98,11 +98,9 @@ def test_a_block_does_not_depend_on_its_size(num_players):
     assert (whole.scores == np.concatenate([part.scores for part in parts])).all()
 
 
-def test_the_progress_line_has_room_for_long_names():
-    settings = Settings(("random", *(f"program:python3 /home/user/bots/mybot.py --depth {depth}" for depth in (3, 4))))
-    block = Block(0, 0, *np.zeros((2, 1, 2, 2), np.int32), np.array([[0, 0]]), [])
-    assert block_text(settings, block) == "random 0%, progr...pth 3 100%"
-    assert short_names(list(settings.agents), 10) == ["random", "prog...h 3", "prog...h 4"]
+def test_long_names_are_cut_and_stay_different():
+    names = ["random", *(f"program:python3 /home/user/bots/mybot.py --depth {depth}" for depth in (3, 4))]
+    assert short_names(names, 10) == ["random", "prog...h 3", "prog...h 4"]
     assert short_names(["program:a --x", "program:b --x", "greedy"], 8) == ["pr...x#1", "pr...x#2", "greedy"]
 
 
@@ -486,8 +484,10 @@ def test_who_gives_up_has_lost_and_the_report_says_why(tmp_path):
     assert whole.duels[0, 1] == 1
     write_report(results, whole, tmp_path / "t", "artus tournament ...")
     report = (tmp_path / "t" / "report.md").read_text()
-    assert report.count("quitter gave up deal") == 20
-    assert "as player 1: had enough" in report
+    assert report.count("- quitter: 20 games: had enough") == 1
+    notes = json.loads((tmp_path / "t" / "results.json").read_text())["forfeits"]
+    assert len(notes) == 20
+    assert sum("as player 1: had enough" in note for note in notes) == 10
 
 
 def test_agents_that_are_given_need_a_name_that_plays(tmp_path):

@@ -17,7 +17,7 @@ from typing import Any
 from artus_env.engine.reading import shown
 from artus_env.engine.wording import did_you_mean
 
-_NAME = re.compile(r"(.+\.py)(?::(\w*))?")
+_NAME = re.compile(r"((?:[A-Za-z]:)?[^:]+\.py)(?::(\w*))?")
 
 
 def file_and_name(agent: str) -> tuple[str, str] | None:

@@ -35,8 +35,9 @@ COMMANDS = {
     "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("arena.evaluate", "main", "let agents play each other"),
     "tournament": Command(
-        "arena.command", "tournament", "ratings and win rates of many agents, with a report", "tournament"
+        "watch.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
+    "check-bot": Command("arena.check_bot", "main", "play one game with a bot aloud, and say what is wrong with it"),
     "baseline": Command("arena.command", "baseline", "tournaments of the agents here in every variant", "tournament"),
     "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
     "ladder": Command("arena.ladder", "main", "all agents of a game in one table, from what was measured"),

@@ -5,20 +5,26 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.games import find_game
+from artus_training.arena.faults import faults_of
+from artus_training.arena.filmed import Film, write_films
 from artus_training.arena.names import variant_name
 from artus_training.arena.report import markdown_table, print_table, write_report
-from artus_training.arena.results import Settings
+from artus_training.arena.results import Results, Settings
 from artus_training.arena.standings import standings
+from artus_training.arena.teams import read_teams, shake_hands
 from artus_training.arena.todo import ClusterError, UnitError
-from artus_training.arena.tournament import run
+from artus_training.arena.tournament import Interrupted, Playing, run
 from artus_training.options import Agents, Ray, options, read_options
 from artus_training.progress import terminal
 from artus_training.usage import UsageError
 
+TOURNAMENTS = Path("runs/tournaments")
+"""Where tournaments are kept that no other folder is given for."""
 BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64")
 """The agents of `artus baseline`; `random` is the zero of their ratings."""
 
@@ -31,7 +37,12 @@ class TournamentOptions:
     """
 
     agents: Agents
-    """Name or name:argument, e.g. greedy ismcts:500."""
+    """Who plays: greedy ismcts:500, a bot under a name of its own (Owls=program:./bot), or a folder with bots
+    (bots/)."""
+    add: tuple[str, ...] = ()
+    """These join the tournament that the others have played; only their games are played."""
+    add_to: Path | None = None
+    """Folder of that tournament, unless it is where the same command without these put it."""
     game: str = DEFAULT_GAME
     """What is played; `artus games` lists the games."""
     rules: str | None = None
@@ -52,28 +63,66 @@ class TournamentOptions:
     """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
 
 
-def tournament(arguments: list[str]) -> int:
-    """The command `artus tournament`."""
+def tournament(arguments: list[str], film: Film | None = None) -> int:
+    """The command `artus tournament`.
+
+    Args:
+        arguments: Of the command line.
+        film: Writes games that are worth seeing, for links in the report; None: there are none.
+    """
     chosen = read_options(TournamentOptions, "artus tournament", arguments)
     try:
         with one_line():
-            players = find_game(chosen.game).min_players if chosen.num_players is None else chosen.num_players
-            settings = Settings(chosen.agents, chosen.rules or "", players, chosen.games, chosen.seed, chosen.game)
-            folder = chosen.out or Path("runs/tournaments") / settings.folder_name
-            results = run(settings, folder, chosen.records, workers=chosen.workers, ray=chosen.ray)
-    except KeyboardInterrupt:
+            definition = find_game(chosen.game)
+            players = definition.min_players if chosen.num_players is None else chosen.num_players
+            teams = read_teams((*chosen.agents, *chosen.add))
+            left_out = shake_hands(teams, definition, chosen.rules, players)
+            for name, reason in left_out.items():
+                print(f"{name} doesn't play: {reason}")
+            settings = Settings(
+                tuple(teams.agents), chosen.rules or "", players, chosen.games, chosen.seed, chosen.game
+            )
+            folder = chosen.out or TOURNAMENTS / settings.folder_name
+            results = run(
+                settings, folder, chosen.records, teams.named, chosen.workers, chosen.ray,
+                joined(chosen, settings),
+            )  # fmt: skip
+    except Interrupted as interrupted:
+        print_so_far(interrupted.results)
         terminal().print("interrupted; the same command goes on from here")
+        return 130
+    except KeyboardInterrupt:
+        terminal().print("interrupted before the first game")
         return 130
     whole = standings(results)
     print_table(results, whole)
-    for note in results.notes[:20]:
-        print(note)
-    if len(results.notes) > 20:
-        print(f"... {len(results.notes) - 20} more games given up, see the report")
+    faults = faults_of(results.notes, settings.agents)
+    if faults:
+        print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
     with one_line():
-        write_report(results, whole, folder, "artus tournament " + shlex.join(arguments))
-    print(f"report: {folder / 'report.md'}")
+        films = write_films(results, whole, folder, Playing(settings, teams.named, True).again, film) if film else []
+        write_report(results, whole, folder, "artus tournament " + shlex.join(arguments), left_out, films)
+    print(f"report: {folder / 'report.html'}")
     return 0
+
+
+def joined(chosen: TournamentOptions, settings: Settings) -> tuple[Settings, Path] | None:
+    """The tournament that some agents join, and its folder; None if nobody does."""
+    if not chosen.add:
+        if chosen.add_to is not None:
+            raise ValueError("--add-to names the tournament that agents join: name them with --add")
+        return None
+    new = set(read_teams(chosen.add).agents)
+    before = replace(settings, agents=tuple(name for name in settings.agents if name not in new))
+    return before, chosen.add_to or TOURNAMENTS / before.folder_name
+
+
+def print_so_far(results: Results) -> None:
+    """The table of a tournament that was interrupted, if all have played a little."""
+    try:
+        print_table(results, standings(results))
+    except ValueError as error:
+        print(f"no table yet: {error}")
 
 
 @contextmanager

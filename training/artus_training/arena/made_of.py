@@ -17,8 +17,8 @@ from artus_env.engine.agents import Agent, agent_factory, split_name
 from artus_env.engine.definition import Definition
 from artus_env.engine.sources import code_hash, source_hash
 
-Given = Mapping[str, Agent | Callable[..., Any]]
-"""Agents and functions `(observation, action_mask) -> action` by the names that they play under."""
+Given = Mapping[str, str | Agent | Callable[..., Any]]
+"""Agents, their own names, or functions `(observation, action_mask) -> action`, by the names that they play under."""
 NO_AGENTS: Given = MappingProxyType({})
 
 
@@ -34,16 +34,17 @@ def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given =
     for path in [] if of.trained is None else sorted(Path(of.trained).rglob(f"*{WEIGHTS}")):
         digest.update(path.read_bytes())
     for name in names:
-        if name in agents:
-            agent = agents[name]
+        agent = agents.get(name, name)
+        if not isinstance(agent, str):
             made: Any = agent if inspect.isroutine(agent) else type(agent)
         else:
-            kind, argument = split_name(name)
+            kind, argument = split_name(agent)
             made = inspect.getmodule(agent_factory(kind))
             for path in (*files_in(kind), *files_in(argument)):
                 digest.update(path.read_bytes())
         with suppress(OSError, TypeError):  # compiled, or typed at a prompt
-            digest.update(f"{name} {inspect.getsource(made)}".encode())
+            alias = f" = {agent}" if isinstance(agent, str) and agent != name else ""
+            digest.update(f"{name}{alias} {inspect.getsource(made)}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -18,10 +20,14 @@ from rich.table import Table
 
 from artus_env.engine.files import write_atomically
 from artus_env.engine.wording import counted
+from artus_training.arena.explain import differences, levels, neighbours
+from artus_training.arena.faults import faults_of
 from artus_training.arena.names import one_line_name, short_names, variant_name
+from artus_training.arena.page import page
 from artus_training.arena.results import Results
 from artus_training.arena.standings import FEWEST_DEALS, MEAN, ZERO, Standing, Standings, known_rows
 
+NOBODY: Mapping[str, str] = MappingProxyType({})
 MOST_DIGITS = 6
 """Behind the point, of an interval whose ends are as good as the same."""
 SHORTEST_NAME = 8
@@ -121,8 +127,24 @@ def markdown_row(cells: tuple[str, ...]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def write_report(results: Results, whole: Standings, folder: Path, command: str) -> None:
-    """Write `results.json`, `results.csv`, `report.md`, `ratings.png` and `duels.png` into a folder."""
+def write_report(
+    results: Results,
+    whole: Standings,
+    folder: Path,
+    command: str,
+    left_out: Mapping[str, str] = NOBODY,
+    films: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Write `report.html`, `report.md`, `results.json`, `results.csv`, `ratings.png` and `duels.png` into a folder.
+
+    Args:
+        results: All games.
+        whole: Their table.
+        folder: Where to.
+        command: What was typed.
+        left_out: Bots that didn't start, and why.
+        films: Games to watch: what each shows, and its page below the folder.
+    """
     settings = results.settings
     data = {
         "settings": asdict(settings),
@@ -133,6 +155,7 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
         "duels_low": known_rows(whole.duels_low),
         "duels_high": known_rows(whole.duels_high),
         "forfeits": results.notes,
+        "left_out": dict(left_out),
     }
     write_atomically(folder / "results.json", (json.dumps(data, indent=2) + "\n").encode())
     sheet = io.StringIO()
@@ -143,7 +166,15 @@ def write_report(results: Results, whole: Standings, folder: Path, command: str)
     draw_ratings(whole, folder / "ratings.png")
     draw_duels(whole, folder / "duels.png")
     lineups, deals = counted(len(settings.lineups()), "line-up"), counted(settings.deals, "deal", ",")
-    forfeits = "\n".join(f"- {note}" for note in results.notes) or "None."
+    found = faults_of(results.notes, settings.agents)
+    faults = [f"- {one_line_name(str(fault))}" for fault in found]
+    points = "\n".join(map(markdown_row, differences()))
+    sure = "\n".join(f"- {line}" for line in neighbours(whole))
+    stand = "\n".join(f"- {line}" for line in levels(whole))
+    levels_text = f"No people have been measured; this is what some of the agents do.\n\n{stand}" if stand else ""
+    watch = "\n".join(f"- [{why}]({place})" for why, place in films) or "None were made."
+    absent = [f"- {one_line_name(f'{name} did not play: {reason}')}" for name, reason in left_out.items()]
+    forfeits = "\n".join(absent + faults) or "None."
     write_atomically(
         folder / "report.md",
         f"""# Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}
@@ -166,6 +197,16 @@ All intervals are 95 %, from a bootstrap over deals. What never happened may sti
 
 ![Ratings](ratings.png)
 
+## What a difference means
+
+| points more | ahead in |
+| ---: | ---: |
+{points}
+
+{sure}
+
+{levels_text}
+
 ## Duels
 
 How often the agent of the row is ahead of the agent of the column at the end (ties half).
@@ -174,11 +215,19 @@ How often the agent of the row is ahead of the agent of the column at the end (t
 
 ![Duels](duels.png)
 
+## Games to watch
+
+{watch}
+
 ## Games given up
+
+Each fault once, with the games that it cost; `results.json` has every game.
 
 {forfeits}
 """.encode(),
     )
+    made = page(results, whole, head(whole), rows(whole), remarks(whole), command, found, left_out, films)
+    write_atomically(folder / "report.html", made.encode())
 
 
 def draw_ratings(whole: Standings, path: Path) -> None:

@@ -67,6 +67,13 @@ class Settings:
             return list(combinations(numbers, self.num_players))
         return [who for who in combinations_with_replacement(numbers, self.num_players) if len(set(who)) > 1]
 
+    def stream(self, lineup: int) -> int:
+        """The number of a line-up's random stream: the same when more agents join behind the others."""
+        who = self.lineups()[lineup]
+        if len(set(who)) < len(who):
+            return lineup
+        return sum(math.comb(agent, place) for place, agent in enumerate(who, 1))
+
     @property
     def hash(self) -> str:
         """Tells tournaments apart."""

@@ -17,10 +17,12 @@ from artus_env.engine.reading import decode, shown
 from artus_training.arena.made_of import NO_AGENTS, Given, made_of
 from artus_training.arena.results import Block, Results, Settings
 
-FORMAT = 3
-"""Of the files that a tournament is kept in; raised whenever they change."""
-READABLE = (2, FORMAT)
-"""Formats that can be read and played on: in the second one settings named no game, and no line had outcomes."""
+FORMAT = 4
+"""Of the files that a tournament is kept in, and of the streams that its games are drawn from; raised whenever they
+change."""
+READABLE = (2, 3, FORMAT)
+"""Formats that can be read and played on: in the second one settings named no game, and no line had outcomes; up to the
+third one line-ups had streams in another order."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,9 @@ class Store:
             there = decode(about.read_bytes(), Settled)
         except ValueError as error:
             raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
-        if there.format not in READABLE:
+        lineups = range(len(self.settings.lineups()))
+        other_streams = there.format < FORMAT and any(self.settings.stream(lineup) != lineup for lineup in lineups)
+        if there.format not in READABLE or other_streams:
             raise ValueError(
                 f"{self.folder} was written by another version of artus (format {there.format}, here {FORMAT}); "
                 "give another --out, or delete it"
@@ -202,6 +206,18 @@ class Store:
         self.blocks.append(block)
         self.played[block.lineup, block.first : block.first + len(block)] = True
         self.checksum = checksum
+
+    def take_over(self, other: Store) -> None:
+        """Save the games of a tournament that some agents have joined since. What is here already stays.
+
+        Args:
+            other: Its agents are the first ones of this tournament, and all its line-ups are among those here.
+        """
+        numbers = {who: number for number, who in enumerate(self.settings.lineups())}
+        for block in other.blocks:
+            lineup = numbers[other.settings.lineups()[block.lineup]]
+            if not self.played[lineup, block.first : block.first + len(block)].any():
+                self.append(replace(block, lineup=lineup), [])
 
     def append(self, block: Block, records: list[str]) -> None:
         """Save a block: first its records, then the line that makes it count."""

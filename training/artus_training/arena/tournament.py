@@ -13,22 +13,32 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
 from artus_env.engine.files import alone_in
-from artus_env.engine.match import Played, fair_seats, play_games, seat_orders, standing_outcomes, wins_of
+from artus_env.engine.match import Played, fair_seats, play_games, seat_orders
 from artus_env.engine.rng import seed_stream
-from artus_training.arena.lineup import check_player
+from artus_training.arena.live import LiveTable, Tally
 from artus_training.arena.made_of import NO_AGENTS, Given, made_of
-from artus_training.arena.names import short_names
 from artus_training.arena.results import Block, Results, Settings
 from artus_training.arena.store import Store
+from artus_training.arena.teams import check_all
 from artus_training.arena.units import check_workers, run_units, unit_games
-from artus_training.progress import progress
 
 _DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a tournament; what was played is saved.
+
+    Attributes:
+        results: All that was played.
+    """
+
+    def __init__(self, results: Results) -> None:
+        super().__init__()
+        self.results = results
 
 
 class Unit(NamedTuple):
@@ -46,6 +56,7 @@ def run(
     agents: Given = NO_AGENTS,
     workers: int = 1,
     ray: str | None = None,
+    joined: tuple[Settings, Path] | None = None,
 ) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
@@ -59,9 +70,13 @@ def run(
         workers: Processes that play; what they play doesn't depend on it. With several, `agents` must be such as can be
             sent to other processes.
         ray: Address of a Ray cluster that plays instead, see `units.run_units`.
+        joined: A tournament of the first agents, which the others join, and its folder: its games aren't played again.
+            The result is the same as if all had played from the beginning.
 
     Raises:
-        ValueError: If an agent is unknown or can't be sent, or the folder holds another tournament, or a damaged one.
+        ValueError: If an agent is unknown, doesn't start or can't be sent, or the folder holds another tournament, or a
+            damaged one, or the tournament that is joined isn't there or doesn't fit.
+        Interrupted: After Ctrl-C.
         UnitError: When all others are played and saved, if some games have ended one process after the other.
         OSError: If something can't be written. What was played stays, and the same call goes on from there.
     """
@@ -72,27 +87,49 @@ def run(
         )
     check_workers(workers, ray)
     playing = Playing(settings, dict(agents), records is not None)
-    for agent in playing.players:
-        check_player(agent, settings.definition, settings.rules, settings.num_players)
+    if joined is not None:
+        _check_joined(settings, records, *joined)
+    players = dict(zip(settings.agents, playing.players, strict=True))
+    check_all(players, settings.definition, settings.rules, settings.num_players)
     with alone_in(folder, "playing this tournament"):
-        return _play(settings, playing, Store(folder, settings, records, agents), workers, ray)
+        store = Store(folder, settings, records, agents)
+        if joined is not None:
+            before, there = joined
+            with alone_in(there, "playing this tournament"):
+                given = {name: agent for name, agent in agents.items() if name in before.agents}
+                store.take_over(Store(there, before, None, given))
+        return _play(settings, playing, store, workers, ray)
+
+
+def _check_joined(settings: Settings, records: Path | None, before: Settings, there: Path) -> None:
+    """Raise a ValueError if some agents can't join the tournament in a folder."""
+    if not (there / "settings.json").exists():
+        raise ValueError(f"{there} holds no tournament of {' '.join(before.agents)} that others could join")
+    if records is not None:
+        raise ValueError("no records can be kept when agents join: those of the games before are missing")
+    if len(before.agents) < settings.num_players:
+        raise ValueError(
+            f"to {len(before.agents)} agents none can be added: with {settings.num_players} players they sat at a "
+            "table more than once, and with one more they wouldn't"
+        )
 
 
 def _play(settings: Settings, playing: Playing, store: Store, workers: int, ray: str | None) -> Results:
     """Play what is missing."""
     total = store.played.size * settings.num_players
     units = units_of(settings, playing.players, store.played)
-    with progress(
-        BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.description}", markup=False),
-    ) as bar:  # fmt: skip
-        room = bar.console.width - 2 * len(str(total)) - len("  bar of 12  / games 0:00:00 left 0:00:00 ")
-        task = bar.add_task("playing", total=total, completed=int(store.played.sum()) * settings.num_players)
-        for _, (block, kept) in run_units(playing, units, workers, ray):
-            store.append(block, kept)
-            bar.update(
-                task, advance=len(block) * settings.num_players, description=block_text(settings, block)[: max(room, 0)]
-            )
+    tally = Tally(settings)
+    for block in store.blocks:
+        tally.add(block)
+    try:
+        with LiveTable(tally) as live:
+            task = live.add_task("", total=total, completed=int(store.played.sum()) * settings.num_players)
+            for _, (block, kept) in run_units(playing, units, workers, ray):
+                store.append(block, kept)
+                live.add_block(block)
+                live.update(task, advance=len(block) * settings.num_players)
+    except KeyboardInterrupt:
+        raise Interrupted(store.results()) from None
     return store.results()
 
 
@@ -125,6 +162,10 @@ class Playing:
         """What `Store.append` saves."""
         return play_block(self.settings, self.players, *unit, keep=self.keep)
 
+    def again(self, lineup: int, deal: int) -> tuple[Block, list[str]]:
+        """A deal of a line-up in all rotations, with its records."""
+        return self(Unit(lineup, deal, 1))
+
 
 def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
     """What is left to play when some deals of each line-up are played: all line-ups come on evenly.
@@ -143,13 +184,6 @@ def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> li
     return sorted(units, key=lambda unit: (unit.first, unit.lineup))
 
 
-def block_text(settings: Settings, block: Block) -> str:
-    """How the newest block went, for the progress line."""
-    wins = wins_of(standing_outcomes(block.outcomes, block.given_up)).mean(axis=(0, 1))
-    who = [settings.agents[agent] for agent in settings.lineups()[block.lineup]]
-    return ", ".join(f"{name} {part:.0%}" for name, part in zip(short_names(who, 13), wins, strict=True))
-
-
 def play_block(
     settings: Settings, agents: list[Agent], lineup: int, first: int, count: int, keep: bool = False
 ) -> tuple[Block, list[str]]:
@@ -161,7 +195,7 @@ def play_block(
     players = settings.num_players
     who = settings.lineups()[lineup]
     deal_seeds = seed_stream(settings.seed, count, _DEALS, first)  # all line-ups play the same deals
-    keys = seed_stream(settings.seed, count * players, _KEYS + lineup, first * players)
+    keys = seed_stream(settings.seed, count * players, _KEYS + settings.stream(lineup), first * players)
     batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False, game=settings.definition)
     batch.reset(np.repeat(deal_seeds, players))
     seats = fair_seats(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)

@@ -1,0 +1,372 @@
+"""Tournaments of a class: teams, folders of bots, agents that join; and reports that say what the figures mean."""
+
+import json
+import re
+import shlex
+import shutil
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from artus_env.engine.match import seat_orders
+from artus_training.arena import command
+from artus_training.arena import tournament as playing
+from artus_training.arena.explain import ahead, levels, neighbours
+from artus_training.arena.faults import faults_of
+from artus_training.arena.live import LiveTable, Tally
+from artus_training.arena.results import Results, Settings
+from artus_training.arena.standings import POINTS, standings
+from artus_training.arena.store import Store
+from artus_training.arena.teams import read_teams
+from artus_training.arena.tournament import run
+from artus_training.cli import main
+
+ROOT = Path(__file__).parents[1]
+BOT = ROOT / "agents" / "examples" / "bot.py"
+CHEATS = '{"type": "move", "move": "@99"}'
+HOSTILE = ROOT / "tests" / "hostile_bots.py"
+
+
+@pytest.fixture(autouse=True)
+def few_samples(monkeypatch):
+    monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 200)
+
+
+def hostile(path, *words):
+    """A bot that does something wrong, as a script at a path."""
+    path.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, str(HOSTILE), *words])}\n")
+    path.chmod(0o755)
+
+
+# --- who plays ---
+
+
+def test_teams_have_names_and_folders_have_bots(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bots" / "owls").mkdir(parents=True)
+    shutil.copy(BOT, "bots/owls/bot.py")
+    shutil.copy(BOT, "bots/foxes.py")
+    Path("bots/foxes.py").chmod(0o644)
+    hostile(Path("bots/rooks"), "good")
+    for other in ("README.md", ".hidden.py", "_shared.py"):
+        Path("bots", other).write_text("no bot")
+    teams = read_teams(["greedy", "Cats=program:time=2 ./cats --deep", "bots/", "kept.py:Mine"])
+    assert teams.agents == {
+        "greedy": "greedy",
+        "Cats": "program:time=2 ./cats --deep",
+        "foxes": f"program:{sys.executable} bots/foxes.py",
+        "owls": "program:bots/owls/bot.py",
+        "rooks": "program:bots/rooks",
+        "kept.py:Mine": "kept.py:Mine",
+    }
+    assert teams.from_folders == {"foxes", "owls", "rooks"}
+    assert set(teams.named) == {"Cats", "foxes", "owls", "rooks"}
+    with pytest.raises(ValueError, match="two play under the name 'owls': "):
+        read_teams(["bots", "owls=greedy"])
+    Path("empty").mkdir()
+    with pytest.raises(ValueError, match="empty holds no bot: no file that can be executed"):
+        read_teams(["empty"])
+
+
+def test_bots_that_do_not_start_stop_the_command_with_all_reasons(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    hostile(tmp_path / "tired", "crashes_at_start")
+    assert main(["tournament", "Owls=program:./no-such-bot", "greedy", "Cats=program:./tired", "--games", "2"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "Owls: './no-such-bot' did not start: ended with exit code 127" in error
+    assert "Cats: './tired' did not start: ended with exit code 1 (stderr: no time?[31m?to play)" in error
+    assert not list(tmp_path.glob("runs/tournaments/*/blocks.jsonl"))
+
+
+def test_a_class_of_thirty_bots_plays_in_one_command_and_every_fault_is_named_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    bots = tmp_path / "bots"
+    bots.mkdir()
+    for number in range(23):
+        shutil.copy(BOT, bots / f"good-{number:02}.py")
+    hostile(bots / "asleep", "crashes_at_start")
+    (bots / "typo.py").write_text("import jsn\n")
+    hostile(bots / "forgetful", "crashes")
+    hostile(bots / "killed", "kills_itself")
+    hostile(bots / "chatty", "two_answers")
+    hostile(bots / "shut", "closes_stdout")
+    (tmp_path / "answer").write_text(CHEATS)
+    hostile(bots / "cheat", "says", str(tmp_path / "answer"))
+    assert len(list(bots.iterdir())) == 30
+    assert main(["tournament", "bots/", "--game", "magpies", "--games", "2", "--out", "out"]) == 0
+    shown = capsys.readouterr().out
+    report = (tmp_path / "out" / "report.md").read_text()
+    faults = {
+        "asleep did not play: ": "ended with exit code 1",
+        "typo did not play: ": "No module named 'jsn'",
+        "forgetful: ": "LookupError: forgot the rules",
+        "killed: ": "was ended by SIGSEGV",
+        "chatty: ": "wrote more than one line for one answer",
+        "shut: ": "closed its output",
+        "cheat: ": "illegal move '@99'",
+    }
+    told = report[report.index("## Games given up") :]
+    lines = [line for line in told.splitlines() if line.startswith("- ")]
+    assert len(lines) == len(faults), lines
+    for name, reason in faults.items():
+        assert [reason in line for line in lines if line.startswith(f"- {name}")] == [True], (name, lines)
+        assert reason in (tmp_path / "out" / "report.html").read_text().replace("&#x27;", "'")
+    assert "forgetful: 10 games, and 44 more because it wasn't started again: ended with exit code 1" in told
+    assert "asleep doesn't play: " in shown
+    table = json.loads((tmp_path / "out" / "results.json").read_text())["table"]
+    assert len(table) == 28
+    assert {line["agent"] for line in table[-5:]} == {"forgetful", "killed", "chatty", "shut", "cheat"}
+
+
+def test_faults_are_one_where_only_numbers_and_quotes_differ():
+    notes = [
+        "a b gave up deal 3, rotation 0, as player 1: illegal move 'x'",
+        "a gave up deal 3, rotation 0, as player 1: no answer within 5 s",
+        "a b gave up deal 4, rotation 1, as player 0: illegal move 'y'... (stderr: line 7)",
+        "a b gave up deal 5, rotation 1, as player 0: illegal move 'z'",
+        "a b gave up deal 6, rotation 0, as player 0: not started again after 10 failures in a row",
+    ]
+    assert [str(fault) for fault in faults_of(notes, ["a", "a b"])] == [
+        "a: 1 game: no answer within 5 s",
+        "a b: 2 games: illegal move 'x'",
+        "a b: 1 game, and 1 more because it wasn't started again: illegal move 'y'... (stderr: line 7)",
+    ]
+
+
+# --- check-bot ---
+
+
+def test_check_bot_plays_a_game_aloud(tmp_path, capsys):
+    assert main(["check-bot", f"{sys.executable} {BOT}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("hello: answered after ")
+    assert sum(line.startswith("bot: @") for line in lines) == 5
+    assert sum(line.startswith("player 1: @") for line in lines) == 5
+    assert re.fullmatch(r"nothing is wrong: \d+ moves, the slowest after [\d.]+ s of 5 s", lines[-1])
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong", "advice"),
+    [
+        (["crashes_at_start"], "did not start: ended with exit code 1", "It has crashed"),
+        (["crashes"], "move 1 of the bot: ended with exit code 1 (stderr: LookupError: forgot", "It has crashed"),
+        (["two_answers"], "wrote more than one line for one answer", "Answer each request with one line"),
+        (["says", "answer"], "illegal move '@99'", "one of the request's `moves`"),
+        (["hangs"], "no answer within 0.5 s", "print(..., flush=True)"),
+    ],
+)
+def test_check_bot_says_what_is_wrong_and_what_helps(words, wrong, advice, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("answer").write_text(CHEATS)
+    hostile(tmp_path / "bot", *words)
+    assert main(["check-bot", f"program:time=0.5 {tmp_path / 'bot'}"]) == 1
+    said = capsys.readouterr().out
+    assert wrong in said
+    assert advice in said
+
+
+# --- agents that join ---
+
+
+def test_agents_that_join_play_only_their_own_games_and_the_table_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agents, options = ["greedy", "lookahead", "random"], ["--games", "60", "--num-players", "3"]
+    assert main(["tournament", *agents, *options]) == 0
+    played = []
+    monkeypatch.setattr(playing, "play_block", count_games(played, playing.play_block))
+    assert main(["tournament", *agents, *options, "--add", "ismcts:1", "ismcts:2"]) == 0
+    assert sum(played) == 9 * 60 + 5 * 3, "nine of ten line-ups, and five games for films"
+    (grown,) = (
+        path.parent for path in tmp_path.glob("runs/tournaments/*/results.json") if "ismcts" in path.read_text()
+    )
+    assert main(["tournament", *agents, "ismcts:1", "ismcts:2", *options, "--out", "whole"]) == 0
+    assert (grown / "results.csv").read_text() == Path("whole/results.csv").read_text()
+
+
+def count_games(played, play_block):
+    def counting(settings, agents, lineup, first, count, keep=False):
+        played.append(count * settings.num_players)
+        return play_block(settings, agents, lineup, first, count, keep)
+
+    return counting
+
+
+def test_what_cannot_be_joined_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for words, message in [
+        (["greedy", "random", "--add", "lookahead"], "holds no tournament of greedy random that others could join"),
+        (["greedy", "random", "--add-to", "x"], "--add-to names the tournament that agents join"),
+        (["greedy", "random", "--add", "random"], "two play under the name 'random'"),
+    ]:
+        assert main(["tournament", *words]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["tournament", "greedy", "random", "--num-players", "3", "--games", "6", "--out", "three"]) == 0
+    words = ["greedy", "random", "--num-players", "3", "--games", "6", "--add", "lookahead", "--add-to", "three"]
+    assert main(["tournament", *words]) == 2
+    assert "to 2 agents none can be added" in capsys.readouterr().err
+
+
+# --- while it runs ---
+
+
+def test_interrupting_prints_the_standings(tmp_path, monkeypatch, capsys):
+    append, blocks = Store.append, []
+
+    def interrupted(store, block, records):
+        append(store, block, records)
+        blocks.append(block)
+        if len(blocks) == 6:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Store, "append", interrupted)
+    words = ["tournament", "greedy", "lookahead", "ismcts:1", "--games", "2000", "--out", str(tmp_path)]
+    assert main(words) == 130
+    output = capsys.readouterr()
+    assert "interrupted; the same command goes on from here" in output.err
+    for name in ("greedy", "lookahead", "ismcts:1"):
+        assert re.search(rf"^{name} +-?\d+ \(", output.out, re.MULTILINE), output.out
+
+
+def test_the_live_table_counts_what_the_last_one_shows(tmp_path):
+    settings = Settings(("greedy", "random", "lookahead"), num_players=2, games=60)
+    results = run(settings, tmp_path)
+    tally = Tally(settings)
+    for block in Store(tmp_path, settings, None).blocks:
+        tally.add(block)
+    rows = {name: (wins, games) for name, _, wins, games in tally.rows()}
+    assert rows == {line.agent: (f"{line.wins:.1%}", f"{line.games:,}") for line in standings(results).table}
+    live = LiveTable(tally)
+    assert live.table().row_count == 3
+
+
+# --- ratings ---
+
+
+def simulated(strengths, deals, rng, players=2):
+    """A tournament between agents of known ratings; games are independent."""
+    names = tuple(f"agent-{number}" for number in range(len(strengths)))
+    settings = Settings(names, num_players=players, games=deals * players, seed=int(rng.integers(2**32)))
+    outcomes = []
+    for who in settings.lineups():
+        chance = ahead(strengths[who[0]] - strengths[who[1]])
+        first = (rng.random((settings.deals, players)) < chance).astype(np.int32)
+        outcomes.append(np.stack([first, 1 - first], axis=2))
+    given_up = [np.full(each.shape[:2], -1) for each in outcomes]
+    return Results(settings, outcomes, outcomes, given_up)
+
+
+def test_intervals_hold_known_strengths_as_often_as_they_promise():
+    """200 tournaments; what is rated is the distance to the mean."""
+    rng = np.random.default_rng(7)
+    strengths = np.array([-200.0, -40.0, 0.0, 240.0])
+    rated = duels = 0
+    for _ in range(200):
+        whole = standings(simulated(strengths, 100, rng))
+        number = {f"agent-{k}": k for k in range(len(strengths))}
+        rated += sum(line.rating_low <= strengths[number[line.agent]] <= line.rating_high for line in whole.table)
+        true = strengths[[number[line.agent] for line in whole.table]]
+        chance = 1 / (1 + np.exp((true[None, :] - true[:, None]) / POINTS))
+        upper = np.triu_indices(len(true), 1)
+        duels += ((whole.duels_low <= chance) & (chance <= whole.duels_high))[upper].sum()
+    print(f"ratings {rated / 800:.1%}, duels {duels / 1200:.1%}")
+    assert 0.925 <= rated / 800 <= 0.975
+    assert 0.925 <= duels / 1200 <= 0.975
+
+
+def test_two_hundred_orders_of_the_same_games_give_the_same_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 20)
+    settings = Settings(("greedy", "random", "lookahead", "ismcts:1"), games=400)
+    run(settings, tmp_path)
+    store = Store(tmp_path, settings, None)
+    assert len(store.blocks) > 20
+    table, duels = standings(store.results()).table, standings(store.results()).duels
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        store.blocks = [store.blocks[k] for k in rng.permutation(len(store.blocks))]
+        again = standings(store.results())
+        assert again.table == table
+        np.testing.assert_array_equal(again.duels, duels)
+
+
+# --- what a report says ---
+
+
+class Page(HTMLParser):
+    """What a page loads, where it leads, and whether every element is closed."""
+
+    VOID = {"meta", "br"}
+
+    def __init__(self, text):
+        super().__init__()
+        self.loads, self.links, self.open, self.words = [], [], [], []
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("src", "srcset") or (name == "href" and tag == "link"):
+                self.loads.append(value)
+            elif name == "href":
+                self.links.append(value)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_the_page_needs_nothing_else_and_links_to_films(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["tournament", "<b>=greedy", "random", "lookahead", "--games", "60", "--out", "out"]) == 0
+    text = Path("out/report.html").read_text()
+    page = Page(text)
+    assert page.loads == []
+    assert "http" not in re.sub(r"http-equiv", "", text)
+    assert "{{" not in text
+    assert len(page.links) >= 3
+    for link in page.links:
+        assert Path("out", link).read_text().startswith("<!doctype html>")
+    assert "<b>" in "".join(page.words)
+    assert any(word.startswith("typical: ") for word in page.words)
+    assert any(word.startswith("surprise: ") for word in page.words)
+    assert "- [typical: " in Path("out/report.md").read_text()
+
+
+def test_the_report_says_what_a_difference_means_and_how_sure_it_is():
+    assert [round(ahead(points), 2) for points in (0, 100, 400, -400)] == [0.5, 0.64, 0.91, 0.09]
+    rng = np.random.default_rng(3)
+    sure = standings(simulated(np.array([0.0, 400.0]), 200, rng))
+    (sentence,) = neighbours(sure)
+    assert re.fullmatch(
+        r"agent-1 is \d{3} points above agent-0: ahead in 9\d% of their duels\. It was ahead in 9\d% of them "
+        r"\(95 %: \d\d% to 9\d%\): sure to be better\.",
+        sentence,
+    )
+    (sentence,) = neighbours(standings(simulated(np.array([0.0, 5.0]), 40, rng)))
+    assert sentence.endswith(": who is better isn't sure. More games would tell.")
+    (sentence,) = neighbours(standings(simulated(np.array([0.0, 100.0]), 4, rng)))
+    assert sentence.endswith(". Too few deals to say how sure that is.")
+    assert levels(sure) == []
+
+
+def test_levels_name_agents_whose_way_to_play_people_know(tmp_path):
+    whole = standings(run(Settings(("lookahead", "random", "greedy"), games=60), tmp_path))
+    assert [line.split(" ")[1] for line in levels(whole)] == ["random", "greedy", "lookahead"]
+
+
+def test_orders_stay_as_they_were():
+    """A tournament plays each deal in every rotation, and agents that join change no stream of the others."""
+    before, after = (Settings(tuple("abcdef"[:count]), num_players=3) for count in (5, 6))
+    streams = {tuple(before.agents[k] for k in who): before.stream(n) for n, who in enumerate(before.lineups())}
+    grown = {tuple(after.agents[k] for k in who): after.stream(n) for n, who in enumerate(after.lineups())}
+    assert sorted(grown.values()) == list(range(20))
+    assert {who: grown[who] for who in streams} == streams
+    assert len(seat_orders(3)) == 2
+    assert Path("runs/tournaments") == command.TOURNAMENTS

@@ -1,0 +1,116 @@
+"""The command `artus check-bot`: one game with a bot, aloud."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import numpy as np
+from tyro.conf import Positional, arg
+
+from artus_agents.program import ProgramAgent
+from artus_env import DEFAULT_GAME, Batch
+from artus_env.engine.agents import FORFEIT, View, find_agent
+from artus_env.engine.games import find_game
+from artus_env.engine.rng import following_keys, key_bits, seed_stream
+from artus_training.options import options, read_options
+from artus_training.usage import UsageError
+
+_KEYS = 300  # purpose of the seed stream
+BOT = 0
+"""The bot's player."""
+ADVICE = (
+    ("exit code 127", "Is the path right? It counts from the folder that you are in."),
+    ("exit code 126", "Give the file execute permission: chmod +x."),
+    ("Exec format error", "The first line must say what runs it, such as #!/usr/bin/env python3."),
+    ("without being asked", "Print nothing but answers to standard output; notes belong on standard error."),
+    ("more than one line", "Answer each request with one line, and print notes to standard error."),
+    ("no answer within", "Does it flush after each line? In Python: print(..., flush=True)."),
+    ("illegal move", "Answer with one of the request's `moves`, letter by letter."),
+    ("instead of", "Answer in the form that is shown, as one line of JSON."),
+    ("speaks protocol", 'The answer to hello is {"type": "hello", "protocol": 1}.'),
+    ("exit code 0", "It must go on reading until its input is closed."),
+    ("ended", "It has crashed: its last line on standard error is shown; run it by itself to see all."),
+)
+"""What mostly helps, by what a failure says."""
+
+
+@options
+class CheckBotOptions:
+    """Play one game with your bot against `random`, tell every move, and say what is wrong with the bot.
+
+    Exit code 0 if nothing is, 1 if something is. Nothing is kept.
+    """
+
+    bot: Annotated[str, Positional, arg(metavar="COMMAND")]
+    """Command line of the bot, with its settings before it if need be: ./mybot, 'time=2 python3 mybot.py'."""
+    game: str = DEFAULT_GAME
+    """What is played; `artus games` lists the games."""
+    rules: str | None = None
+    """Rule set; default: the game's first."""
+    num_players: int | None = None
+    """Players in a game; default: as few as the game takes."""
+    seed: int = 0
+    """Of the deal."""
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus check-bot`."""
+    given = read_options(CheckBotOptions, "artus check-bot", arguments)
+    try:
+        definition = find_game(given.game)
+        players = definition.min_players if given.num_players is None else given.num_players
+        rules = definition.check_variant(given.rules, players)
+        bot = ProgramAgent(given.bot.removeprefix("program:"))
+        batch = Batch(1, rules=rules, num_players=players, seed=given.seed, autoreset=False, game=definition)
+    except (ValueError, NotImplementedError) as error:
+        raise UsageError(str(error)) from None
+    began = time.monotonic()
+    try:
+        bot.check_variant(rules, players, batch.components, definition)
+    except ValueError as error:
+        return _wrong(str(error))
+    print(f"hello: answered after {time.monotonic() - began:.2f} s, of {bot.start_limit:g} s")
+    try:
+        return _play(batch, bot, given.seed)
+    finally:
+        bot.close()
+
+
+def _play(batch: Batch, bot: ProgramAgent, seed: int) -> int:
+    """Play the game and tell it."""
+    other, key = find_agent("random"), seed_stream(seed, 1, _KEYS)
+    definition, slowest, decisions = batch.definition, 0.0, 0
+    while not batch.over[0]:
+        view = View(batch, None, key_bits(key))
+        own = int(batch.player[0]) == BOT
+        began = time.monotonic()
+        action = int((bot if own else other).act(view)[0])
+        took = time.monotonic() - began
+        if action == FORFEIT:
+            return _wrong(f"move {decisions + 1} of the bot: {bot.failure}")
+        move = definition.move_text(action, batch.states, batch.components, batch.tables)
+        if own:
+            decisions += 1
+            slowest = max(slowest, took)
+            print(f"bot: {move}   ({int(view.mask[0].sum())} moves were legal, {took:.3f} s)")
+        else:
+            print(f"player {int(batch.player[0])}: {move}")
+        batch.step(np.array([action]))
+        key = following_keys(key)
+    scores = batch.scores[0].tolist()
+    print(f"end: the bot has {scores[BOT]} {definition.score}, the others {', '.join(map(str, scores[1:]))}")
+    print(f"nothing is wrong: {decisions} moves, the slowest after {slowest:.3f} s of {bot.time_limit:g} s")
+    return 0
+
+
+def _wrong(reason: str) -> int:
+    print(f"wrong: {reason}")
+    print(*_advice(reason), sep="\n")
+    return 1
+
+
+def _advice(reason: str) -> list[str]:
+    """What mostly helps, one line or none; and where it is written."""
+    helps = [advice for said, advice in ADVICE if said in reason][:1]
+    return [*helps, "What a bot reads and answers: docs/protocol.md."]

@@ -1,0 +1,103 @@
+"""Games of a tournament that are worth seeing: typical ones of the best, and the greatest surprises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from artus_env.engine.match import wins_of
+from artus_training.arena.explain import ahead
+from artus_training.arena.names import one_line_name
+from artus_training.arena.results import Results
+from artus_training.arena.standings import Standings
+
+TYPICAL, SURPRISES = 2, 3
+FOLDER = "films"
+
+Film = Callable[[Path, str], Any]
+"""Writes the record of a game as a page."""
+Replay = Callable[[int, int], tuple[Any, list[str]]]
+"""A block of one deal (see `tournament.play_block`) of a line-up: its results and records."""
+
+
+class Pick(NamedTuple):
+    """A game."""
+
+    why: str
+    lineup: int
+    deal: int
+    rotation: int
+
+
+def typical(results: Results, whole: Standings) -> Iterator[Pick]:
+    """Games of the line-up with the best agents that went as most of its games do: with the median lead."""
+    names = results.settings.agents
+    rating = {line.agent: line.rating for line in whole.table}
+    lineups = results.settings.lineups()
+    best = max(range(len(lineups)), key=lambda number: sum(rating[names[agent]] for agent in lineups[number]))
+    who = lineups[best]
+    first = int(np.argmax([rating[names[agent]] for agent in who]))
+    scores = results.scores[best].astype(float)
+    lead = 2 * scores[:, :, first] - scores.sum(axis=2)  # of two; of more it ranks alike
+    lead[results.given_up[best] >= 0] = np.nan
+    for at in nearest(lead, TYPICAL):
+        yield Pick(f"typical: {' against '.join(one_line_name(names[agent]) for agent in who)}", best, *at)
+
+
+def nearest(lead: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """Games of different deals whose lead is nearest to the median: deal and rotation."""
+    if np.isnan(lead).all():
+        return []
+    distance = np.nan_to_num(np.abs(lead - np.nanmedian(lead)), nan=np.inf)
+    deals = np.argsort(distance.min(axis=1), kind="stable")[:count]
+    return [(int(deal), int(distance[deal].argmin())) for deal in deals if np.isfinite(distance[deal].min())]
+
+
+def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
+    """Games that the weaker won, with the greatest difference in rating; among equals the clearest."""
+    names = results.settings.agents
+    rating = {line.agent: line.rating for line in whole.table}
+    found = []
+    for number, who in enumerate(results.settings.lineups()):
+        outcomes, given_up = results.standing_outcomes(number), results.given_up[number]
+        if not len(outcomes):
+            continue
+        strength = np.array([rating[names[agent]] for agent in who])
+        weakest, strongest = int(strength.argmin()), int(strength.argmax())
+        gap = float(strength[strongest] - strength[weakest])
+        upset = (wins_of(outcomes)[:, :, weakest] == 1) & (given_up < 0)
+        if gap <= 0 or not upset.any():
+            continue
+        scores = results.scores[number].astype(float)
+        lead = np.where(upset, scores[:, :, weakest] - scores[:, :, strongest], -np.inf)
+        deal, rotation = np.unravel_index(int(lead.argmax()), lead.shape)
+        winner, loser = one_line_name(names[who[weakest]]), one_line_name(names[who[strongest]])
+        why = f"surprise: {winner} wins against {loser}, which is ahead in {ahead(gap):.0%} of their duels"
+        found.append((gap, Pick(why, number, int(deal), int(rotation))))
+    yield from (pick for _, pick in sorted(found, key=lambda each: -each[0])[:SURPRISES])
+
+
+def write_films(results: Results, whole: Standings, folder: Path, replay: Replay, film: Film) -> list[tuple[str, str]]:
+    """Play the games that are worth seeing once more, and write a page for each.
+
+    Args:
+        results, whole: The tournament.
+        folder: Of the report.
+        replay: Plays a deal of a line-up again.
+        film: Writes a page.
+
+    Returns:
+        What each shows, and where it lies below the folder. A game that goes another way the second time, as with
+        agents that have a time limit, is left out.
+    """
+    made = []
+    for number, pick in enumerate((*typical(results, whole), *surprising(results, whole)), 1):
+        block, records = replay(pick.lineup, pick.deal)
+        if (block.scores[0] == results.scores[pick.lineup][pick.deal]).all():
+            path = Path(FOLDER) / f"{number}.html"
+            film(folder / path, records[pick.rotation])
+            made.append((pick.why, str(path)))
+    return made

@@ -1,0 +1,132 @@
+"""Who plays, as a command line says it: agents, teams with names of their own, and folders of bots."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from artus_env.engine.agents import find_agent
+from artus_env.engine.definition import Definition
+from artus_env.engine.reading import shown
+from artus_training.arena.lineup import check_player, in_full
+
+_TEAM = re.compile(r"([^=:/\\]{1,40})=(.+)", re.DOTALL)
+PYTHON = ".py"
+IN_FOLDER = "bot"
+"""What a bot that is a folder of its own is called there, with or without `.py`."""
+
+
+@dataclass
+class Teams:
+    """Who plays.
+
+    Attributes:
+        agents: Agents' names by the names that they play under, in the order of the command line.
+        from_folders: Those of them that were found in folders of bots.
+    """
+
+    agents: dict[str, str] = field(default_factory=dict)
+    from_folders: set[str] = field(default_factory=set)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Those that play under another name than their own."""
+        return {name: agent for name, agent in self.agents.items() if name != agent}
+
+    def add(self, name: str, agent: str) -> None:
+        """One more.
+
+        Raises:
+            ValueError: If the name is taken.
+        """
+        if name in self.agents:
+            raise ValueError(f"two play under the name {shown(name)}: {shown(self.agents[name])} and {shown(agent)}")
+        self.agents[name] = agent
+
+
+def read_teams(words: Sequence[str]) -> Teams:
+    """Agents (`greedy`, `program:./bot`), teams (`Owls=program:./bot`) and folders (`bots/`): all bots that lie there.
+
+    Raises:
+        ValueError: If two play under one name, or there is no bot in a folder.
+    """
+    teams = Teams()
+    for word in words:
+        if Path(word).is_dir():
+            for name, bot in bots_in(Path(word)):
+                teams.add(name, bot)
+                teams.from_folders.add(name)
+        elif match := _TEAM.fullmatch(word):
+            teams.add(match[1].strip(), in_full(match[2]))
+        else:
+            teams.add(word, word)
+    return teams
+
+
+def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
+    """The bots of a folder and the agents that they are: files that can be executed, files of Python, and folders with
+    a file `bot` or `bot.py` of that kind. A bot is called like its file, without the end.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    found = False
+    for path in sorted(folder.iterdir()):
+        files = [path / IN_FOLDER, path / f"{IN_FOLDER}{PYTHON}"] if path.is_dir() else [path]
+        for file in files:
+            if path.name.startswith((".", "_")) or not file.is_file():
+                continue
+            command = str(file if file.is_absolute() else Path(os.curdir) / file)
+            if os.access(file, os.X_OK):
+                words = [command if "/" in command else f"./{command}"]
+            elif file.suffix == PYTHON:
+                words = [sys.executable, command]
+            else:
+                continue
+            found = True
+            yield path.stem, f"program:{shlex.join(words)}"
+            break
+    if not found:
+        raise ValueError(f"{folder} holds no bot: no file that can be executed, and none that ends in {PYTHON}")
+
+
+def shake_hands(teams: Teams, definition: Definition, rules: str | None, num_players: int) -> dict[str, str]:
+    """Start every bot of a folder once, and leave out who doesn't play.
+
+    Returns:
+        Those that were left out, and why.
+    """
+    rules = definition.check_variant(rules, num_players)
+    left_out = {}
+    for name in sorted(teams.from_folders):
+        agent = find_agent(teams.agents[name])
+        try:
+            check_player(agent, definition, rules, num_players)
+        except ValueError as error:
+            left_out[name] = str(error)
+            del teams.agents[name]
+        finally:
+            getattr(agent, "close", lambda: None)()
+    return left_out
+
+
+def check_all(players: Mapping[str, object], definition: Definition, rules: str, num_players: int) -> None:
+    """Raise a ValueError that names everybody who can't play, as far as they can tell before the first game.
+
+    Args:
+        players: Agents by the names that they play under.
+        definition, rules, num_players: The variant.
+    """
+    faults = []
+    for name, player in players.items():
+        try:
+            check_player(player, definition, rules, num_players)  # type: ignore[arg-type]
+        except ValueError as error:
+            faults.append(str(error) if name.startswith("program:") else f"{name}: {error}")
+    if faults:
+        raise ValueError("; ".join(faults))
