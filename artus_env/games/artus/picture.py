@@ -26,10 +26,12 @@ from artus_env.engine.drawing import (
     whole,
     xml_text,
 )
+from artus_env.engine.texts import language
 from artus_env.engine.wording import counted, letter_of, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
+from artus_env.games.artus.phrases import say
 from artus_env.games.artus.shapes import ring_row
 
 CENTRE = HEIGHT / 2
@@ -115,7 +117,7 @@ def picture(
     if wide:
         lines += _track()
         lines += _markers(position)
-    lines += _seats(components.carpet, components.crown_seats)
+    lines += _seats(components.carpet, components.crown_seats, language())
     lines += _wheel(components.wheel, king)
     if last:
         lines += _trace(last, position)
@@ -159,18 +161,23 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
     n, phase = position["num_players"], position["phase"]
     best = max(position["scores"])
     if phase == "over":
-        won = " and ".join(letter_of(player) for player, score in enumerate(position["scores"]) if score == best)
-        status = f"over, {won} won"
+        won = [letter_of(player) for player, score in enumerate(position["scores"]) if score == best]
+        status = say("picture.over", names=say.listed(won))
     else:
         status = f"{letter_of(position['turn'])} {due(position)}"
     seats = list(enumerate(position["seats"]))
-    parts = [f"King on seat {king}."]
+    parts = [say("picture.king", seat=king)]
     princes = [
-        f"{figure['prince']} on {seat} ({signed(value_of(seat, king, components))}, {counted(figure['rings'], 'ring')})"
+        say(
+            f"picture.prince.{figure['prince']}",
+            seat=seat,
+            value=signed(value_of(seat, king, components)),
+            rings=say("picture.rings", n=figure["rings"]),
+        )
         for seat, figure in seats
         if figure and "prince" in figure
     ]
-    parts.append(f"Princes: {', '.join(princes)}.")
+    parts.append(say("picture.princes", princes=", ".join(princes)))
     for player in range(n):
         own = [
             f"{seat} ({signed(value_of(seat, king, components))})"
@@ -178,17 +185,17 @@ def describe(position: dict[str, Any], components: Components, king: int, last: 
             if figure and figure.get("knight") == player
         ]
         prestige = signed(position["scores"][player])
-        parts.append(f"{letter_of(player)}, prestige {prestige}: knights on {', '.join(own) or 'no seat'}.")
+        where = ", ".join(own) or say("picture.none")
+        parts.append(say("picture.knights", player=letter_of(player), prestige=prestige, seats=where))
     if last:
-        parts.append(f"Last move: {letter_of(last.player)} {last.move.text}.")
-    return f"Artus, {position['rules']}, {n} players: {status}", " ".join(parts)
+        parts.append(say("picture.last", player=letter_of(last.player), move=last.move.text))
+    title = say("picture.title", rules=say(f"rules.{position['rules']}"), n=n, status=status)
+    return title, " ".join(parts)
 
 
 def due(position: dict[str, Any]) -> str:
     """What the player to move has to do."""
-    left = position["left"]
-    cards = "a card" if left == 1 else f"{left} cards"
-    return {"place": "places a knight", "play": f"plays {cards}", "draw": f"draws {cards}"}[position["phase"]]
+    return say(f"due.{position['phase']}", n=position["left"])
 
 
 # --- the round table ------------------------------------------------------------------------------------------------
@@ -255,8 +262,8 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=8)
-def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...]) -> list[str]:
-    """What doesn't turn: carpet, chairs with their numbers, and the round table's edge."""
+def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...], language: str) -> list[str]:
+    """What doesn't turn: carpet, chairs with their numbers, and the round table's edge. `language`: the one spoken."""
     lines = []
     for seat in sorted(carpet):
         lines.append(f'<path class="carpet" d="{_sector(210, 301, seat - 0.505, seat + 0.505)}"/>')
@@ -270,11 +277,11 @@ def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...]) -> list[str]:
     for seat in range(NUM_SEATS):
         x, y = _point(SEATS, seat)
         crown = seat in crown_seats
-        notes = [f"seat {seat}"]
+        notes = [say("picture.seat", seat=seat)]
         if crown:
-            notes.append("the King's crown seat" if seat == crown_seats[0] else "crown seat")
+            notes.append(say("picture.large" if seat == crown_seats[0] else "picture.crown"))
         if seat in carpet:
-            notes.append("on the carpet")
+            notes.append(say("picture.carpet"))
         if crown:
             back = _crown_back(seat, large=seat == crown_seats[0])
         else:
@@ -325,24 +332,23 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
         if figure is None:
             continue
         x, y = _point(SEATS, seat)
-        worth = f"worth {signed(value_of(seat, king, components))}"
+        worth = say("picture.worth", value=signed(value_of(seat, king, components)))
         start = f'<g data-seat="{seat}" data-figure="'
         place = f'<g transform="translate({short(x)} {short(y)})">'
         if "knight" in figure:
             player = figure["knight"]
             yield (
-                f'{start}knight" data-player="{player}"><title>knight of {letter_of(player)} on seat '
-                f"{seat}, {worth}</title>"
+                f'{start}knight" data-player="{player}">'
+                f"<title>{say('picture.knight', player=letter_of(player), seat=seat, worth=worth)}</title>"
                 f"{badge(player, x, y, 1)}</g>"
             )
             continue
         is_king = "king" in figure
         colour, rings = figure["king" if is_king else "prince"], figure["rings"]
-        name = f"the King ({colour})" if is_king else f"{colour} prince"
-        note = "" if is_king else f", {worth}"
+        kind, told = "king" if is_king else "prince", say("picture.rings", n=rings)
+        title = say(f"picture.royal.{kind}.{colour}", seat=seat, worth=worth, rings=told)
         yield (
-            f'{start}{"king" if is_king else "prince"}" data-colour="{colour}" data-rings="{rings}">'
-            f"<title>{name} on seat {seat}{note}, {rings} ring{'s' * (rings > 1)}</title>"
+            f'{start}{kind}" data-colour="{colour}" data-rings="{rings}"><title>{title}</title>'
             f"{place}{_royal(colour, is_king)}{ring_row(rings)}</g></g>"
         )
 
@@ -431,8 +437,8 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
         )
     rings = sum(figure.get("rings", 0) for figure in position["seats"] if figure)
     supply = max(0, SUPPLY - rings)
-    rings = counted(supply, "ring")
-    yield f'<g data-supply="{supply}"><title>{rings} in the supply</title>{ring_row(supply, CENTRE, CENTRE + 66)}</g>'
+    rings = say("picture.supply", n=supply)
+    yield f'<g data-supply="{supply}"><title>{rings}</title>{ring_row(supply, CENTRE, CENTRE + 66)}</g>'
     yield label(CENTRE, CENTRE + 86, 11, "mute thin", "ring supply")
     if note:
         yield label(CENTRE, CENTRE + 106, 11, "mute thin", note)

@@ -8,6 +8,7 @@ from functools import cache
 from artus_env.engine import drawing
 from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, short
 from artus_env.games.artus.components import MAX_PLAYERS, Card
+from artus_env.games.artus.phrases import say
 
 GREEN, YELLOW, RED = "green", "yellow", "red"
 
@@ -109,7 +110,7 @@ def card_front(card: Card) -> str:
     elif card.action == "ring":
         lines += [f'<g transform="translate(22 34) scale(1.35)">{ring_row(1, 0, 0)}</g>', _crowned(card.colour, 53)]
     else:
-        lines += [_scoring(card), label(22, 54, 7.8, "print", card.name[:9])]
+        lines += [_scoring(card), label(22, 54, 7.8, "print", say(f"face.{card.action}"))]
     return "".join(lines)
 
 

@@ -12,7 +12,9 @@ from typing import Any
 from artus_env.engine.drawing import small_badges, small_card
 from artus_env.games.artus import shapes, words
 from artus_env.games.artus.components import RULE_SETS, Components
-from artus_env.games.artus.moves import parsed
+from artus_env.games.artus.counting import counting
+from artus_env.games.artus.moves import MoveParts, parsed
+from artus_env.games.artus.phrases import say
 from artus_env.games.artus.picture import last_move
 from artus_env.games.artus.picture import picture as draw
 
@@ -74,7 +76,14 @@ def choice(
         "refuge": last.refuge,
         "figure": option.figure,
         "goal": option.goal,
+        "pushes": option.pushes,
+        "marks": marks(before, last.move, components),
     }
+
+
+def marks(before: dict[str, Any], move: MoveParts, components: Components) -> list[dict[str, Any]]:
+    """The seats that a move's points come from, with what each adds."""
+    return [{"seat": seat, "value": value} for seat, value in counting(before, move, components)]
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
@@ -87,15 +96,16 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
         "refuge": moved.refuge,
         "king_before": words.king_of(before),
         "king_after": words.king_of(after),
+        "marks": marks(before, moved.move, components),
     }
 
 
 def sources(rules: str) -> Sequence[str]:
     """What prestige comes from: the kinds of cards."""
-    return [f"{pile.capitalize()} cards" for pile in RULE_SETS[rules].piles]
+    return [say(f"source.{pile}") for pile in RULE_SETS[rules].piles]
 
 
 def source(move: str, components: Components) -> str | None:
     """The kind of card that a move's prestige comes from."""
     name = parsed(move).card
-    return next((f"{card.pile.capitalize()} cards" for card in components.cards if card.name == name), None)
+    return next((say(f"source.{card.pile}") for card in components.cards if card.name == name), None)

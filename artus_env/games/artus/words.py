@@ -1,4 +1,4 @@
-"""Cards and moves in plain language."""
+"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.texts`)."""
 
 from __future__ import annotations
 
@@ -6,20 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.engine.wording import signed
+from artus_env.engine.wording import letter_of, signed
 from artus_env.games.artus.components import STANDARD, Card, Components
+from artus_env.games.artus.counting import counting
 from artus_env.games.artus.moves import parsed
+from artus_env.games.artus.phrases import say
 from artus_env.games.artus.picture import LastMove, last_move, value_of
 from artus_env.games.artus.shapes import reach
-
-SCORING_TITLES = {
-    "all": "All knights",
-    "reversed": "All reversed",
-    "colors": "Three colours",
-    "carpet": "Carpet",
-    "reds": "Three reds",
-    "choice": "Choice",
-}
 
 
 def plus(points: int) -> str:
@@ -35,41 +28,34 @@ def steps(card: Card) -> str:
 def card_title(card: Card) -> str:
     """A card's name as people say it: `Ring: silver`."""
     if card.action == "knight":
-        return f"Knight {steps(card)}"
+        return say("card.knight", steps=steps(card))
     if card.action == "royal":
-        return f"{card.colour.capitalize() if card.colour else 'Any royal'} {steps(card)}"
-    if card.action == "ring":
-        return f"Ring: {card.colour or 'any'}"
-    return SCORING_TITLES[card.action]
+        return say(f"card.royal.{card.colour or 'any'}", steps=steps(card))
+    return say(f"card.ring.{card.colour or 'any'}") if card.action == "ring" else say(f"card.{card.action}")
 
 
 def card_text(card: Card) -> str:
     """What a card does, in a sentence or two."""
-    way = "forward or backward" if card.backward else "forward"
-    far = f"{card.low} to {card.high} seats {way}"
-    colour = f"{card.colour} " if card.colour else ""
-    text = {
-        "knight": f"Move one of your knights {far}. You gain what the seat that it leaves is worth.",
-        "royal": f"Move a {colour}prince or the King, if he is {card.colour}, {far}." if card.colour
-        else f"Move a prince or the King {far}.",
-        "ring": f"Give a {colour}prince a ring. You gain what his seat is worth. With three rings he is King.",
-        "all": "Gain what all your knights are worth together.",
-        "reversed": "Gain what all your knights are worth together, plus and minus swapped.",
-        "colors": f"Score one knight on green, one on yellow and one on red. If you can't: {signed(card.penalty)}.",
-        "carpet": f"Score two knights on the carpet. If you can't: {signed(card.penalty)}.",
-        "reds": f"Score three knights on red. If you can't: {signed(card.penalty)}.",
-        "choice": f"Move one of your knights, a prince or the King {card.low} to {card.high} seats forward, "
-        "or give a prince a ring, or score your best knight.",
-    }[card.action]  # fmt: skip
-    return f"{text} You gain what his seat was worth; the King's is worth 0." if card.action == "royal" else text
+    key = f"text.{card.action}"
+    if card.action in ("royal", "ring"):
+        key += f".{card.colour or 'any'}"
+    far = say("far.both" if card.backward else "far.forward", low=card.low, high=card.high)
+    return say(key, far=far, low=card.low, high=card.high, penalty=signed(card.penalty))
 
 
-def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | None = None) -> str:
-    """Who sits on a seat: `your knight`, `Ann's knight`, `the silver prince`, `the King`."""
+def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | None = None, case: str = "subject") -> str:
+    """Who sits on a seat: `your knight`, `Ann's knight`, `the silver prince`, `the King`.
+
+    Args:
+        figure: As in a position.
+        names: Who plays.
+        viewer: Who reads it, if they are told which knights are theirs.
+        case: What it is in its sentence: `subject`, `object`, `receiver`, or `start`, a subject that begins it.
+    """
     if "knight" in figure:
         owner = figure["knight"]
-        return "your knight" if owner == viewer else f"{names[owner]}'s knight"
-    return "the King" if "king" in figure else f"the {figure['prince']} prince"
+        return say(f"figure.own.{case}") if owner == viewer else say(f"figure.other.{case}", name=names[owner])
+    return say(f"figure.{'king' if 'king' in figure else figure['prince']}.{case}")
 
 
 def king_of(position: dict[str, Any]) -> int:
@@ -83,6 +69,7 @@ class Option(NamedTuple):
     label: str  # the whole of it
     figure: str = ""  # which figure moves, and from where
     goal: str = ""  # where to, or who gets it
+    pushes: str = ""  # whom it displaces, and where to, in a few words
 
 
 def choice(
@@ -112,31 +99,42 @@ def option(position: dict[str, Any], last: LastMove, names: Sequence[str], compo
         names: Who plays.
     """
     king, seats, viewer = king_of(position), position["seats"], position["turn"]
-    gain = f": {plus(last.points)}"
-    what = last.move
+    points, what = plus(last.points), last.move
     if what.kind == "draw":
-        return Option(f"draw from the {what.pile} pile ({position['piles'][viewer][what.pile]} left)")
+        return Option(say(f"option.draw.{what.pile}", n=position["piles"][viewer][what.pile]))
     if last.target is None:
-        return Option(f"score your best knight{gain}" if what.kind == "best" else f"score{gain}")
+        return Option(say(f"option.{what.kind}", points=points, counted=counted(position, last, components)))
     if what.kind == "place":
-        goal = f"seat {last.target} (worth {signed(value_of(last.target, king, components))})"
-        return Option(f"place a knight on {goal}", goal=goal)
+        goal = say("option.seat", seat=last.target, value=signed(value_of(last.target, king, components)))
+        return Option(say("option.place", goal=goal), goal=goal)
     sitting = seats[last.target]
     if last.origin is None:
-        goal = f"{figure_words(sitting, names)} on seat {last.target}{gain}"
-        goal += ", he becomes King" if sitting["rings"] == 2 else ""
-        return Option(f"a ring for {goal}", goal=goal)
-    mover, goal = figure_words(seats[last.origin], names, viewer), f"seat {last.target}"
-    push = ""
+        receiver = figure_words(sitting, names, case="object")
+        goal = say("option.receiver", figure=receiver, seat=last.target, points=points)
+        goal += say("option.crowns") if sitting["rings"] == 2 else ""
+        return Option(say("option.ring", goal=goal), goal=goal)
+    mover, push, pushes = figure_words(seats[last.origin], names, viewer), "", ""
     if last.refuge is not None:
-        own = sitting.get("knight") == viewer and "knight" in seats[last.origin]
-        who = "another of your knights" if own else figure_words(sitting, names, viewer)
-        push = f", {who} has to go to seat {last.refuge}"
+        own = sitting.get("knight") == viewer
+        another = own and "knight" in seats[last.origin]
+        who = say("figure.another") if another else figure_words(sitting, names, viewer)
+        push = say("option.push", figure=who, seat=last.refuge)
+        royal = "option.king" if "king" in sitting else "option.prince"
+        pushed = letter_of(sitting["knight"]) if "knight" in sitting else say(royal)
+        pushes = say("option.pushes", who=say("option.own") if own else pushed, seat=last.refuge)
     return Option(
-        f"{mover} from seat {last.origin} to {goal}{gain}{push}",
-        f"{mover} on seat {last.origin}{gain}",
-        f"{goal}{push}",
+        say("option.move", figure=mover, origin=last.origin, target=last.target, points=points) + push,
+        say("option.figure", figure=mover, origin=last.origin, points=points),
+        say("option.goal", target=last.target) + push,
+        pushes,
     )
+
+
+def counted(position: dict[str, Any], last: LastMove, components: Components = STANDARD) -> str:
+    """Which figures a scoring card counts, in brackets: ` (seat 1: 0, seat 15: -2)`; nothing if it counts none."""
+    found = counting(position, last.move, components)
+    parts = [say("counted.seat", seat=seat, value=signed(value)) for seat, value in found]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def played(
@@ -161,33 +159,27 @@ def played(
     king, king_after, seats = king_of(before), king_of(after), before["seats"]
     what = last.move
     if what.kind == "draw":
-        words = f"draws a {what.pile} card."
+        words = say(f"played.draw.{what.pile}")
         if last.player != viewer:
             return words
         (drawn,) = Counter(after["hands"][viewer]) - Counter(before["hands"][viewer])
-        return f"{words} It is “{card_title(by_name[drawn])}”."
+        return f"{words} {say('played.drawn', card=card_title(by_name[drawn]))}"
     if what.kind == "place":
-        return f"places a knight on seat {last.target}, worth {signed(value_of(last.target or 0, king, components))}."
-    card = by_name[str(what.card)]
-    with_card = f" with “{card_title(card)}”"
-    gain = f": {plus(last.points)}."
+        value = signed(value_of(last.target or 0, king, components))
+        return say("played.place", seat=last.target, value=value)
+    card, points = card_title(by_name[str(what.card)]), plus(last.points)
     if last.target is None:
-        scored = "scores the best knight" if what.kind == "best" else "scores"
-        return f"{scored}{with_card}{gain}"
+        return say(f"played.{what.kind}", card=card, points=points, counted=counted(before, last, components))
     if last.origin is None:
-        words = f"gives a ring to {figure_words(seats[last.target], names)} on seat {last.target}{with_card}{gain}"
-        if king_after != king:
-            words += " It is his third: he is crowned King, and the table turns to him."
-        return words
+        receiver = figure_words(seats[last.target], names, case="receiver")
+        words = say("played.ring", figure=receiver, seat=last.target, card=card, points=points)
+        return f"{words} {say('played.crowned')}" if king_after != king else words
     moved = seats[last.origin]
-    mover = "a knight" if "knight" in moved else figure_words(moved, names)
-    words = f"moves {mover} from seat {last.origin} to seat {last.target}{with_card}{gain}"
+    mover = say("figure.knight") if "knight" in moved else figure_words(moved, names, case="object")
+    words = say("played.move", figure=mover, origin=last.origin, target=last.target, card=card, points=points)
     if last.refuge is not None:
-        words += f" {_capital(figure_words(seats[last.target], names))} there has to go to seat {last.refuge}."
+        pushed = figure_words(seats[last.target], names, case="start")
+        words += f" {say('played.pushed', figure=pushed, seat=last.refuge)}"
     if king_after != king:
-        words += " The table turns with the King."
+        words += f" {say('played.turns')}"
     return words
-
-
-def _capital(text: str) -> str:
-    return f"T{text[1:]}" if text.startswith("the ") else text  # names are written as they are

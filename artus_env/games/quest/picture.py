@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from artus_env.engine.drawing import (
@@ -27,12 +27,14 @@ from artus_env.engine.drawing import (
     shortened,
     whole,
 )
-from artus_env.engine.wording import counted, letter_of
+from artus_env.engine.wording import letter_of
 from artus_env.games.quest import shapes
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, STANDARD, Components
 from artus_env.games.quest.deeds import CAMELOT, Deed, deed, goal_of, in_order, jousters, place_of, total, winners
+from artus_env.games.quest.phrases import say
 from artus_env.games.quest.shapes import TAG_WIDTH, card_at
 from artus_env.games.quest.text import quest_text
+from artus_env.games.quest.words import action_id, card_id, quest_id, quest_needs
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
 """What the layout "table" shows: the ring and all within it."""
@@ -44,7 +46,6 @@ TILE_WIDTH, TILE_HEIGHT = 146, 126
 SUPPLY_STEP = 50
 """From one action card on display to the next."""
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
-DUE = {"choose": "takes an action", "act": "acts", "bid": "bids"}
 
 
 def picture(
@@ -84,7 +85,7 @@ def picture(
         f'<circle class="road none" cx="{CENTRE:g}" cy="{CENTRE:g}" r="{RING}"/>',
         *_trail(position, last),
         *_places(position, components, last),
-        *_status(position, components, last, note if wide else ""),
+        *_status(position, components, last, note, wide),
         *_supply(position, components, last),
         *_tents(position),
     ]
@@ -103,44 +104,61 @@ def describe(position: dict[str, Any], components: Components, last: Deed | None
     n, points = position["num_players"], position["points"]
     letters = [letter_of(player) for player in range(n)]
     if position["phase"] == "over":
-        status = f"over, {' and '.join(letters[player] for player in winners(position))} won"
+        status = say("picture.over", names=say.listed([letters[player] for player in winners(position)]))
     else:
-        status = f"{letters[position['turn']]} {DUE[position['phase']]}"
-    knights = [f"{letters[player]} {position['places'][player]}" for player in range(n)]
+        status = f"{letters[position['turn']]} {say('due.' + position['phase'])}"
+    knights = [f"{letters[player]} {_place(position['places'][player])}" for player in range(n)]
+    shown = ", ".join(f"{letters[player]} {points[player]}" for player in range(n))
     parts = [
-        f"Round {position['round']} of at most {components.rounds}.",
-        f"Points, goal {goal_of(position, components)}: "
-        + ", ".join(f"{letters[player]} {points[player]}" for player in range(n))
-        + ".",
-        f"Tents: {', '.join(letters[player] for player in position['tents'])}.",
-        f"Ring: {', '.join(position['ring'])}.",
-        f"Knights: {', '.join(knights)}.",
-        f"Open quests: {_quests(position['open_quests'], components)}.",
+        say("picture.round", round=position["round"], rounds=components.rounds),
+        say("picture.points", goal=goal_of(position, components), points=shown),
+        say("picture.tents", tents=", ".join(letters[player] for player in position["tents"])),
+        say("picture.ring", places=", ".join(map(_place, position["ring"]))),
+        say("picture.knights", knights=", ".join(knights)),
+        say("picture.open", quests=_quests(position["open_quests"], components)),
     ]
     for player in range(n):
         hidden = position["start_cards"][player]
         known = in_order([*position["taken"][player], *([] if isinstance(hidden, int) else hidden)])
-        cards = [*known, *([counted(hidden, "unknown card")] if isinstance(hidden, int) and hidden else [])]
-        actions, quests = _listed(position["actions"][player]), _quests(position["quests"][player], components)
-        parts.append(f"{letters[player]} holds {', '.join(cards) or 'no virtues'}; actions {actions}; quests {quests}.")
+        unknown = [say("picture.unknown", n=hidden)] if isinstance(hidden, int) and hidden else []
+        parts.append(
+            say(
+                "picture.holds",
+                player=letters[player],
+                cards=", ".join([*map(card_id, known), *unknown]) or say("picture.novirtues"),
+                actions=_listed(position["actions"][player], action_id),
+                quests=_quests(position["quests"][player], components),
+            )
+        )
         if hidden and position["excluded"][player]:
-            parts.append(f"What {letters[player]} began with has no {', no '.join(position['excluded'][player])}.")
-    parts.append(f"Actions on display: {_listed(position['display'])}.")
-    piles = [f"{virtue} {' '.join(map(str, values)) or 'empty'}" for virtue, values in position["piles"].items()]
-    parts.append(f"Piles: {', '.join(piles)}.")
-    parts += [f"{letters[player]} has bid." for player in _have_bid(position)]
+            lacks = f"{say('picture.no')} ".join(map(card_id, position["excluded"][player]))
+            parts.append(say("picture.excluded", player=letters[player], cards=lacks))
+    parts.append(say("picture.display", actions=_listed(position["display"], action_id)))
+    piles = [
+        f"{say('virtue.' + virtue)} {' '.join(map(str, values)) or say('picture.empty')}"
+        for virtue, values in position["piles"].items()
+    ]
+    parts.append(say("picture.piles", piles=", ".join(piles)))
+    parts += [say("picture.has-bid", player=letters[player]) for player in _have_bid(position)]
     if last:
-        parts.append(f"Last move: {letters[last.player]} {last.move.text}.")
-        parts += [f"{letters[player]} bid {total(cards)}: {_listed(cards)}." for player, cards in last.bids.items()]
-    return f"By order of the King, {n} players: {status}", " ".join(parts)
+        parts.append(say("picture.last", player=letters[last.player], move=last.move.text))
+        parts += [
+            say("picture.bid", player=letters[player], total=total(cards), cards=_listed(cards, card_id))
+            for player, cards in last.bids.items()
+        ]
+    return say("picture.title", n=n, status=status), " ".join(parts)
+
+
+def _place(place: str) -> str:
+    return say(f"place.{place}")
 
 
 def _quests(quests: Sequence[str], components: Components) -> str:
-    return ", ".join(f"{quest}, {quest_text(quest, components)}" for quest in quests) or "none"
+    return _listed(quests, lambda quest: say("quest.listed", quest=quest_id(quest), **quest_needs(quest, components)))
 
 
-def _listed(cards: Sequence[str]) -> str:
-    return ", ".join(cards) or "none"
+def _listed(names: Sequence[str], name: Callable[[str], str]) -> str:
+    return ", ".join(map(name, names)) or say("none")
 
 
 def _have_bid(position: dict[str, Any]) -> list[int]:
@@ -186,7 +204,8 @@ def _places(position: dict[str, Any], components: Components, last: Deed | None)
         knights = [player for player, at in enumerate(position["places"]) if at == place]
         for at, player in enumerate(knights):
             yield (
-                f'<g data-knight="{player}" data-at="{place}"><title>knight of {letter_of(player)} in {place}</title>'
+                f'<g data-knight="{player}" data-at="{place}"><title>'
+                f"{say('picture.knight', player=letter_of(player), place=_place(place))}</title>"
                 f"{badge(player, x + 33 * (at - (len(knights) - 1) / 2), y + 43, 0.72)}</g>"
             )
 
@@ -195,22 +214,24 @@ def _tile(place: str, x: float, y: float, last: Deed | None) -> Iterator[str]:
     camelot = place == CAMELOT
     target = last is not None and bool(last.way) and last.way[-1] == place
     yield (
-        f'<g data-place="{place}"><title>{place}</title><rect class="{"camelot" if camelot else "place"} '
+        f'<g data-place="{place}"><title>{_place(place)}</title><rect class="{"camelot" if camelot else "place"} '
         f'{"trail" if target else "edge"}" x="{short(x - TILE_WIDTH / 2)}" y="{short(y - TILE_HEIGHT / 2)}" '
         f'width="{TILE_WIDTH}" height="{TILE_HEIGHT}" rx="16"/>'
     )
     sign = f'<path class="{"gold" if camelot else "emblem"}" d="{shapes.EMBLEMS[place]}"/>'
     if camelot:
         yield placed(x, y - 10, 1.35, sign)
-        yield f"{label(x, y - 47, 17, 'ink', place.capitalize())}</g>"
+        yield f"{label(x, y - 47, 17, 'ink', _place(place).capitalize())}</g>"
     else:
         yield placed(x + 46, y - 46, 0.75, sign)
-        yield f"{label(x - 64, y - 47, 16, 'ink start', place)}</g>"
+        yield f"{label(x - 64, y - 47, 16, 'ink start', _place(place))}</g>"
 
 
 def _quest(quest: str, holder: int | None, components: Components, x: float, y: float, last: Deed | None) -> str:
     """A quest at its place: with its holder's badge, or with a scroll if it lies open."""
-    where = "open" if holder is None else f"held by {letter_of(holder)}"
+    where = {} if holder is None else {"player": letter_of(holder)}
+    told = {"quest": quest_id(quest), **quest_needs(quest, components), **where}
+    title = say("picture.quest.held" if where else "picture.quest.open", **told)
     sign = f'<path class="print" d="{shapes.SCROLL}"/>' if holder is None else badge(holder, 0, 0, 1)
     mark = ""
     if last and quest in (last.move.quest, *last.news):
@@ -218,7 +239,7 @@ def _quest(quest: str, holder: int | None, components: Components, x: float, y: 
         mark = f'<rect class="trail none" x="{left:g}" y="-14.5" width="{width}" height="29" rx="8"/>'
     return (
         f'<g data-quest="{quest}" data-holder="{"" if holder is None else holder}">'
-        f"<title>{quest}: {quest_text(quest, components)}, {where}</title>"
+        f"<title>{title}</title>"
         f"{placed(x, y, 1, shapes.tag(quest, components) + placed(-52, 0, 0.62, sign) + mark)}</g>"
     )
 
@@ -226,26 +247,31 @@ def _quest(quest: str, holder: int | None, components: Components, x: float, y: 
 # --- the middle ----------------------------------------------------------------------------------------------------
 
 
-def _status(position: dict[str, Any], components: Components, last: Deed | None, note: str) -> Iterator[str]:
-    """Round and goal, whose turn it is, and the last move."""
+def _status(
+    position: dict[str, Any], components: Components, last: Deed | None, note: str, wide: bool
+) -> Iterator[str]:
+    """Round and goal, whose turn it is; in the wide layout the last move and a note, else only what it has decided."""
     over = position["phase"] == "over"
     actors = winners(position) if over else [position["turn"]]
-    round_ = f"round {position['round']} of {components.rounds} · goal {goal_of(position, components)}"
+    goal = goal_of(position, components)
+    round_ = say("picture.status", round=position["round"], rounds=components.rounds, goal=goal)
     yield label(CENTRE, 172, 13, "mute thin", round_)
-    text = "wins" if len(actors) == 1 else "share"
-    text = text if over else DUE[position["phase"]]
+    text = say("picture.wins" if len(actors) == 1 else "picture.share")
+    text = text if over else say(f"due.{position['phase']}")
     width = 10.2 * len(text) + 34 * len(actors)
     for nth, player in enumerate(actors):
         yield badge(player, CENTRE - width / 2 + 14 + 34 * nth, 198, 0.78)
     yield label(CENTRE - width / 2 + 34 * len(actors) + 2, 198, 19, "ink start", text)
     if last:
-        text = f"{letter_of(last.player)}: {shortened(last.move.text, 24)}"
+        text = f"{letter_of(last.player)}: {shortened(last.move.text, 24)}" if wide else ""
         if last.bids:
-            text = ", ".join(f"{letter_of(player)} bid {total(cards)}" for player, cards in last.bids.items())
+            text = ", ".join(
+                say("picture.bids", player=letter_of(player), total=total(cards)) for player, cards in last.bids.items()
+            )
         won = {last.player: last.points} | last.prizes
         gains = "".join(f" · {letter_of(player)} +{points}" for player, points in won.items() if points)
-        yield label(CENTRE, 224, 13, "mute", text + gains)
-    if note:
+        yield label(CENTRE, 224, 13, "mute", (text + gains).removeprefix(" · "))
+    if note and wide:
         yield label(CENTRE, 240, 11, "mute thin", note)
 
 
@@ -260,14 +286,14 @@ def _supply(position: dict[str, Any], components: Components, last: Deed | None)
         x = CENTRE + SUPPLY_STEP * (column - (min(6, len(kinds) - 6 * row) - 1) / 2) - CARD_WIDTH * scale / 2
         used = last is not None and action == last.move.action
         about = f'data-display="{action}" data-count="{display[action]}"'
-        title = f"{action}: {display[action]} on display"
+        title = say("picture.action", action=action_id(action), n=display[action])
         yield _pile(shapes.action_front(action), about, title, x, 248 + 66 * row, scale, display[action], used)
     piles = Counter(f"{virtue}-{value}" for virtue, values in position["piles"].items() for value in values)
     moved = [] if last is None else [*last.paid, last.move.card]
     for nth, card in enumerate(CARDS):
         x = CENTRE - 177 + 41 * nth + 4 * (nth // 2)
         about = f'data-pile="{card}" data-count="{piles[card]}"'
-        title = f"{card}: {piles[card]} on its pile"
+        title = say("picture.virtue", card=card_id(card), n=piles[card])
         yield _pile(shapes.virtue_front(card), about, title, x, 388, 0.8, piles[card], card in moved)
 
 
@@ -292,7 +318,7 @@ def _tents(position: dict[str, Any]) -> Iterator[str]:
         x = left + step * nth
         now = player == position["turn"] and position["phase"] != "over"
         yield (
-            f'<g data-tent="{player}"><title>tent {nth + 1}: {letter_of(player)}</title>'
+            f'<g data-tent="{player}"><title>{say("picture.tent", number=nth + 1, player=letter_of(player))}</title>'
             f"{placed(x, 475, 1.2, _canvas(now))}{label(x, 475 - 3, 11, 'print', str(nth + 1))}"
             f"{badge(player, x, 499, 0.56)}</g>"
         )
@@ -302,8 +328,8 @@ def _tents(position: dict[str, Any]) -> Iterator[str]:
     else:
         inside = f'<path class="slot none dash" d="{shapes.SCROLL}"/>'
     yield (
-        f'<g data-pile="quests" data-count="{size}"><title>{counted(size, "quest")} to come</title>'
-        f"{placed(x, 474, 1.15, inside)}{label(x, 499, 11, 'mute thin', 'to come')}</g>"
+        f'<g data-pile="quests" data-count="{size}"><title>{say("picture.pile", n=size)}</title>'
+        f"{placed(x, 474, 1.15, inside)}{label(x, 499, 11, 'mute thin', say('picture.come'))}</g>"
     )
 
 
@@ -352,7 +378,7 @@ def _notes(position: dict[str, Any], player: int, marked: bool, last: Deed | Non
     if position["phase"] == "over":
         notes += ["won"] if marked else []
     elif marked:
-        notes.append(DUE[position["phase"]])
+        notes.append(say(f"due.{position['phase']}"))
     elif player in position["bidding"]:
         notes.append("has still to bid")
     elif player in _have_bid(position):

@@ -9,6 +9,7 @@ from artus_env.engine import drawing
 from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 from artus_env.games.quest.components import MAX_PLAYERS, QUESTS, VIRTUES, Components
 from artus_env.games.quest.deeds import needs_of, place_of, value_of, virtue_of
+from artus_env.games.quest.phrases import say
 
 VIRTUE_COLOURS = ("#093bc4", "#ad0302", "#0c9f67", "#eda90e")
 """Blue, red, green and amber, by the number of the virtue: apart for every kind of colour vision (a test computes it),
@@ -134,11 +135,14 @@ def virtue_back() -> str:
     return drawing.card_back("back", CORONET)
 
 
-@cache
 def action_front(action: str) -> str:
     """The front of an action card: what it is called, and a sign of what it does."""
+    return _action(action, say(f"face.{action.partition('-')[0]}"))
+
+
+@cache
+def _action(action: str, head: str) -> str:
     name, _, what = action.partition("-")
-    head = {"tournament": "joust", "artus": "Artus"}.get(name, name)
     plain = {"artus": CORONET, "tournament": JOUST, "court": COURT, "quest": SCROLL}
     if name == "exercise":
         inside = f"{placed(22, 36, 1.1, virtue_sign(what))}{label(36, 54, 15, 'print', '+')}"

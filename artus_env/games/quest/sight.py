@@ -14,11 +14,12 @@ from artus_env.games.quest import shapes, words
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
 from artus_env.games.quest.deeds import deed, jousters, place_of, total, value_of, virtue_of
 from artus_env.games.quest.moves import parsed
+from artus_env.games.quest.phrases import say
 from artus_env.games.quest.picture import picture as draw
 from artus_env.games.quest.shapes import TAG_HEIGHT, TAG_WIDTH
 
 PAGE = Path(__file__).parent / "page"
-SOURCES = {"quest": "Quests", "court": "Court", "bid": "Tournaments"}
+SOURCES = ("quest", "court", "bid")
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
@@ -91,6 +92,7 @@ def choice(
         "sum": total(what.bid or ()),
         "alone": what.bid is not None and len(jousters(before)) == 1,
         "goal": words.place_title(what.place) if what.place else "",
+        "to": say(f"to.{what.place}") if what.place else "",
     }
 
 
@@ -110,9 +112,10 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 
 def sources(rules: str) -> Sequence[str]:
     """What points come from."""
-    return list(SOURCES.values())
+    return [say(f"source.{kind}") for kind in SOURCES]
 
 
 def source(move: str, components: Components) -> str | None:
     """What the points of a move come from."""
-    return SOURCES.get(parsed(move).kind)
+    kind = parsed(move).kind
+    return say(f"source.{kind}") if kind in SOURCES else None

@@ -1,4 +1,4 @@
-"""Cards, quests and moves in plain language."""
+"""Cards, quests and moves in plain language, whichever is spoken (`artus_env.engine.texts`)."""
 
 from __future__ import annotations
 
@@ -6,54 +6,73 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from artus_env.engine.wording import counted
-from artus_env.games.quest.components import STANDARD, Components
-from artus_env.games.quest.deeds import CAMELOT, Deed, deed, jousters, total
+from artus_env.games.quest.components import QUESTS, STANDARD, VIRTUES, Components
+from artus_env.games.quest.deeds import Deed, deed, jousters, place_of, total, value_of, virtue_of
 from artus_env.games.quest.moves import parsed
-from artus_env.games.quest.text import quest_text
+from artus_env.games.quest.phrases import say
 
 
 def card_title(card: str) -> str:
     """A virtue card as people say it: `sword 2`."""
-    return card.replace("-", " ")
+    return say("card.virtue", virtue=say(f"virtue.{virtue_of(card)}"), value=value_of(card))
+
+
+def card_id(card: str) -> str:
+    """A virtue card in a list: `sword-2`."""
+    return say("id.virtue", virtue=say(f"virtue.{virtue_of(card)}"), value=value_of(card))
 
 
 def action_title(action: str) -> str:
     """An action card as people say it: `horse 3`, `sword exercise`."""
     name, _, what = action.partition("-")
-    if name == "exercise":
-        return f"{what} exercise"
-    return {"artus": "Artus", "court": "court", "quest": "quest", "tournament": "tournament"}.get(
-        name, f"{name} {what}"
-    )
+    return say(f"action.{name}.{what}") if name == "exercise" else say(f"action.{name}", reach=what)
+
+
+def action_id(action: str) -> str:
+    """An action card in a list: `horse-3`, `exercise-sword`."""
+    name, _, what = action.partition("-")
+    if name == "quest":
+        return say("id.quest.action")
+    return say(f"id.{name}.{what}") if name == "exercise" else say(f"id.{name}", reach=what)
 
 
 def action_text(action: str, components: Components = STANDARD) -> str:
     """What an action card is good for."""
     name, _, what = action.partition("-")
-    return {
-        "exercise": f"In Camelot: take a {what} card from its pile.",
-        "artus": "In Camelot: take one of the open quests.",
-        "tournament": "When all are done: joust, if you are in Camelot then.",
-        "court": f"Outside Camelot: lay a book back for {counted(components.court, 'point')}.",
-        "quest": "At the place of one of your quests: pay for it and get its points.",
-        "horse": f"Ride up to {what} places, either way round.",
-    }[name]
+    key = f"text.{name}.{what}" if name == "exercise" else f"text.{name}"
+    return say(key, points=points_words(components.court), reach=what)
+
+
+def points_words(points: int) -> str:
+    """`1 point`, `2 points`."""
+    return say("points", n=points)
 
 
 def quest_title(quest: str) -> str:
     """A quest as people say it: `lake 1`."""
-    return quest.replace("-", " ")
+    return say("card.quest", place=say(f"place.{place_of(quest)}"), number=quest.partition("-")[2])
+
+
+def quest_id(quest: str) -> str:
+    """A quest in a list: `lake-1`."""
+    return say("id.quest", place=say(f"place.{place_of(quest)}"), number=quest.partition("-")[2])
+
+
+def quest_needs(quest: str, components: Components = STANDARD) -> dict[str, str]:
+    """What a quest demands and brings, as `needs` and `points`."""
+    data = components.quests[QUESTS.index(quest)]
+    needs = [card_id(f"{virtue}-{need}") for virtue, need in zip(VIRTUES, data.needs, strict=True) if need]
+    return {"needs": " + ".join(needs), "points": points_words(data.points)}
 
 
 def quest_words(quest: str, components: Components = STANDARD) -> str:
     """A quest, what it demands and what it brings."""
-    return f"{quest_title(quest)} ({quest_text(quest, components)})"
+    return say("quest.words", quest=quest_title(quest), **quest_needs(quest, components))
 
 
 def place_title(place: str) -> str:
     """A place within a sentence: `the lake`, `Camelot`."""
-    return place.capitalize() if place == CAMELOT else f"the {place}"
+    return say(f"the.{place}")
 
 
 def cards_words(cards: Sequence[str]) -> str:
@@ -63,7 +82,7 @@ def cards_words(cards: Sequence[str]) -> str:
 
 def listed(parts: Sequence[str]) -> str:
     """Things one after the other, `nothing` if there are none."""
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0] if parts else "nothing"
+    return say.listed(list(parts)) or say("nothing")
 
 
 def choice(
@@ -76,35 +95,38 @@ def choice(
     """A legal move in words, said to the player to move: no full stop. `after`: None if it isn't known."""
     what, player = parsed(move), before["turn"]
     if what.kind == "take":
-        return f"take the card {action_title(what.action)}"
+        return say("choice.take", action=action_title(what.action))
     if what.kind == "exercise":
-        return f"exercise: take {card_title(what.card)}"
+        return say("choice.exercise", card=card_title(what.card))
     if what.kind == "artus":
-        return f"ask Artus for {quest_words(what.quest, components)}"
+        return say("choice.artus", quest=quest_words(what.quest, components))
     if what.kind == "court":
-        return f"lay {card_title(what.card)} back at court for {counted(components.court, 'point')}"
+        return say("choice.court", card=card_title(what.card), points=points_words(components.court))
     if what.kind == "quest":
         if after is None:
-            return f"do the quest {quest_words(what.quest, components)}"
+            return say("choice.quest", quest=quest_words(what.quest, components))
         last = deed(before, move, after)
-        return f"do the quest {quest_title(what.quest)} with {cards_words(last.paid)}: {counted(last.points, 'point')}"
+        paid, points = cards_words(last.paid), points_words(last.points)
+        return say("choice.quest.paid", quest=quest_title(what.quest), cards=paid, points=points)
     if what.kind == "horse":
-        return f"ride to {place_title(what.place)} with {action_title(what.action)}"
+        return say("choice.horse", to=say(f"to.{what.place}"), action=action_title(what.action))
     if what.bid is not None:
         alone = jousters(before) == [player]
         if not what.bid:
-            return "bid nothing: you hold neither sword nor lance" if alone else "bid nothing"
-        prize = f"you joust alone, for {counted(components.prize, 'point')}" if alone else f"{total(what.bid)} in all"
-        return f"bid {cards_words(what.bid)}: {prize}"
+            return say("choice.bid.empty" if alone else "choice.bid.nothing")
+        cards = cards_words(what.bid)
+        if alone:
+            return say("choice.bid.alone", cards=cards, points=points_words(components.prize))
+        return say("choice.bid", cards=cards, total=total(what.bid))
     unused = _unused([card for card in before["actions"][player] if card != "tournament"])
-    return f"be done: {unused}" if unused else "be done"
+    return say("choice.done.unused", unused=unused) if unused else say("choice.done")
 
 
 def _unused(cards: Sequence[str]) -> str:
     """What happens to action cards that nobody has used, nothing if there are none."""
     counts = Counter(map(action_title, cards))
-    names = [f"{count} x {card}" if count > 1 else card for card, count in counts.items()]
-    return f"{listed(names)} {'go' if len(cards) > 1 else 'goes'} back unused" if cards else ""
+    names = [say("unused.times", n=count, card=card) if count > 1 else card for card, count in counts.items()]
+    return say("unused", n=len(cards), cards=listed(names)) if cards else ""
 
 
 def played(
@@ -131,24 +153,26 @@ def played(
 def _done(last: Deed, before: dict[str, Any], names: Sequence[str], components: Components) -> str:
     """What the move itself was."""
     what = last.move
-    points = counted(last.points, "point")
+    points = points_words(last.points)
     if what.kind == "take":
-        return f"takes the card {action_title(what.action)}."
+        return say("played.take", action=action_title(what.action))
     if what.kind == "exercise":
-        return f"exercises and takes {card_title(what.card)}."
+        return say("played.exercise", card=card_title(what.card))
     if what.kind == "artus":
-        return f"asks Artus for {quest_words(what.quest, components)}."
+        return say("played.artus", quest=quest_words(what.quest, components))
     if what.kind == "court":
-        return f"lays {card_title(what.card)} back at court: {points}."
+        return say("played.court", card=card_title(what.card), points=points)
     if what.kind == "quest":
-        return f"does the quest {quest_title(what.quest)} with {cards_words(last.paid)}: {points}."
+        return say("played.quest", quest=quest_title(what.quest), cards=cards_words(last.paid), points=points)
     if what.kind == "horse":
-        return f"rides to {place_title(what.place)} with {action_title(what.action)}."
+        return say("played.horse", to=say(f"to.{what.place}"), action=action_title(what.action))
     if what.bid is None:
-        return f"is done: {_unused(last.unused)}." if last.unused else "is done."
+        unused = _unused(last.unused)
+        return say("played.done.unused", unused=unused) if unused else say("played.done")
+    cards = cards_words(what.bid)
     if jousters(before) == [last.player]:
-        return f"jousts alone with {cards_words(what.bid)}: {points}." if what.bid else "has nothing to joust with."
-    return f"bids {cards_words(what.bid)}: {total(what.bid)} in all." if what.bid else "bids nothing."
+        return say("played.alone", cards=cards, points=points) if what.bid else say("played.alone.nothing")
+    return say("played.bid", cards=cards, total=total(what.bid)) if what.bid else say("played.bid.nothing")
 
 
 def _then(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequence[str]) -> str:
@@ -157,21 +181,21 @@ def _then(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequ
     if len(last.bids) > 1:
         words += f" {_result(last, names)}"
     if last.meeting:
-        who = listed([names[player] for player in last.meeting])
-        words += f" {who} {'joust' if len(last.meeting) > 1 else 'jousts alone'}."
+        words += f" {say('then.meet', n=len(last.meeting), names=listed([names[who] for who in last.meeting]))}"
     if last.ends_round and after["phase"] == "over":
-        words += " The game is over."
+        words += f" {say('then.over')}"
     elif last.ends_round:
-        words += f" Round {after['round']} begins: {names[after['tents'][0]]} has the first tent."
+        words += f" {say('then.round', round=after['round'], name=names[after['tents'][0]])}"
     return words
 
 
 def _result(last: Deed, names: Sequence[str]) -> str:
     """How a tournament of two has gone."""
-    sums = ", ".join(f"{names[player]} {total(cards)}" for player, cards in last.bids.items())
+    sums = ", ".join(say("result.sum", name=names[who], total=total(cards)) for who, cards in last.bids.items())
     best = [player for player, prize in last.prizes.items() if prize]
+    if not best:
+        return say("result.nobody")
+    points = points_words(last.prizes[best[0]])
     if len(best) == 1:
-        return f"{names[best[0]]} wins the tournament ({sums}): {counted(last.prizes[best[0]], 'point')}."
-    if best:
-        return f"The tournament is drawn ({sums}): {counted(last.prizes[best[0]], 'point')} each."
-    return "Nobody wins the tournament."
+        return say("result.won", name=names[best[0]], sums=sums, points=points)
+    return say("result.drawn", sums=sums, points=points)

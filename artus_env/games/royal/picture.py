@@ -27,11 +27,14 @@ from artus_env.engine.drawing import (
     whole,
     xml_text,
 )
-from artus_env.engine.wording import counted, letter_of
+from artus_env.engine.texts import language
+from artus_env.engine.wording import letter_of
 from artus_env.games.royal import shapes
 from artus_env.games.royal.components import STANDARD, Components
+from artus_env.games.royal.phrases import say
 from artus_env.games.royal.shapes import card_at, card_back, suit_coin
 from artus_env.games.royal.tricks import LastMove, holder, last_move, led_suit, playable
+from artus_env.games.royal.words import card_id, suit_words
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
 """What the layout "table" shows: the course and all within it."""
@@ -80,7 +83,7 @@ def picture(
     last = last_move(before, move, position) if before is not None and move is not None else None
     wide = layout == "wide"
     lines = [
-        *_course(components),
+        *_course(components, language()),
         *_pawns(position, components, last),
         *_trumps(position, components, last),
         *_trick(position, components, before, last),
@@ -100,23 +103,28 @@ def describe(position: dict[str, Any], last: LastMove | None) -> tuple[str, str]
     """Title and description for readers who can't see the picture."""
     n, fields, trick = position["num_players"], position["fields"], position["trick"]
     if position["phase"] == "over":
-        status = f"over, {letter_of(winner(position))} won"
+        status = say("picture.over", name=letter_of(winner(position)))
     else:
         status = f"{letter_of(position['turn'])} {due(position)}"
-    pawns = ", ".join(f"{letter_of(player)} on {field}" for player, field in enumerate(fields))
-    chips = [suit for suit in position["trumps"] if suit]
-    parts = [f"Pawns: {pawns}.", f"Trumps, the strongest last: {', '.join(chips) or 'none yet'}."]
+    pawns = [say("picture.pawn", player=letter_of(player), field=field) for player, field in enumerate(fields)]
+    chips = [suit_words(suit) for suit in position["trumps"] if suit]
+    parts = [
+        say("picture.pawns", pawns=", ".join(pawns)),
+        say("picture.trumps", trumps=", ".join(chips) or say("picture.none")),
+    ]
     if trick:
-        cards = ", ".join(f"{letter_of(player)} {card}" for player, card in trick)
-        parts.append(f"Trick: {cards}. {letter_of(trick[holder(trick, position['trumps'])][0])} holds it.")
+        cards = ", ".join(f"{letter_of(player)} {card_id(card)}" for player, card in trick)
+        holding = letter_of(trick[holder(trick, position["trumps"])][0])
+        parts.append(say("picture.trick", cards=cards, player=holding))
     for player in range(n):
         if position["voids"][player]:
-            parts.append(f"{letter_of(player)} has no {', no '.join(position['voids'][player])}.")
+            suits = f"{say('picture.no')} ".join(map(suit_words, position["voids"][player]))
+            parts.append(say("picture.void", player=letter_of(player), suits=suits))
     if last:
-        parts.append(f"Last move: {letter_of(last.player)} {last.move.text}.")
+        parts.append(say("picture.last", player=letter_of(last.player), move=last.move.text))
     if last and last.taker is not None:
-        parts.append(f"{letter_of(last.taker)} took the trick and went from {last.origin} to {last.target}.")
-    return f"Royal card game, {n} players: {status}", " ".join(parts)
+        parts.append(say("picture.took", player=letter_of(last.taker), origin=last.origin, target=last.target))
+    return say("picture.title", n=n, status=status), " ".join(parts)
 
 
 def winner(position: dict[str, Any]) -> int:
@@ -128,8 +136,8 @@ def winner(position: dict[str, Any]) -> int:
 def due(position: dict[str, Any]) -> str:
     """What the player to move has to do."""
     if position["phase"] == "sword":
-        return "may place a chip" if None in position["trumps"] else "swaps two chips"
-    return "plays a card" if position["trick"] else "leads"
+        return say("due.place" if None in position["trumps"] else "due.swap")
+    return say("due.play" if position["trick"] else "due.lead")
 
 
 # --- the course ----------------------------------------------------------------------------------------------------
@@ -152,8 +160,8 @@ def tile(field: int, components: Components) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=8)
-def _course(components: Components) -> list[str]:
-    """Tiles with their numbers, swords, start and Artus."""
+def _course(components: Components, language: str) -> list[str]:
+    """Tiles with their numbers, swords, start and Artus. `language`: the one that is spoken."""
     length = _tile_length(components)
     size, scale = length - 4, length / 83  # 83: of the standard box
     lines = [
@@ -163,10 +171,11 @@ def _course(components: Components) -> list[str]:
     for field in range(components.fields + 1):
         x, y = tile(field, components)
         sword, goal = field in components.swords, field == components.fields
-        note = ", start" if field == 0 else ", a sword" if sword else ", Artus" if goal else ""
+        note = ".start" if field == 0 else ".sword" if sword else ".goal" if goal else ""
         look = "goal" if goal else "sworded" if sword else "field"
         lines.append(
-            f'<g data-field="{field}"><title>field {field}{note}</title><rect class="{look}" x="{short(x - size / 2)}" '
+            f'<g data-field="{field}"><title>{say("picture.field" + note, field=field)}</title>'
+            f'<rect class="{look}" x="{short(x - size / 2)}" '
             f'y="{short(y - size / 2)}" width="{short(size)}" height="{short(size)}" rx="{short(12 * scale)}"/>'
         )
         corner = label(x - 35 * scale, y - 28 * scale, 15 * scale, f"{'plate' if goal else 'ink'} start", str(field))
@@ -177,7 +186,7 @@ def _course(components: Components) -> list[str]:
                 placed(x + 27 * scale, y - 24 * scale, 0.95 * scale, f'<path class="steel" d="{shapes.SWORD}"/>')
             )
         elif field == 0:
-            lines.append(label(x - 22 * scale, y - 28 * scale, 13 * scale, "mute start", "start"))
+            lines.append(label(x - 22 * scale, y - 28 * scale, 13 * scale, "mute start", say("picture.start")))
         lines.append(f"{corner}</g>")
     return lines
 
@@ -198,7 +207,7 @@ def _pawns(position: dict[str, Any], components: Components, last: LastMove | No
         )
     if components.fields not in fields:  # else the winner's pawn stands there
         x, y = tile(components.fields, components)
-        yield label(x, y + 28 * scale, 15 * scale, "plate", "Artus")
+        yield label(x, y + 28 * scale, 15 * scale, "plate", say("picture.artus"))
     starting = [player for player, field in enumerate(fields) if field == 0]
     for player, field in enumerate(fields):
         x, y = tile(field, components)
@@ -214,7 +223,8 @@ def _pawns(position: dict[str, Any], components: Components, last: LastMove | No
         else:
             y += 8 * scale
         yield (
-            f'<g data-pawn="{player}" data-at="{field}"><title>pawn of {letter_of(player)} on field {field}</title>'
+            f'<g data-pawn="{player}" data-at="{field}">'
+            f"<title>{say('picture.pawn.title', player=letter_of(player), field=field)}</title>"
             f"{badge(player, x, y, round(size, 3))}</g>"
         )
 
@@ -233,19 +243,21 @@ def _trumps(position: dict[str, Any], components: Components, last: LastMove | N
     yield (
         f'<g data-trumps=""><path class="wedge round" d="M{left} {TRUMPS - narrow}L{short(end)} {TRUMPS - broad}'
         f'L{short(end + 14)} {TRUMPS}L{short(end)} {TRUMPS + broad}L{left} {TRUMPS + narrow}Z"/>'
-        f"{label(left, 107, 14, 'mute thin start', 'trumps, the weakest first')}"
+        f"{label(left, 107, 14, 'mute thin start', say('picture.order'))}"
     )
     for nth, suit in enumerate(trumps):
         x, scale = left + step * (nth + 0.5), 0.74 + 0.26 * nth / max(1, len(trumps) - 1)
         radius = shapes.CHIP * scale
         if suit is None:
             yield (
-                f'<g data-place="{nth + 1}"><title>place {nth + 1}, empty</title><circle class="slot none dash" '
+                f'<g data-place="{nth + 1}"><title>{say("picture.place.empty", place=nth + 1)}</title>'
+                f'<circle class="slot none dash" '
                 f'cx="{short(x)}" cy="{TRUMPS}" r="{short(radius)}"/>'
                 f"{label(x, TRUMPS, 17, 'mute', str(nth + 1))}</g>"
             )
             continue
-        rank = "the strongest trump" if nth == strongest else f"place {nth + 1}"
+        rank = "strongest" if nth == strongest else "place"
+        title = say(f"picture.chip.{rank}", suit=suit_words(suit), place=nth + 1)
         mark = ""
         if nth == strongest:
             crown = placed(x, TRUMPS - radius - 12, 1, f'<path class="gold rim round" d="{shapes.CROWN}"/>')
@@ -253,21 +265,22 @@ def _trumps(position: dict[str, Any], components: Components, last: LastMove | N
         if last and _touched(last, suit, nth + 1):
             mark += f'<circle class="trail none" cx="{short(x)}" cy="{TRUMPS}" r="{short(radius + 7)}"/>'
         yield (
-            f'<g data-chip="{suit}" data-place="{nth + 1}"><title>{suit}: {rank}</title>'
+            f'<g data-chip="{suit}" data-place="{nth + 1}"><title>{xml_text(title)}</title>'
             f"{placed(x, TRUMPS, scale, shapes.chip(suits.index(suit)))}{mark}"
             f"{label(x, TRUMPS + radius + 12, 14, 'mute', str(nth + 1))}</g>"
         )
     yield (
-        f"<g><title>knights and shields beat all trumps</title>"
+        f"<g><title>{say('picture.super')}</title>"
         f"{placed(right - shapes.CHIP - 2, TRUMPS, 1, shapes.super_chip())}</g></g>"
     )
     waiting = [number for number, suit in enumerate(suits) if suit not in trumps]
     for nth, number in enumerate(waiting):
         x = CENTRE + 34 + 54 * (nth - (len(waiting) - 1) / 2)
         if nth == 0:
-            yield label(x - 34, SUPPLY, 14, "mute thin end", "not placed")
+            yield label(x - 34, SUPPLY, 14, "mute thin end", say("picture.waiting"))
+        title = say("picture.chip.waiting", suit=suit_words(suits[number]))
         yield (
-            f'<g data-chip="{suits[number]}"><title>{suits[number]}: not placed</title>'
+            f'<g data-chip="{suits[number]}"><title>{xml_text(title)}</title>'
             f"{placed(x, SUPPLY, 0.72, shapes.chip(number))}</g>"
         )
 
@@ -325,28 +338,28 @@ def _middle(position: dict[str, Any], components: Components, last: LastMove | N
     trick, over = position["trick"], position["phase"] == "over"
     suit = led_suit(trick)
     if suit:
-        text = f"{suit} led"
+        text = say("picture.led", suit=suit_words(suit))
         middle = CENTRE + 16
         yield placed(middle - 5.6 * len(text) - 24, STATUS, 0.85, suit_coin(components.suits.index(suit)))
         yield label(middle, STATUS, 19, "ink", text)
     elif trick:
-        yield label(CENTRE, STATUS, 19, "ink", "no suit to follow")
+        yield label(CENTRE, STATUS, 19, "ink", say("picture.free"))
     elif last and last.taker is not None:
         yield badge(last.taker, CENTRE - 78, STATUS, 0.66)
-        yield label(CENTRE - 58, STATUS, 19, "ink start", f"takes it, to {last.target}")
+        yield label(CENTRE - 58, STATUS, 19, "ink start", say("picture.takes", field=last.target))
     actor = winner(position) if over else position["turn"]
-    text = "wins" if over else due(position)
+    text = say("picture.wins") if over else due(position)
     yield badge(actor, CENTRE - 6.2 * len(text) - 10, DUE, 0.85)
     yield label(CENTRE + 18, DUE, 22, "ink", text)
     pile = position["pile"] if isinstance(position["pile"], int) else len(position["pile"])
-    for kind, count, word, x in (("pile", pile, "pile", 113), ("discards", len(position["discards"]), "out", 534)):
+    for kind, count, x in (("pile", pile, 113), ("discards", len(position["discards"]), 534)):
         if count:
             inside = card_back() if kind == "pile" else _discards()
         else:
             inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         yield (
-            f'<g data-pile="{kind}" data-count="{count}"><title>{counted(count, "card")} in the {kind}</title>'
-            f"{placed(x, 503, 0.92, inside)}{label(x + 20, 572, 14, 'mute', f'{count} {word}')}</g>"
+            f'<g data-pile="{kind}" data-count="{count}"><title>{say(f"picture.{kind}", n=count)}</title>'
+            f"{placed(x, 503, 0.92, inside)}{label(x + 20, 572, 14, 'mute', say(f'picture.count.{kind}', n=count))}</g>"
         )
     if note:
         yield label(CENTRE, 578, 12, "mute thin", note)

@@ -9,7 +9,9 @@ from functools import cache
 from artus_env.engine import drawing
 from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 from artus_env.games.royal.components import MAX_PLAYERS, Components
+from artus_env.games.royal.phrases import say
 from artus_env.games.royal.tricks import suit_of, value_of
+from artus_env.games.royal.words import card_id
 
 SUIT_COLOURS = ("#ad0302", "#eda90e", "#0c9f67", "#15151e", "#72387c", "#093bc4")
 """Red, amber, green, black, plum and blue, by the number of the suit: apart for every kind of colour vision (a test
@@ -138,14 +140,18 @@ def card_back() -> str:
     return drawing.card_back("back", CROWN)
 
 
-@cache
 def card_front(card: str, components: Components) -> str:
     """The front of a card: its value above its suit, or the sign of a super-trump."""
+    return _front(card, components, "" if suit_of(card) else say(f"card.{card}"))
+
+
+@cache
+def _front(card: str, components: Components, title: str) -> str:
     suit = suit_of(card)
     if suit is None:
         return (
             f'<rect class="super cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
-            f"{placed(22, 26, 1.3, super_sign(card))}{label(22, 52, 11, 'trophy', card)}"
+            f"{placed(22, 26, 1.3, super_sign(card))}{label(22, 52, 11, 'trophy', title)}"
         )
     number = components.suits.index(suit)
     return drawing.card_front(f"suit{number}", suit_sign(number), value_of(card))
@@ -154,6 +160,6 @@ def card_front(card: str, components: Components) -> str:
 def card_at(card: str | None, components: Components, x: float, y: float, scale: float, about: str, mark: str) -> str:
     """A card with its title, its upper left corner somewhere; None: its back. `about`: attributes; `mark`: what lies
     around it."""
-    inside = card_front(card, components) if card else card_back()
+    inside, title = (card_front(card, components), card_id(card)) if card else (card_back(), say("picture.hidden"))
     where = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
-    return f"<g {about}><title>{xml_text(card or 'a hidden card')}</title><g {where}>{mark}{inside}</g></g>"
+    return f"<g {about}><title>{xml_text(title)}</title><g {where}>{mark}{inside}</g></g>"

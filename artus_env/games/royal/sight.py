@@ -31,6 +31,10 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
             }
             for card in components.cards
         },
+        "suits": {
+            suit: {"name": words.suit_words(suit), "start": words.suit_words(suit, capital=True)}
+            for suit in components.suits
+        },
         "back": small_card("royal", shapes.card_back()),
         "voids": {
             suit: small("royal", "-15 -15 30 30", shapes.no_suit(number))

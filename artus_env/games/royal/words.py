@@ -1,4 +1,4 @@
-"""Cards and moves in plain language."""
+"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.texts`)."""
 
 from __future__ import annotations
 
@@ -6,25 +6,37 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env.games.royal.components import STANDARD, Components
+from artus_env.games.royal.phrases import say
 from artus_env.games.royal.tricks import LastMove, holder, last_move, led_suit, suit_of, value_of
+
+
+def suit_words(suit: str, capital: bool = False) -> str:
+    """A suit within a sentence, or at its beginning; suits of other boxes are called as they are there."""
+    key = f"Suit.{suit}" if capital else f"suit.{suit}"
+    return say(key) if key in say else suit.capitalize() if capital else suit
 
 
 def card_title(card: str) -> str:
     """A card as people say it: `7 of hearts`, `knight`."""
     suit = suit_of(card)
-    return f"{value_of(card)} of {suit}" if suit else card
+    return say("card.suited", value=value_of(card), suit=suit_words(suit)) if suit else say(f"card.{card}")
+
+
+def card_id(card: str) -> str:
+    """A card in a list: `hearts-7`, `knight`."""
+    suit = suit_of(card)
+    return say("id.suited", value=value_of(card), suit=suit_words(suit)) if suit else say(f"card.{card}")
 
 
 def the_card(card: str) -> str:
     """A card within a sentence: there is one 7 of hearts, but several knights."""
-    return f"the {card_title(card)}" if suit_of(card) else f"a {card}"
+    return say("the.suited", card=card_title(card)) if suit_of(card) else say(f"the.{card}")
 
 
 def goal_words(field: int, components: Components) -> str:
     """Where a pawn goes, and what is special about it."""
-    if field == components.fields:
-        return "Artus and wins"
-    return f"field {field}{', a sword' if field in components.swords else ''}"
+    kind = "last" if field == components.fields else "sword" if field in components.swords else "field"
+    return say(f"goal.{kind}", field=field)
 
 
 def choice(
@@ -38,13 +50,15 @@ def choice(
     last, trumps = last_move(before, move, after), before["trumps"]
     if last.move.card is not None:
         prospect = outlook(before, last, names, components)
-        return f"play {the_card(last.move.card)}{f': {prospect}' if prospect else ''}"
+        card = the_card(last.move.card)
+        return say("choice.card.outlook", card=card, outlook=prospect) if prospect else say("choice.card", card=card)
     if last.move.suit is not None:
-        return f"place the {last.move.suit} chip on place {trumps.index(None) + 1}: the strongest trump"
+        return say("choice.trump", suit=suit_words(last.move.suit), place=trumps.index(None) + 1)
     if last.move.places is not None:
         first, second = last.move.places
-        return f"swap {trumps[first - 1]} (place {first}) and {trumps[second - 1]} (place {second})"
-    return "decline: no chip is placed"
+        one, other = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
+        return say("choice.swap", one=one, first=first, other=other, second=second)
+    return say("choice.decline")
 
 
 def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> str:
@@ -54,11 +68,11 @@ def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], compon
     player, best = trick[holder(trick, before["trumps"])]
     if len(trick) == 1:
         return ""
-    who = "it" if player == viewer else f"{names[player]}'s {card_title(best)}"
+    whose = "own" if player == viewer else "other"
+    who = say("outlook.own") if whose == "own" else say("outlook.other", name=names[player], card=card_title(best))
     if last.target is None:
-        return f"{who} holds the trick so far"
-    goal = goal_words(last.target, components)
-    return f"{who} takes the trick{': your pawn goes' if player == viewer else ','} to {goal}"
+        return say(f"outlook.holds.{whose}", who=who)
+    return say(f"outlook.takes.{whose}", who=who, goal=goal_words(last.target, components))
 
 
 def played(
@@ -81,25 +95,22 @@ def played(
     last, trumps = last_move(before, move, after), before["trumps"]
     if last.move.suit is not None:
         place = after["trumps"].index(last.move.suit) + 1
-        return f"places the {last.move.suit} chip on place {place}: the strongest trump now."
+        return say("played.trump", suit=suit_words(last.move.suit), place=place)
     if last.move.places is not None:
         first, second = last.move.places
-        return f"swaps two chips: {trumps[second - 1]} is on place {first} now, {trumps[first - 1]} on place {second}."
+        one, other = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
+        return say("played.swap", one=one, first=first, other=other, second=second)
     if last.move.card is None:
-        return "declines: no chip is placed."
+        return say("played.decline")
+    then = say("then.nothing")
+    if last.taker is not None and last.target is not None:
+        whose = "own" if last.taker == last.player else "other"
+        then = say(f"then.{whose}", name=names[last.taker], goal=goal_words(last.target, components))
     card, led = the_card(last.move.card), led_suit(before["trick"])
     if led is not None and suit_of(last.move.card) != led:
-        words = f"has no {led} and plays {card}"
+        words = say("played.void", suit=suit_words(led), card=card, then=then)
     else:
-        words = f"plays {card}" if before["trick"] else f"leads {card}"
-    if last.taker is None or last.target is None:
-        return f"{words}."
-    goal = goal_words(last.target, components)
-    if last.taker == last.player:
-        words += f". That takes the trick, and the pawn goes to {goal}."
-    else:
-        words += f". {names[last.taker]} takes the trick and goes to {goal}."
-    if after["phase"] == "over" or any(after["played"]):
+        words = say("played.plays" if before["trick"] else "played.leads", card=card, then=then)
+    if last.taker is None or after["phase"] == "over" or any(after["played"]):
         return words
-    shuffled = after["shuffles"] > before["shuffles"]
-    return f"{words} {'All cards are shuffled and dealt anew' if shuffled else 'New hands are dealt'}."
+    return f"{words} {say('then.shuffled' if after['shuffles'] > before['shuffles'] else 'then.dealt')}"

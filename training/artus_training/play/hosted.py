@@ -15,24 +15,35 @@ from artus_env import Game
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, fresh_seed
-from artus_env.engine.wording import counted
 from artus_training.play import of_game
+from artus_training.play.phrases import say
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason
 from artus_training.play.words import readable
 
 LONGEST_NAME = 24
 LONGEST_AGENT = 1000
 LONGEST_MOVE = 100
+LONGEST_TROUBLE = 2000
 LONGEST_TITLE = 40
 """Letters of an agent's name that are shown; it may be a long command line."""
 
 
 class RefusedError(Exception):
-    """Something that can't be done. Nothing has changed; `status` is the HTTP status that says so."""
+    """Something that can't be done. Nothing has changed; `status` is the HTTP status that says so.
 
-    def __init__(self, status: int, reason: str) -> None:
-        super().__init__(reason)
+    Args:
+        status: See above.
+        why: Key of the reason's text, without `error.`; it is said in the language of whoever asks.
+        values: What its text needs.
+    """
+
+    def __init__(self, status: int, why: str, **values: Any) -> None:
+        super().__init__(why)
         self.status = status
+        self._key, self._values = f"error.{why}", values
+
+    def __str__(self) -> str:
+        return say(self._key, **self._values)
 
 
 @dataclass(frozen=True)
@@ -74,8 +85,8 @@ class HostedGame:
         key: All that its agents and its hints draw derives from it.
         record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
-        logs: The lines of the log that each seat was told when the moves were played.
-        trouble: Why no agent can move, empty if all is well. Not kept on disk.
+        logs: The lines of the log that each seat was told when the moves were played, by language.
+        why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
         changed: Set, and replaced, whenever something is new.
     """
 
@@ -95,9 +106,9 @@ class HostedGame:
         self.key = key
         self.record_secret = record_secret
         self.next = next_name
-        self.trouble = ""
+        self.why: tuple[str, dict[str, str]] | None = None
         self.changed = asyncio.Event()
-        self.logs: list[list[dict[str, Any]]] = [[] for _ in self.seats]
+        self.logs: dict[tuple[int, str], list[dict[str, Any]]] = {}
         self.steps = [Step(game.first())]
         for action in game.actions_played:
             self.steps.append(self._after(action))
@@ -159,6 +170,11 @@ class HostedGame:
         return len(self.steps) - 1
 
     @property
+    def trouble(self) -> str:
+        """Why no agent can move, in the language that is spoken now; empty if all is well."""
+        return readable(say(self.why[0], **self.why[1]), LONGEST_TROUBLE) if self.why else ""
+
+    @property
     def names(self) -> list[str]:
         return [seat.name for seat in self.seats]
 
@@ -174,7 +190,7 @@ class HostedGame:
             RefusedError: As long as it isn't over.
         """
         if not self.game.over:
-            raise RefusedError(409, "the record shows all hands: it is there when the game is over")
+            raise RefusedError(409, "record")
         return self.game.record(self.names)
 
     # --- changing ---
@@ -195,31 +211,29 @@ class HostedGame:
         try:
             self.save(step.game)
         except OSError as error:
-            raise RefusedError(503, f"the game can't be kept on disk: {reason(error)}") from None
+            raise RefusedError(503, "not-kept", reason=reason(error)) from None
         self.steps.append(step)
         self.notify()
 
     def check_turn(self, player: int, number: Any) -> None:
         """Refuse what isn't meant for this position, or comes from a seat that isn't to move."""
         if type(number) is not int:
-            raise RefusedError(400, f"number must be the number of moves that you have seen, got {number!r:.40}")
+            raise RefusedError(400, "number", got=f"{number!r:.40}")
         if self.game.over:
-            raise RefusedError(409, "the game is over")
+            raise RefusedError(409, "over")
         if number != self.number:
-            raise RefusedError(
-                409, f"the game has gone on: {counted(self.number, 'move')} played, this was meant for {number}"
-            )
+            raise RefusedError(409, "gone-on", n=self.number, meant=number)
         if self.game.player != player:
-            raise RefusedError(409, f"it isn't your turn: {self.names[self.game.player]} is to move")
+            raise RefusedError(409, "not-turn", name=self.names[self.game.player])
 
     def check_move(self, move: Any) -> int:
         """The action that a text means; refuse what isn't a legal move now."""
         if not isinstance(move, str) or len(move) > LONGEST_MOVE or not move.isprintable():
-            raise RefusedError(400, f"move must be a text such as {self.game.moves()[0]}, got {move!r:.40}")
+            raise RefusedError(400, "move", example=self.game.moves()[0], got=f"{move!r:.40}")
         try:
             return self.game.action(move)
         except IllegalMoveError as error:
-            raise RefusedError(422, str(error)) from None
+            raise RefusedError(422, "illegal", reason=str(error)) from None
 
     def save(self, game: Game | None = None) -> None:
         """Write the game to disk, with `game` instead of the present one.

@@ -6,17 +6,23 @@ move. What makes it nicer are three parts of its definition:
 - `words`: sentences about moves (see `Words`);
 - `sight`: data for the game's own script, and its picture for the page (see `Sight`);
 - `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
-  `page/plain.js` says what the script may export.
+  `page/plain.js` says what the script may export. In its folder `texts` are the game's texts, a file for each language
+  (see `artus_env.engine.texts`): its name `title`, what its points are called `score`, its rule sets `rules.NAME`, and
+  whatever `words`, `sight` and the script say.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
 from artus_env import Batch, Game
+from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
+from artus_env.engine.texts import Texts
 
 Position = dict[str, Any]
 """A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
@@ -110,6 +116,39 @@ def seen_move(game: Game, action: int, viewer: int, now: Game | None = None) -> 
     return game.move(action) if game.is_seen(action, viewer, now) else None
 
 
+# --- what it is called -----------------------------------------------------------------------------------------------
+
+NO_TEXTS = Texts(Path(__file__).parent / "no texts")
+
+
+def texts_of(definition: Definition) -> Texts:
+    """A game's catalogues, in the folder `texts` of its page; empty ones if it brings none."""
+    return _texts(definition.page) if definition.page else NO_TEXTS
+
+
+@cache
+def _texts(page: Path) -> Texts:
+    return Texts(page / "texts")
+
+
+def title_of(definition: Definition) -> str:
+    """What a game is called in the language that is spoken now: its text `title`, else the definition's."""
+    said = texts_of(definition)
+    return said("title") if "title" in said else definition.title
+
+
+def score_of(definition: Definition) -> str:
+    """What its points are called: its text `score`, else the definition's."""
+    said = texts_of(definition)
+    return said("score") if "score" in said else definition.score
+
+
+def rules_name(definition: Definition, rules: str) -> str:
+    """What a rule set is called: its text `rules.NAME`, else its name."""
+    said = texts_of(definition)
+    return said(f"rules.{rules}") if f"rules.{rules}" in said else rules
+
+
 def rules_of(game: Game) -> str:
-    """The name of a game's rule set, empty if there is only one."""
-    return game.rules if len(game.definition.rules) > 1 else ""
+    """What a game's rule set is called, empty if there is only one."""
+    return rules_name(game.definition, game.rules) if len(game.definition.rules) > 1 else ""

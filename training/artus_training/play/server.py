@@ -24,22 +24,24 @@ import ipaddress
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from artus_env.engine.texts import LANGUAGES, preferred, speaking
 from artus_training.play import of_game, sight
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
+from artus_training.play.pages import PAGE
+from artus_training.play.pages import page as page_of
+from artus_training.play.phrases import say
 from artus_training.play.store import Store, left_alone, new_secret, reason
 from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
 
-PAGE = Path(__file__).parent / "page"
 LARGEST_BODY = 10_000
 BODY_SECONDS = 10.0
 MOST_STREAMS = 8
@@ -124,7 +126,7 @@ class Lobby:
             RefusedError: If it is nobody's.
         """
         if secret not in self._seats:
-            raise RefusedError(404, "there is no such seat: the link is wrong, or its game is kept in another folder")
+            raise RefusedError(404, "no-seat")
         return self._seats[secret]
 
     def of_record(self, secret: str) -> HostedGame:
@@ -134,7 +136,7 @@ class Lobby:
             RefusedError: If there is none.
         """
         if secret not in self._records:
-            raise RefusedError(404, "there is no such game")
+            raise RefusedError(404, "no-game")
         return self._records[secret]
 
     def following(self, hosted: HostedGame) -> HostedGame | None:
@@ -152,7 +154,7 @@ class Lobby:
             RefusedError: If the game isn't over, or the new one can't be kept.
         """
         if not hosted.game.over:
-            raise RefusedError(409, "the game isn't over yet")
+            raise RefusedError(409, "not-over")
         following = self.following(hosted)
         if following is not None:
             return following
@@ -165,7 +167,7 @@ class Lobby:
             if hosted.next:  # a game that nobody would find
                 self.store.remove(hosted.next)
             hosted.next = ""
-            raise RefusedError(503, f"the game can't be kept on disk: {reason(error)}") from None
+            raise RefusedError(503, "not-kept", reason=reason(error)) from None
         self.add(new)
         self.thinking.start(new)
         hosted.notify()
@@ -193,7 +195,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         return endpoint
 
     async def page(request: Request, hosted: HostedGame, player: int) -> Response:
-        return FileResponse(PAGE / "seat.html")
+        return HTMLResponse(page_of("seat.html"))
 
     async def state(request: Request, hosted: HostedGame, player: int) -> Response:
         return JSONResponse({**sight.setup(hosted, player), "state": sight.seen(hosted, player)})
@@ -233,7 +235,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     async def following(request: Request, hosted: HostedGame, player: int) -> Response:
         new = lobby.following(hosted)
         if new is None:
-            raise RefusedError(404, "no other game was set up")
+            raise RefusedError(404, "no-next")
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
     async def game_file(request: Request) -> Response:
@@ -249,18 +251,18 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
 
     def check_host(request: Request) -> None:
         if request.path_params["secret"] != lobby.host_secret:
-            raise RefusedError(404, "there is no such page")
+            raise RefusedError(404, "no-page")
 
     async def host_page(request: Request) -> Response:
         check_host(request)
-        return FileResponse(PAGE / "host.html")
+        return HTMLResponse(page_of("host.html"))
 
     async def host(request: Request) -> Response:
         check_host(request)
         return JSONResponse({"games": [listed(hosted) for hosted in reversed(lobby.games.values())]})
 
     async def front(request: Request) -> Response:
-        return FileResponse(PAGE / "front.html")
+        return HTMLResponse(page_of("front.html"))
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusedError)
@@ -295,6 +297,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     app.router.redirect_slashes = False
     if local:
         app.add_middleware(OnlyThisMachine)
+    app.add_middleware(Speaking)
     app.add_middleware(SafeHeaders)
     return app
 
@@ -345,9 +348,7 @@ class OnlyThisMachine:
         if scope["type"] == "http" and not loopback(
             host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
         ):
-            app = JSONResponse(
-                {"error": "this server answers to this machine's own names only, such as localhost"}, 421
-            )
+            app = JSONResponse({"error": say("error.host")}, 421)
         await app(scope, receive, send)
 
 
@@ -362,6 +363,24 @@ def loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+class Speaking:
+    """Speaks each reader's language: the one that they have chosen on a page, else the one that their browser asks for.
+
+    What is chosen is kept in a cookie, so that it holds for whatever a page asks for.
+    """
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        request = Request(scope)
+        chosen = request.cookies.get("language", "")
+        with speaking(chosen if chosen in LANGUAGES else preferred(request.headers.get("accept-language", ""))):
+            await self.app(scope, receive, send)
 
 
 class SafeHeaders:
@@ -389,22 +408,22 @@ async def body(request: Request, *keys: str) -> dict[str, Any]:
         RefusedError: If it isn't that.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise RefusedError(415, "the body must be application/json")
+        raise RefusedError(415, "type")
     data = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.stream():
                 data += chunk
                 if len(data) > LARGEST_BODY:
-                    raise RefusedError(413, f"the body has more than {LARGEST_BODY} bytes")
+                    raise RefusedError(413, "large", n=LARGEST_BODY)
     except TimeoutError:
-        raise RefusedError(408, f"the body didn't come within {BODY_SECONDS:g} s") from None
+        raise RefusedError(408, "slow", seconds=f"{BODY_SECONDS:g}") from None
     try:
         asked = json.loads(data)
     except (ValueError, RecursionError):
-        raise RefusedError(400, "the body isn't JSON") from None
+        raise RefusedError(400, "json") from None
     if not isinstance(asked, dict) or set(asked) != set(keys):
-        raise RefusedError(400, f"the body must be an object with {', '.join(keys) or 'no keys'}")
+        raise RefusedError(400, "keys", keys=", ".join(keys) or say("error.no-keys"))
     return asked
 
 
@@ -417,8 +436,8 @@ def listed(hosted: HostedGame) -> dict[str, Any]:
     game = hosted.game
     return {
         "name": hosted.name,
-        "title": game.definition.title,
-        "score": game.definition.score,
+        "title": of_game.title_of(game.definition),
+        "score": of_game.score_of(game.definition),
         "rules": of_game.rules_of(game),
         "over": game.over,
         "moves": hosted.number,
@@ -435,6 +454,5 @@ def listed(hosted: HostedGame) -> dict[str, Any]:
 def failed(request: Request, status: int, reason: str, headers: Any = None) -> Response:
     """Why something is refused: JSON for programs, a page for people who follow a link."""
     if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
-        text = (PAGE / "front.html").read_text(encoding="utf-8")
-        return Response(text, status, headers, media_type="text/html")
+        return HTMLResponse(page_of("front.html"), status, headers)
     return JSONResponse({"error": reason}, status, headers)

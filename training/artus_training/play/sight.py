@@ -13,6 +13,7 @@ from typing import Any
 
 from artus_env import Game
 from artus_env.engine.pictures import text_picture
+from artus_env.engine.texts import language
 from artus_training.play import of_game, plain, words
 from artus_training.play.hosted import HostedGame
 
@@ -27,8 +28,9 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         **looks,
         "you": player,
         "game": definition.name,
-        "title": definition.title,
-        "score": definition.score,
+        "title": of_game.title_of(definition),
+        "score": of_game.score_of(definition),
+        "texts": of_game.texts_of(definition).catalogue(),
         "rules": of_game.rules_of(game),
         "script": _address(definition.name, "page.js") if definition.page else None,
         "style": _style(definition),
@@ -52,7 +54,7 @@ def _style(definition: Any) -> str | None:
 
 def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
     """What a player may read in the log, when `now` moves have been played, of the move that led to step `number`."""
-    log = hosted.logs[player]
+    log = hosted.logs.setdefault((player, language()), [])
     for nth in range(len(log) + 1, number + 1):
         log.append(_log_entry(hosted, nth, player, nth))
     entry = log[number - 1]
@@ -132,7 +134,7 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
     own, draw = game.definition.sight, game.definition.picture
     if own is None and draw is None:
         was = None if before is None else before.render(player, names)
-        return text_picture(game.render(player, names), was, game.definition.title)
+        return text_picture(game.render(player, names), was, of_game.title_of(game.definition))
     position = game.to_dict(player)
     earlier = None if before is None or move is None else before.to_dict(player)
     if own is not None:

@@ -19,6 +19,7 @@ from artus_agents.search import IsmctsAgent
 from artus_env import Game
 from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
+from artus_env.engine.texts import LANGUAGES, speaking
 from artus_training.arena.lineup import find_player
 from artus_training.play import of_game
 from artus_training.play.hosted import HostedGame
@@ -37,7 +38,7 @@ _MOVES, _HINTS = 30, 31  # purposes of the seed streams
 
 
 class NotAllowedError(Exception):
-    """An agent would start a program that nobody has named on the command line."""
+    """An agent would start a program that nobody has named on the command line. Its text is the agent's name."""
 
 
 class Mind:
@@ -112,11 +113,7 @@ class Mind:
         """
         for name in self._names:
             if name is not None and name not in self._allowed and runs_program(name):
-                raise NotAllowedError(
-                    f"the file of this game names a program to start, {name}. Programs are started only if they "
-                    "are named on "
-                    f"the command line: artus play --resume --allow {shlex.quote(name)}"
-                )
+                raise NotAllowedError(name)
 
     def choose(self, player: int, game: Game, key: int) -> str:
         """The move that an agent plays for the player to move.
@@ -197,7 +194,7 @@ class Thinking:
     async def _play(self, hosted: HostedGame) -> None:
         try:
             if len(hosted.people) < len(hosted.seats):
-                await self._persist(hosted, "The game can't go on", lambda: self._ask(hosted, "check"))
+                await self._persist(hosted, "trouble.game", lambda: self._ask(hosted, "check"))
             while not hosted.game.over:
                 changed, player = hosted.changed, hosted.game.player
                 if hosted.seats[player].agent is None:
@@ -205,7 +202,8 @@ class Thinking:
                 else:
                     await self._move(hosted, player)
         except NotAllowedError as error:
-            complain(hosted, str(error))
+            name = str(error)
+            complain(hosted, "trouble.program", name=name, command=f"artus play --resume --allow {shlex.quote(name)}")
         else:
             self._end(hosted)
 
@@ -225,11 +223,13 @@ class Thinking:
         async def keep() -> None:
             hosted.play(player, hosted.number, move)
 
-        failure = f"{hosted.names[player]} can't move"
-        move = await self._persist(hosted, failure, choose)
-        await self._persist(hosted, failure, keep)
+        name = hosted.names[player]
+        move = await self._persist(hosted, "trouble.move", choose, name)
+        await self._persist(hosted, "trouble.move", keep, name)
 
-    async def _persist(self, hosted: HostedGame, failure: str, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _persist(
+        self, hosted: HostedGame, failure: str, attempt: Callable[[], Awaitable[T]], name: str = ""
+    ) -> T:
         """Try something until it works: a full disk is emptied again, and whatever an agent does, the server goes
         on."""
         pause = FIRST_PAUSE
@@ -239,11 +239,11 @@ class Thinking:
             except NotAllowedError:
                 raise
             except Exception as error:
-                complain(hosted, f"{failure}: {reason(error)}; trying again")
+                complain(hosted, failure, name=name, reason=reason(error))
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             else:
-                complain(hosted, "")
+                complain(hosted)
                 return result
 
     async def hint(self, hosted: HostedGame) -> tuple[list[tuple[str, float]], bool]:
@@ -279,11 +279,13 @@ class Thinking:
             mind.join(max(0, end - time.monotonic()))
 
 
-def complain(hosted: HostedGame, trouble: str) -> None:
-    """Say on the pages and on stderr why it doesn't go on; empty: it does."""
-    trouble = readable(trouble, 2000)
-    if trouble != hosted.trouble:
-        hosted.trouble = trouble
-        hosted.notify()
-        if trouble:
-            warn(f"{hosted.name}: {trouble}")
+def complain(hosted: HostedGame, key: str = "", **values: str) -> None:
+    """Say on the pages and on stderr why it doesn't go on, by the key of a text and its values; without: it does."""
+    why = (key, values) if key else None
+    if why == hosted.why:
+        return
+    hosted.why = why
+    hosted.notify()
+    if why:
+        with speaking(next(iter(LANGUAGES))):  # whoever asked for what has failed, the terminal's language is this one
+            warn(f"{hosted.name}: {hosted.trouble}")

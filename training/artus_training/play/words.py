@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from artus_training.play.phrases import say
+
 
 def readable(text: str, most: int) -> str:
     """Text from elsewhere as it can be shown: one line, printable, not long."""
@@ -16,5 +18,5 @@ def signed(points: int) -> str:
 
 def played(move: str | None, points: int) -> str:
     """What somebody has done, to be read after their name. `move` None: it isn't to be seen."""
-    what = "chooses something in secret" if move is None else f"plays {move}"
-    return f"{what}: {signed(points)}." if points else f"{what}."
+    gain = say("played.points", points=signed(points)) if points else say("played.nothing")
+    return say("played.secret", points=gain) if move is None else say("played.move", move=move, points=gain)

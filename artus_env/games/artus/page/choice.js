@@ -1,8 +1,6 @@
 // A choice is {card, branch, origin, move}; each part is missing until it is chosen. Pure functions on the legal moves.
 
-/** What a card may do that leaves a choice of its own. */
-export const BRANCHES = { figure: "Move a figure", ring: "Give a ring", best: "Score the best knight" };
-
+/** What a card may do that leaves a choice of its own: figure, ring or best. */
 export const branchOf = (move) => (move.kind === "knight" || move.kind === "royal" ? "figure" : move.kind);
 
 /** The legal moves that a choice still allows. */

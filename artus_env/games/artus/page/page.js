@@ -1,9 +1,10 @@
 // Artus's own page: choosing by clicks on cards, figures and seats. What each function is for is said in the play
 // page's plain.js; an option's `place` is the number of a seat.
 
-import { count, drawing, make, signed, upper } from "/static/parts.js";
+import { drawing, make, signed, upper } from "/static/parts.js";
+import { sayOfGame as say } from "/static/texts.js";
 import * as board from "./board.js";
-import { BRANCHES, branchOf, candidates, settled, takenBack } from "./choice.js";
+import { branchOf, candidates, settled, takenBack } from "./choice.js";
 
 export { animate, placeAt, pointsAt } from "./board.js";
 export { settled, takenBack };
@@ -24,31 +25,31 @@ function nextStep({ setup, moves, choice }) {
   if (choice.move) {
     const title = first.kind === "score" && setup.cards[first.card].title;
     const what = title ? `${title}: ${signed(first.points)}` : upper(first.label);
-    return { step: "confirm", prompt: `${what}?`, options: [] };
+    return { step: "confirm", prompt: say("choose.confirm", { what }), options: [] };
   }
   const seats = (prompt) => ({ step: "seat", prompt, options: left.map((move) => seatOption(move, choice)) });
-  if (first.kind === "place") return seats("Place a knight on a free seat");
+  if (first.kind === "place") return seats(say("choose.place"));
   if (first.kind === "draw") {
     const option = ({ move, label, pile }) => ({ label: upper(label), data: { pile }, choice: { move } });
-    return { step: "pile", prompt: "Draw a card", options: left.map(option) };
+    return { step: "pile", prompt: say("choose.draw"), options: left.map(option) };
   }
-  if (!choice.card) return { step: "card", prompt: "Play a card", options: [] };
+  if (!choice.card) return { step: "card", prompt: say("choose.card"), options: [] };
   const branches = distinct(left.map(branchOf));
   if (branches.length > 1) {
     const options = branches.map((branch) => branchOption(branch, left, choice));
-    return { step: "branch", prompt: `${setup.cards[choice.card].title}: what shall it do?`, options };
+    return { step: "branch", prompt: say("choose.branch", { card: setup.cards[choice.card].title }), options };
   }
-  if (branchOf(first) === "ring") return seats("Who gets the ring?");
-  if (choice.origin !== undefined) return seats("Where to?");
+  if (branchOf(first) === "ring") return seats(say("choose.ring"));
+  if (choice.origin !== undefined) return seats(say("choose.goal"));
   const options = distinct(left.map((move) => move.origin)).map((origin) => figureOption(origin, left, choice));
-  return { step: "figure", prompt: "Which figure?", options };
+  return { step: "figure", prompt: say("choose.figure"), options };
 }
 
 function seatOption(move, choice) {
   return {
     label: upper(move.goal),
     short: move.kind === "ring" ? undefined : upper(move.goal.split(",")[0]),
-    push: move.refuge === null ? "" : `⇢ ${move.refuge}`,
+    push: move.pushes,
     place: move.target,
     data: { seat: move.target },
     choice: { ...choice, move: move.move },
@@ -58,24 +59,25 @@ function seatOption(move, choice) {
 function branchOption(branch, left, choice) {
   const only = left.filter((move) => branchOf(move) === branch);
   const best = branch === "best" ? { move: only[0].move } : {};
-  const gain = branch === "best" ? `: ${signed(only[0].points)}` : "";
-  return { label: BRANCHES[branch] + gain, choice: { ...choice, branch, ...best } };
+  const label = say(`branch.${branch}`, { points: signed(only[0].points) });
+  return { label, choice: { ...choice, branch, ...best } };
 }
 
 function figureOption(origin, left, choice) {
   const move = left.find((each) => each.origin === origin);
-  const short = move.kind === "knight" ? `Seat ${origin}: ${signed(move.points)}` : undefined;
+  const points = signed(move.points);
+  const short = move.kind === "knight" ? say("option.short", { seat: origin, points }) : undefined;
   return { label: upper(move.figure), short, place: origin, data: { seat: origin }, choice: { ...choice, origin } };
 }
 
 /** What stands below the prompt: how many cards are due, or what the chosen card does. */
 function detail(step, { setup, state, choice }) {
   const { left } = state.position;
-  if (step === "card") return left > 1 ? `${left} cards this turn, one after the other.` : "";
-  if (step === "pile") return left > 1 ? `${left} cards, one after the other.` : "";
-  if (step === "confirm" && isDraw(choice.move)) return "You will see what it is.";
+  if (step === "card") return left > 1 ? say("detail.cards", { n: left }) : "";
+  if (step === "pile") return left > 1 ? say("detail.draws", { n: left }) : "";
+  if (step === "confirm" && isDraw(choice.move)) return say("detail.drawn");
   if (choice.card) return setup.cards[choice.card].text;
-  return step === "confirm" ? "This is how it would be." : "Click a seat, or choose here.";
+  return say(step === "confirm" ? "detail.preview" : "detail.click");
 }
 
 export function clicked(seat, now) {
@@ -86,8 +88,7 @@ export function clicked(seat, now) {
   if (choice.origin === seat) return { choice: takenBack(moves, choice) };
   const others = choice.origin === undefined ? [] : candidates(moves, { ...choice, origin: seat });
   if (others.length) return { choice: { ...choice, origin: seat } }; // another figure instead
-  const refusals = { card: "Choose a card first.", pile: "Choose a pile.", branch: "Choose what the card shall do." };
-  return { refusal: refusals[step] ?? `That can’t be: seat ${seat} isn’t among the marked ones.` };
+  return { refusal: say(`refuse.${["card", "pile", "branch"].includes(step) ? step : "seat"}`, { seat }) };
 }
 
 export function leadingTo({ card, origin, move }) {
@@ -102,6 +103,8 @@ export function mark(svg, options, choice) {
 
 export const pace = (last) => (isDraw(last.move) ? 0.5 : 1);
 
+const pileName = (pile) => say(`pile.${pile}`);
+
 /** Backs in hand, piles, and what was played. */
 export function panel(number, { setup, state }) {
   const { hands, piles, played } = state.position;
@@ -111,18 +114,18 @@ export function panel(number, { setup, state }) {
   return [
     make(
       "div",
-      { class: "backs", role: "img", "aria-label": `in hand: ${backs.join(", ") || "nothing"}` },
+      { class: "backs", role: "img", "aria-label": say("hand.backs", { cards: backs.map(pileName).join(", ") || say("hand.nothing") }) },
       ...backs.map(back),
     ),
     make(
       "div",
-      { class: "piles", role: "img", "aria-label": "piles: " + counts.map(([pile, n]) => `${n} ${pile}`).join(", ") },
+      { class: "piles", role: "img", "aria-label": say("hand.piles", { piles: counts.map(([pile, n]) => `${n} ${pileName(pile)}`).join(", ") }) },
       ...counts.map(([pile, n]) => make("span", { class: `pile${n ? "" : " empty"}` }, back(pile), String(n))),
     ),
     make(
       "details",
       { class: "played" },
-      make("summary", {}, count(played[number].length, "card") + " played"),
+      make("summary", {}, say("hand.played", { n: played[number].length })),
       make("ul", {}, ...played[number].map((name) => make("li", {}, setup.cards[name].title))),
     ),
   ];
@@ -138,7 +141,7 @@ export function hand({ setup, state, moves, choice }, act) {
   const cards = state.position.hands[setup.you];
   const playable = new Set(moves.map((move) => move.card));
   const click = (name) => {
-    if (!playable.has(name)) return act.say("Cards can’t be played now.");
+    if (!playable.has(name)) return act.say(say("refuse.now"));
     const chosen = { card: name };
     const again = choice.card === name && (!choice.move || settled(moves, chosen) !== chosen);
     act.choose(again ? {} : chosen);
@@ -162,11 +165,10 @@ export function hand({ setup, state, moves, choice }, act) {
 const whole = (title) => title.replace("–", "\u2060–\u2060");
 
 export function brief({ kind, card, pile, goal, origin, target, points }, setup) {
-  if (kind === "draw") return `Draw a ${pile} card`;
+  if (kind === "draw") return say(`brief.draw.${pile}`);
   if (kind === "place") return upper(goal);
-  const others = { score: "", best: ", best knight", ring: `, seat ${target}` };
-  const where = others[kind] ?? `, seat ${origin} → ${target}`;
-  return `${setup.cards[card].title}${where}: ${signed(points)}`;
+  const sort = ["score", "best", "ring"].includes(kind) ? kind : "move";
+  return say(`brief.${sort}`, { card: setup.cards[card].title, origin, target, points: signed(points) });
 }
 
 export const full = ({ card, label }, setup) => (card ? `${setup.cards[card].title}: ${label}` : label);

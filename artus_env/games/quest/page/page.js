@@ -6,7 +6,8 @@
 // there; each part is missing until it is chosen. A bid is {bid, move, open}: the cards that are chosen so far, and the
 // move that they make.
 
-import { count, drawing, make, upper } from "/static/parts.js";
+import { drawing, make, upper } from "/static/parts.js";
+import { sayOfGame as say } from "/static/texts.js";
 import { aimedAt, targetOf } from "./targets.js";
 
 export { animate, mark, placeAt, pointsAt } from "./board.js";
@@ -56,10 +57,10 @@ export function next(now) {
 
 function confirming({ setup, moves, choice }) {
   const { kind, action, label, bid, alone } = moves.find(({ move }) => move === choice.move);
-  const secret = bid && !alone ? "Secret until both have bid." : "";
+  const secret = bid && !alone ? say("choose.secret") : "";
   const details = { take: setup.actions[action]?.text, done: "", bid: secret };
-  const detail = details[kind] ?? "This is how it would be.";
-  return { step: "confirm", prompt: `${upper(label)}?`, detail, options: [] };
+  const detail = details[kind] ?? say("choose.preview");
+  return { step: "confirm", prompt: say("choose.confirm", { label: upper(label) }), detail, options: [] };
 }
 
 function taking({ setup, state, moves }) {
@@ -69,14 +70,14 @@ function taking({ setup, state, moves }) {
     place: `display:${action}`,
     choice: { move },
   }));
-  const detail = `Card ${actions[setup.you].length + 1} of ${setup.choices}. Click it here or in the picture.`;
-  return { step: "take", prompt: "Take an action card", detail, options };
+  const detail = say("choose.take.detail", { number: actions[setup.you].length + 1, all: setup.choices });
+  return { step: "take", prompt: say("choose.take"), detail, options };
 }
 
 /** How an action card looks as an option. */
 function looks(setup, action, copies) {
   const { title, text, face } = setup.actions[action];
-  return { label: `${upper(title)}: ${text}`, short: upper(title), face, push: times(copies), data: { action } };
+  return { label: say("choose.look", { title: upper(title), text }), short: upper(title), face, push: times(copies), data: { action } };
 }
 
 function acting({ setup, moves }, position) {
@@ -87,27 +88,23 @@ function acting({ setup, moves }, position) {
     return { ...looks(setup, action, number(held, action)), ...use, targets };
   });
   const { label } = moves.find(({ kind }) => kind === "done");
-  const done = { label: upper(label), short: "Done", data: { done: "" }, choice: { move: "done" } };
-  const detail = "Click a card, or where to ride and what to take in the picture.";
-  return { step: "act", prompt: "Use an action card, or be done", detail, options: [...options, done] };
+  const done = { label: upper(label), short: say("choose.done"), data: { done: "" }, choice: { move: "done" } };
+  return { step: "act", prompt: say("choose.act"), detail: say("choose.act.detail"), options: [...options, done] };
 }
 
 /** Why an action card can't be used as things are. */
 function useless(action, you, { places, quests }) {
-  const [name, virtue] = action.split("-"), home = places[you] === "camelot";
-  if (name === "tournament") return "The tournament comes when all are done, for those who are in Camelot then.";
-  if (name === "exercise") return home ? `There are no more ${virtue} cards.` : "You can exercise only in Camelot.";
-  if (name === "artus") return home ? "No quest lies open." : "Artus is in Camelot.";
-  if (name === "court") return home ? "You can go to court anywhere but in Camelot." : "You have no book to lay back.";
+  const [name] = action.split("-"), home = places[you] === "camelot";
   const here = quests[you].some((quest) => quest.startsWith(`${places[you]}-`));
-  if (!quests[you].length) return "You have no quest. Artus gives them in Camelot.";
-  return here ? "You lack the virtues that the quest here demands." : "None of your quests leads here.";
+  const reasons = {
+    tournament: () => "useless.tournament",
+    exercise: () => (home ? "useless.exercise.empty" : "useless.exercise"),
+    artus: () => (home ? "useless.artus.empty" : "useless.artus"),
+    court: () => (home ? "useless.court.camelot" : "useless.court"),
+    quest: () => (!quests[you].length ? "useless.quest.none" : here ? "useless.quest.lack" : "useless.quest.away"),
+  };
+  return say(reasons[name]());
 }
-
-const AIMS = {
-  horse: "Ride where?", exercise: "Take which card?", artus: "Ask for which quest?", quest: "Do which quest?",
-  court: "Lay back which book?",
-};
 
 function aiming({ setup, state, moves, choice }) {
   const left = candidates(moves, choice);
@@ -116,7 +113,7 @@ function aiming({ setup, state, moves, choice }) {
     place: targetOf(move),
     choice: { ...choice, move: move.move },
   }));
-  return { step: "aim", prompt: AIMS[left[0].kind], detail: setup.actions[choice.action].text, options };
+  return { step: "aim", prompt: say(`aim.${left[0].kind}`), detail: setup.actions[choice.action].text, options };
 }
 
 /** What an action card is used on, as an option. */
@@ -138,18 +135,18 @@ function aim({ label, card, quest, place, goal }, setup, { piles, places }) {
 function riding({ setup, moves, choice }) {
   const left = candidates(moves, choice);
   const options = left.map(({ move, action }) => ({ ...looks(setup, action, 1), choice: { ...choice, move } }));
-  return { step: "horse", prompt: `To ${left[0].goal} with which horse?`, detail: "", options };
+  return { step: "horse", prompt: say("choose.horse", { to: left[0].to }), detail: "", options };
 }
 
 function bidding({ setup, state, moves }) {
   const { you, players } = setup, { actions, places, bidding: due } = state.position;
-  const alone = "You joust alone: lay back one sword or lance";
-  if (moves[0].alone) return { step: "bid", prompt: alone, detail: "Click it in your hand.", options: [] };
+  if (moves[0].alone) {
+    return { step: "bid", prompt: say("choose.alone"), detail: say("choose.alone.detail"), options: [] };
+  }
   const rival = players.find((_, i) => i !== you && actions[i].includes("tournament") && places[i] === "camelot");
-  const made = due.length > 1 ? "" : ` ${rival.name} has bid.`;
-  const won = count(setup.prize, "point");
-  const detail = `Click all swords and lances that you bid, or nothing.${made} The higher sum wins ${won}.`;
-  return { step: "bid", prompt: `Bid in secret against ${rival.name}`, detail, options: [] };
+  const told = { name: rival.name, points: say("points", { n: setup.prize }) };
+  const detail = say(due.length > 1 ? "choose.bid.detail" : "choose.bid.made", told);
+  return { step: "bid", prompt: say("choose.bid", told), detail, options: [] };
 }
 
 export function clicked(place, now) {
@@ -157,13 +154,8 @@ export function clicked(place, now) {
   const left = aimedAt(place, candidates(moves, { action: choice.action }), setup.quests);
   if (left.length === 1) return { choice: { ...(choice.action && { action: choice.action }), move: left[0].move } };
   if (left.length) return { choice: { among: left.map(({ move }) => move) } };
-  const refusals = {
-    take: "Choose one of the action cards on display.",
-    bid: "Choose swords and lances of your hand.",
-    act: "None of your action cards can be used on that.",
-    aim: "That isn’t among what is marked.",
-  };
-  return { refusal: refusals[next(now).step] ?? "Choose below." };
+  const { step } = next(now);
+  return { refusal: say(`refuse.${["take", "bid", "act", "aim"].includes(step) ? step : "other"}`) };
 }
 
 // --- showing ---
@@ -177,20 +169,20 @@ export function panel(player, now) {
   const title = (kind) => (name) => setup[kind][name].title;
   const row = (name, label, ...children) =>
     make("span", { class: name, role: "img", "aria-label": label }, ...children);
-  const told = [...known.map(title("virtues")), ...(hidden ? [count(hidden, "unknown card")] : [])];
-  const lacks = none.map((card) => `no ${title("virtues")(card)} among the first two`);
+  const told = [...known.map(title("virtues")), ...(hidden ? [say("picture.unknown", { n: hidden })] : [])];
+  const lacks = none.map((card) => say("panel.lacks", { card: title("virtues")(card) }));
   return [
     make("small", { class: "tent" }, notes(player, now)),
     make(
       "div",
       { class: "holds" },
-      row("held actions", `actions: ${actions[player].map(title("actions")).join(", ") || "none"}`,
+      row("held actions", say("panel.actions", { cards: actions[player].map(title("actions")).join(", ") || say("none") }),
         ...actions[player].map((name) => drawing(setup.actions[name].face, "face"))),
-      row("held virtues", `virtues: ${[...told, ...lacks].join(", ") || "none"}`,
+      row("held virtues", say("panel.virtues", { cards: [...told, ...lacks].join(", ") || say("none") }),
         ...known.map((name) => drawing(setup.virtues[name].face, "face")),
         ...Array.from({ length: hidden }, () => drawing(setup.back, "face")),
         ...none.map((name) => drawing(setup.virtues[name].none, "none"))),
-      row("held quests", `quests: ${quests[player].map((name) => setup.quests[name].text).join(", ") || "none"}`,
+      row("held quests", say("panel.quests", { quests: quests[player].map((name) => setup.quests[name].text).join(", ") || say("none") }),
         ...quests[player].map((name) => drawing(setup.quests[name].face, "tag"))),
     ),
   ];
@@ -198,11 +190,11 @@ export function panel(player, now) {
 
 function notes(player, { setup, state }) {
   const { tents, phase, bids, bidding: due, actions, places } = state.position;
-  const tent = `tent ${tents.indexOf(player) + 1}`;
+  const number = tents.indexOf(player) + 1;
   const jousts = phase === "bid" && actions[player].includes("tournament") && places[player] === "camelot";
-  if (!jousts || due.includes(player)) return jousts ? `${tent} · has still to bid` : tent;
-  if (bids[player] === null) return `${tent} · has bid`;
-  return `${tent} · bids ${bids[player].reduce((sum, card) => sum + setup.virtues[card].value, 0)}`;
+  if (!jousts || due.includes(player)) return say(jousts ? "tent.due" : "tent", { number });
+  if (bids[player] === null) return say("tent.bid", { number });
+  return say("tent.bids", { number, total: bids[player].reduce((sum, card) => sum + setup.virtues[card].value, 0) });
 }
 
 export function hand(now, act) {
@@ -211,7 +203,7 @@ export function hand(now, act) {
   const bids = moves.filter(({ kind }) => kind === "bid"), alone = bids[0]?.alone;
   const courts = moves.filter(({ kind }) => kind === "court").map(({ card }) => card);
   const usable = new Set(bids.length ? bids.flatMap(({ bid }) => bid) : courts);
-  const reason = bids.length ? "Only swords and lances are bid." : "Virtues pay for quests, and books go to court.";
+  const reason = say(bids.length ? "hand.bid" : "hand.use");
   const chosen = choice.bid ?? moves.find(({ move }) => move === choice.move)?.bid ?? [];
   const buttons = cards.map((card, i) => {
     const nth = number(cards.slice(0, i), card); // of cards that are alike, the first ones are the chosen ones
@@ -226,8 +218,8 @@ export function hand(now, act) {
   if (!bids.length || alone || !usable.size) return buttons;
   const nothing = Boolean(choice.bid) && !chosen.length;
   const onclick = () => act.choose(nothing ? {} : bidOf([], bids));
-  const attributes = { class: "card nothing", "aria-label": "Bid nothing", "aria-pressed": String(nothing), onclick };
-  return [...buttons, make("button", attributes, "nothing")];
+  const attributes = { class: "card nothing", "aria-label": say("hand.nothing.label"), "aria-pressed": String(nothing), onclick };
+  return [...buttons, make("button", attributes, say("hand.nothing"))];
 }
 
 function cardButton(setup, card, usable, pressed, onclick) {
@@ -266,12 +258,12 @@ export function brief({ kind, action, card, quest, goal, bid }, setup) {
   const texts = {
     take: () => title,
     exercise: () => upper(setup.virtues[card].title),
-    court: () => `Court: ${setup.virtues[card].title}`,
-    artus: () => `Artus: ${setup.quests[quest].title}`,
+    court: () => say("brief.court", { card: setup.virtues[card].title }),
+    artus: () => say("brief.artus", { quest: setup.quests[quest].title }),
     quest: () => upper(setup.quests[quest].title),
-    horse: () => `${title}: ${goal}`,
-    done: () => "Done",
-    bid: () => `Bid ${bid.map((name) => setup.virtues[name].title).join(", ") || "nothing"}`,
+    horse: () => say("brief.horse", { action: title, goal }),
+    done: () => say("choose.done"),
+    bid: () => say("brief.bid", { cards: bid.map((name) => setup.virtues[name].title).join(", ") || say("nothing") }),
   };
   return texts[kind]();
 }

@@ -1,7 +1,8 @@
 // The royal card game's own page: choosing by clicks on cards and chips. What each function is for is said in the play
 // page's plain.js; an option's `place` is the suit of a chip that isn't placed, or the number of a chip place.
 
-import { count, drawing, make, upper } from "/static/parts.js";
+import { drawing, make, upper } from "/static/parts.js";
+import { sayOfGame as say } from "/static/texts.js";
 import { tricksOf } from "./tricks.js";
 
 export { animate, mark, placeAt, pointsAt } from "./table.js";
@@ -21,41 +22,43 @@ export function next(now) {
   if (choice.move) return confirming(now);
   if (moves[0].kind === "card") {
     const suit = trick.length ? setup.cards[trick[0][1]].suit : null;
-    const free = suit ? `You have no ${suit}: play any card` : trick.length ? "Play any card" : "Lead any card";
-    return { step: "card", prompt: demanded(now) ? `Follow ${suit}` : free, detail: "", options: [] };
+    const free = suit ? "free" : trick.length ? "any" : "lead";
+    const prompt = say(`choose.${demanded(now) ? "follow" : free}`, { suit: suit && setup.suits[suit].name });
+    return { step: "card", prompt, detail: "", options: [] };
   }
   if (moves[0].kind === "swap") {
     const places = choice.place ? moves.filter((move) => move.places.includes(choice.place)) : [];
-    const options = choice.place ? places.map((move) => partnerOption(move, trumps, choice.place)) : trumps.map(placeOption);
-    const prompt = choice.place ? `Swap ${trumps[choice.place - 1]} with which chip?` : "Swap two trump chips";
-    return { step: "swap", prompt, detail: "Click a chip, or choose here.", options };
+    const options = choice.place ? places.map((move) => partnerOption(setup, move, trumps, choice.place)) : trumps.map((suit, i) => placeOption(setup, suit, i));
+    const suit = choice.place && setup.suits[trumps[choice.place - 1]].name;
+    const prompt = choice.place ? say("choose.partner", { suit }) : say("choose.swap");
+    return { step: "swap", prompt, detail: say("choose.click"), options };
   }
-  const detail = "The chip that is placed last is the strongest trump. Click it, or choose here.";
-  return { step: "chip", prompt: "Place a trump chip, or decline", detail, options: moves.map(chipOption) };
+  const options = moves.map((move) => chipOption(setup, move));
+  return { step: "chip", prompt: say("choose.chip"), detail: say("choose.last"), options };
 }
 
 function confirming({ setup, state, moves, choice }) {
   const { kind, card, label, outlook } = moves.find(({ move }) => move === choice.move);
   if (kind !== "card") {
-    const detail = kind === "decline" ? "The trumps stay as they are." : "This is how it would be.";
-    return { step: "confirm", prompt: `${upper(label)}?`, detail, options: [] };
+    const detail = say(kind === "decline" ? "confirm.decline" : "confirm.preview");
+    return { step: "confirm", prompt: say("confirm.move", { label: upper(label) }), detail, options: [] };
   }
-  const only = moves.length === 1 && state.position.hands[setup.you].length > 1 ? "You can play no other card. " : "";
+  const only = moves.length === 1 && state.position.hands[setup.you].length > 1 ? `${say("confirm.only")} ` : "";
   const detail = only + (outlook && `${upper(outlook)}.`);
-  return { step: "confirm", prompt: `Play the ${setup.cards[card].title}?`, detail, options: [] };
+  return { step: "confirm", prompt: say("confirm.card", { card: setup.cards[card].title }), detail, options: [] };
 }
 
-const chipOn = (suit, place) => `${upper(suit)}, on place ${place}`;
+const chipOn = (setup, suit, place) => say("option.chip", { suit: setup.suits[suit].start, place });
 
-const placeOption = (suit, i) => ({ label: chipOn(suit, i + 1), place: i + 1, choice: { place: i + 1 } });
+const placeOption = (setup, suit, i) => ({ label: chipOn(setup, suit, i + 1), place: i + 1, choice: { place: i + 1 } });
 
-function partnerOption({ move, places }, trumps, chosen) {
+function partnerOption(setup, { move, places }, trumps, chosen) {
   const other = places.find((place) => place !== chosen);
-  return { label: chipOn(trumps[other - 1], other), place: other, choice: { place: chosen, move } };
+  return { label: chipOn(setup, trumps[other - 1], other), place: other, choice: { place: chosen, move } };
 }
 
-function chipOption({ kind, suit, move }) {
-  return { label: upper(suit ?? kind), place: suit ?? undefined, choice: { move } };
+function chipOption(setup, { suit, move }) {
+  return { label: suit ? setup.suits[suit].start : say("option.decline"), place: suit ?? undefined, choice: { move } };
 }
 
 /** A swap without its second place; everything else goes at once. */
@@ -64,14 +67,14 @@ export const takenBack = (moves, { place, move }) => (place && move ? { place } 
 export const leadingTo = ({ places, move }) => (places ? { place: places[0], move } : { move });
 
 export function clicked(place, now) {
-  const { state, choice } = now;
+  const { setup, state, choice } = now;
   const { step, options } = next(now);
   const option = options.find((each) => each.place === place);
   if (option) return { choice: option.choice };
   if (step === "swap") return { choice: {} }; // the first chip again
-  if (step === "card") return { refusal: "Chips are moved only when a pawn lands on a sword. Choose a card." };
+  if (step === "card") return { refusal: say("refuse.card") };
   const suit = state.position.trumps[place - 1];
-  return { refusal: suit ? `${upper(suit)} is placed already: choose one that isn’t.` : "Choose the chip to place there." };
+  return { refusal: suit ? say("refuse.placed", { suit: setup.suits[suit].start }) : say("refuse.empty") };
 }
 
 // --- showing ---
@@ -80,19 +83,20 @@ export function clicked(place, now) {
 export function panel(number, { setup, state }) {
   const { hands, voids, dealer } = state.position;
   const cards = Array.isArray(hands[number]) ? hands[number].length : hands[number];
-  const none = voids[number];
+  const none = voids[number], held = say("hand.cards", { n: cards });
+  const lacks = none.map((suit) => say("void", { suit: setup.suits[suit].name })).join(", ") || say("voids.none");
   const deals = number === dealer && !state.over;
   return [
     make(
       "div",
-      { class: "backs", role: "img", "aria-label": `${count(cards, "card")} in hand${deals ? ", deals" : ""}` },
+      { class: "backs", role: "img", "aria-label": deals ? say("hand.deals", { cards: held }) : held },
       ...Array.from({ length: cards }, () => drawing(setup.back, "back")),
       make("b", {}, String(cards)),
-      deals ? make("small", {}, "deals") : null,
+      deals ? make("small", {}, say("deals")) : null,
     ),
     make(
       "div",
-      { class: "voids", role: "img", "aria-label": none.length ? none.map((suit) => `no ${suit}`).join(", ") : "no voids" },
+      { class: "voids", role: "img", "aria-label": lacks },
       ...none.map((suit) => drawing(setup.voids[suit], "void")),
     ),
   ];
@@ -104,10 +108,11 @@ export function hand(now, act) {
   const choosing = moves.some((move) => move.kind === "card");
   const playable = new Set(moves.map((move) => move.card));
   const suit = demanded(now);
-  const reason = suit ? `${upper(suit)} was led, and you hold ${suit}.` : "First place a chip or decline.";
+  const names = suit && { Suit: setup.suits[suit].start, suit: setup.suits[suit].name };
+  const reason = suit ? say("refuse.suit", names) : say("refuse.first");
   const chosen = moves.find(({ move }) => move === choice.move)?.card;
   const click = (name) => {
-    if (!playable.has(name)) act.say(choosing || !moves.length ? reason : "The sword comes first: choose a chip.");
+    if (!playable.has(name)) act.say(choosing || !moves.length ? reason : say("refuse.sword"));
     else act.choose(name === chosen ? {} : { move: moves.find((move) => move.card === name).move });
   };
   return cards.map((name, i) => {
@@ -116,7 +121,7 @@ export function hand(now, act) {
     const attributes = {
       class: ["card", playable.has(name) && "playable", barred && "barred"].filter(Boolean).join(" "),
       "data-card": name,
-      "aria-label": barred ? `${title}, can’t be played: ${reason}` : title,
+      "aria-label": barred ? say("card.barred", { title, reason }) : title,
       "aria-pressed": String(chosen === name && cards.indexOf(name) === i),
       "aria-disabled": String(!playable.has(name)),
       title: barred ? reason : null,
@@ -134,7 +139,7 @@ export function story(now) {
   if (!tricks.length) return [];
   const rows = tricks.map((trick, i) => trickLine(now, trick, i + 1)).reverse();
   finished.replaceChildren(
-    make("summary", {}, `${count(tricks.length, "trick")} of this deal`),
+    make("summary", {}, say("tricks", { n: tricks.length })),
     make("ol", {}, ...rows),
   );
   return [finished];
@@ -154,7 +159,7 @@ function trickLine({ setup }, { cards, taker }, number) {
   return make(
     "li",
     {},
-    make("span", { class: "unseen" }, `Trick ${number}: ${told}. ${name(taker)} took it.`),
+    make("span", { class: "unseen" }, say("trick.line", { number, cards: told, taker: name(taker) })),
     make("b", { "aria-hidden": "true" }, String(number)),
     make("span", { class: "laid", "aria-hidden": "true" }, ...shown),
   );
@@ -164,8 +169,9 @@ function trickLine({ setup }, { cards, taker }, number) {
 export const pace = (last) => (last.taker !== null ? 1.5 : last.card ? 0.7 : 1);
 
 export function brief({ kind, card, suit, places }, setup) {
-  const texts = { card: () => upper(setup.cards[card].title), trump: () => `Place ${suit}`, decline: () => "Decline" };
-  return texts[kind] ? texts[kind]() : `Swap places ${places.join(" and ")}`;
+  if (kind === "card") return upper(setup.cards[card].title);
+  if (kind === "trump") return say("brief.trump", { suit: setup.suits[suit].name });
+  return kind === "decline" ? say("option.decline") : say("brief.swap", { first: places[0], second: places[1] });
 }
 
 export const full = ({ label }) => upper(label);

@@ -1,5 +1,7 @@
 // The server's few questions and answers. The page's secret is a part of its address.
 
+import { say } from "./texts.js";
+
 const secret = location.pathname.split("/").pop();
 
 /** The server has understood the question and says no: asking again won't help. */
@@ -18,7 +20,7 @@ async function request(path, body) {
     answer = await fetch(path, init);
     data = await answer.json();
   } catch {
-    throw new Error("The server doesn't answer.");
+    throw new Error(say("connection.none"));
   }
   if (answer.ok) return data;
   throw answer.status < 500 ? new RefusedError(data.error) : new Error(data.error);
@@ -39,7 +41,7 @@ export function listen(after, onState, onConnection) {
       onState(state);
     };
     source.onerror = async () => {
-      onConnection("No connection to the server. Trying again…");
+      onConnection(say("connection.lost"));
       if (source.readyState !== EventSource.CLOSED) return; // the browser tries again
       const reason = await refusal();
       if (reason) onConnection(reason);

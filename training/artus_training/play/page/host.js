@@ -1,7 +1,8 @@
 // All games of the server, with everybody's links.
 
 import { askForGames, RefusedError } from "./api.js";
-import { count, make, unsigned } from "./parts.js";
+import { make, unsigned } from "./parts.js";
+import { say } from "./texts.js";
 
 const EVERY = 10_000; // milliseconds
 const trouble = document.getElementById("trouble");
@@ -14,12 +15,9 @@ async function load() {
     tell("");
   } catch (error) {
     if (error instanceof RefusedError) {
-      return tell(
-        "This page’s link is no longer valid, so the list isn’t updated any more. " +
-          "The server’s terminal shows the current link.",
-      );
+      return tell(say("host.invalid"));
     }
-    tell(`${error.message} Trying again…`);
+    tell(say("connection.again", { error: error.message }));
   }
   setTimeout(load, EVERY);
 }
@@ -34,19 +32,19 @@ function show(games) {
   const text = JSON.stringify(games);
   if (text === shown) return;
   shown = text;
-  const none = games.length ? [] : [make("p", {}, "There is no game yet.")];
+  const none = games.length ? [] : [make("p", {}, say("host.none"))];
   document.getElementById("games").replaceChildren(...games.map(game), ...none);
 }
 
 function game(each) {
-  const going = each.moves ? `${count(each.moves, "move")} played, ${each.seats[each.turn].name} is to move` : "new";
-  const state = each.over ? "over" : going;
-  const score = (player) => `${unsigned(each.scores[player])} ${each.score}`;
+  const going = each.moves ? say("host.going", { n: each.moves, name: each.seats[each.turn].name }) : say("host.new");
+  const state = each.over ? say("host.over") : going;
+  const score = (player) => say("points", { points: unsigned(each.scores[player]), score: each.score });
   const variant = [each.title, each.rules].filter(Boolean).join(", ");
   return make(
     "section",
     { class: "game" },
-    make("h2", {}, `${variant}: ${each.seats.map((seat) => seat.name).join(", ")}`),
+    make("h2", {}, say("host.game", { title: variant, names: each.seats.map((seat) => seat.name).join(", ") })),
     make("p", {}, each.trouble || state),
     make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, score(player))))),
   );
@@ -55,17 +53,17 @@ function game(each) {
 function person(seat, score) {
   const about = [make("strong", {}, seat.name), ` ${score} `];
   if (!seat.link) return about;
-  const copy = make("button", {}, "Copy link");
+  const copy = make("button", {}, say("host.copy"));
   copy.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(new URL(seat.link, location).href);
-      copy.textContent = "Copied";
+      copy.textContent = say("host.copied");
     } catch {
       const value = new URL(seat.link, location).href;
-      copy.replaceWith(make("input", { readonly: true, value, "aria-label": "Link" }));
+      copy.replaceWith(make("input", { readonly: true, value, "aria-label": say("host.link") }));
     }
   });
-  const open = make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, "Open");
+  const open = make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, say("host.open"));
   return [...about, make("span", { class: "buttons" }, open, copy)];
 }
 

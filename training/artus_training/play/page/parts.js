@@ -1,5 +1,7 @@
 // Pieces of the page that show and never decide: players, log, advice, end.
 
+import { listed, say } from "./texts.js";
+
 /** An element from a tag, its attributes and its children (elements or texts). */
 export function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -28,28 +30,24 @@ export const unsigned = (points) => String(points).replace("-", "−");
 /** A text that begins with a capital. */
 export const upper = (text) => text && text[0].toUpperCase() + text.slice(1);
 
-/** `1 move`, `2 moves`. */
-export const count = (number, word) => `${number} ${word}${number === 1 ? "" : "s"}`;
-
 export const badge = (setup, player) => drawing(setup.players[player].badge, "badge");
 
 /** Everybody's name and points, and what the game adds. */
 export function players({ setup, state }, panel) {
   return setup.players.map((player, number) => {
     const turn = state.turn === number, you = number === setup.you;
-    const [waits, acts] = player.agent ? ["agent", "is thinking…"] : ["person", "is choosing…"];
-    const role = you ? "you" : turn ? acts : waits;
+    const role = you ? say("you") : say(`${player.agent ? "agent." : "person."}${turn ? "acts" : "waits"}`);
     const score = unsigned(state.scores[number]);
     return make(
       "article",
       {
         class: ["player", turn && "turn", you && "you"].filter(Boolean).join(" "),
         "data-player": number,
-        "aria-label": player.name + (you ? " (you)" : ""),
+        "aria-label": you ? say("named.you", { name: player.name }) : player.name,
       },
       badge(setup, number),
       make("div", { class: "who" }, make("strong", {}, player.name), make("small", {}, role)),
-      make("output", { class: "points", "aria-label": `${score} ${setup.score}` }, score),
+      make("output", { class: "points", "aria-label": say("points", { points: score, score: setup.score }) }, score),
       ...panel(number),
     );
   });
@@ -70,20 +68,20 @@ function chip({ move, points }) {
 /** Who has won, and with what. */
 export function end(setup, over, onAgain) {
   const link = `/record/${over.record}.jsonl`;
-  const share = make("button", { id: "share" }, "Copy its link");
+  const share = make("button", { id: "share" }, say("end.share.link"));
   share.addEventListener("click", async () => {
     const url = new URL(link, location).href;
     try {
-      if (navigator.share) await navigator.share({ title: `A game of ${setup.title}`, url });
+      if (navigator.share) await navigator.share({ title: say("end.share.title", { title: setup.title }), url });
       else await navigator.clipboard.writeText(url);
-      share.textContent = navigator.share ? "Shared" : "Copied";
+      share.textContent = say(navigator.share ? "end.shared" : "end.copied");
     } catch {
-      share.replaceWith(make("input", { readonly: true, value: url, "aria-label": "Link to the record" }));
+      share.replaceWith(make("input", { readonly: true, value: url, "aria-label": say("end.link") }));
     }
   });
   const score = upper(setup.score);
-  const caption = over.sources.length ? `${score} at the end, and what it comes from` : `${score} at the end`;
-  const heads = ["", "Player", score, ...over.sources];
+  const caption = say(over.sources.length ? "end.sources" : "end.caption", { score });
+  const heads = ["", say("end.player"), score, ...over.sources];
   const cell = (points) => make("td", {}, unsigned(points));
   const row = ({ player, rank, points, parts }) =>
     make(
@@ -106,8 +104,8 @@ export function end(setup, over, onAgain) {
     make(
       "p",
       { class: "buttons" },
-      make("button", { id: "again", class: "primary", onclick: onAgain }, "Play again"),
-      make("a", { id: "save", class: "button", href: link, download: true }, "Save the record"),
+      make("button", { id: "again", class: "primary", onclick: onAgain }, say("end.again")),
+      make("a", { id: "save", class: "button", href: link, download: true }, say("end.record")),
       share,
     ),
   ];
@@ -115,15 +113,14 @@ export function end(setup, over, onAgain) {
 
 function verdict(setup, winners) {
   const names = winners.map((player) => setup.players[player].name);
-  if (names.length > 1) return `${names.slice(0, -1).join(", ")} and ${names.at(-1)} share the victory`;
-  return winners[0] === setup.you ? "You have won" : `${names[0]} has won`;
+  if (names.length > 1) return say("end.share", { names: listed(names) });
+  return winners[0] === setup.you ? say("end.won") : say("end.winner", { name: names[0] });
 }
 
 /** What ismcts would play. */
 export function advice(hint, { brief, full }, onChoose) {
   const percent = (fraction) => `${Math.round(100 * fraction)} %`;
-  const searched = `ismcts would play the first, after ${hint.tries} tries:`;
-  const head = hint.searched ? searched : "ismcts doesn’t search here; it would play";
+  const head = hint.searched ? say("hint.head", { tries: hint.tries }) : say("hint.only");
   const proposal = (move) =>
     make(
       "li",

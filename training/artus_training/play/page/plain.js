@@ -6,6 +6,7 @@
 // it is `open` as well, it may still become another one, by the hand: it is played only when that is confirmed.
 
 import { upper } from "./parts.js";
+import { say } from "./texts.js";
 
 /**
  * What comes next, if it is this seat's turn: {step, prompt, detail, options}. An option is {label, choice}; `short` is
@@ -16,10 +17,11 @@ import { upper } from "./parts.js";
 export function next({ setup, moves, choice }) {
   if (choice.move) {
     const { label } = moves.find(({ move }) => move === choice.move);
-    return { step: "confirm", prompt: setup.worded ? `${upper(label)}?` : `Play ${label}?`, detail: "", options: [] };
+    const prompt = setup.worded ? say("plain.confirm.worded", { move: upper(label) }) : say("plain.confirm", { move: label });
+    return { step: "confirm", prompt, detail: "", options: [] };
   }
   const options = moves.map(({ move, label }) => ({ label: setup.worded ? upper(label) : label, choice: { move } }));
-  return { step: "choose", prompt: "Your move", detail: "", options };
+  return { step: "choose", prompt: say("plain.prompt"), detail: "", options };
 }
 
 /** A choice, completed by what follows from it. What follows from {} is chosen when the turn begins. */
@@ -51,7 +53,7 @@ export const mark = () => {};
 export const placeAt = () => null;
 
 /** What a click on that place means when it is this seat's turn: {choice}, or {refusal}, a sentence. */
-export const clicked = () => ({ refusal: "Choose below." });
+export const clicked = () => ({ refusal: say("say.below") });
 
 /** Show how a move came about, on the picture of the position after it, within `duration` milliseconds. */
 export const animate = async () => {};

@@ -4,6 +4,7 @@
 import { ask, listen, RefusedError } from "./api.js";
 import * as parts from "./parts.js";
 import * as plain from "./plain.js";
+import { learn, offerLanguages, say as text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
 const pause = (time) => new Promise((done) => setTimeout(done, time));
@@ -14,7 +15,7 @@ let setup, state, choice = {}, sent = false, showing = false, game = plain;
 
 const mine = () => Boolean(state.moves.length) && !sent;
 const now = (active = mine()) => ({ setup, state, moves: active ? state.moves : [], choice });
-const act = { choose, say: (text) => say(state.over ? "The game is over." : mine() ? text : "It isn’t your turn.") };
+const act = { choose, say: (words) => say(state.over ? text("say.over") : mine() ? words : text("say.turn")) };
 
 // --- showing what comes from the server ---
 
@@ -70,7 +71,7 @@ async function catchUp() {
       everything = await ask();
     } catch (error) {
       if (error instanceof RefusedError) return connection(error.message);
-      connection(`${error.message} Trying again…`);
+      connection(text("connection.again", { error: error.message }));
       await pause(1500);
     }
   }
@@ -116,8 +117,8 @@ function showGains(last) {
   setTimeout(() => label.remove(), 1800);
 }
 
-function announce(text) {
-  $("announce").textContent = text;
+function announce(words) {
+  $("announce").textContent = words;
 }
 
 function connection(trouble) {
@@ -134,12 +135,12 @@ function render(moving = false) {
   $("prompt").hidden = $("detail").hidden = Boolean(state.over);
   if (state.over && !moving) {
     $("end").replaceChildren(...parts.end(setup, state.over, again));
-    if (state.next) $("again").textContent = "To the next game";
+    if (state.next) $("again").textContent = text("end.next");
   }
   $("extra").replaceChildren(...game.story(now()));
   renderTurn(moving);
-  const call = mine() && !moving ? "Your turn – " : state.over ? "The end – " : "";
-  document.title = call + setup.title;
+  const call = mine() && !moving ? "title.turn" : state.over ? "title.over" : "";
+  document.title = call ? text(call, { title: setup.title }) : setup.title;
 }
 
 function renderPlayers() {
@@ -171,7 +172,7 @@ function renderTurn(moving = false) {
 
 /** What is shown as long as this seat can do nothing. */
 function idle() {
-  const waited = state.turn === setup.you ? "…" : `${setup.players[state.turn]?.name} is to move`;
+  const waited = state.turn === setup.you ? text("wait.own") : text("wait.other", { name: setup.players[state.turn]?.name });
   return { step: "wait", prompt: state.over ? "" : waited, detail: "", options: [] };
 }
 
@@ -185,7 +186,7 @@ function optionButton({ label, short, face, push, data, choice: wanted, refusal 
   const attributes = {
     ...about,
     class: [face && "faced", refusal && "barred"].filter(Boolean).join(" ") || null,
-    "aria-label": refusal ? `${label} – ${refusal}` : label,
+    "aria-label": refusal ? text("option.refused", { label, refusal }) : label,
     "aria-disabled": refusal ? "true" : null,
     title: short ? label : null,
     onclick: () => (refusal ? say(refusal) : choose(wanted)),
@@ -235,19 +236,19 @@ async function choose(wanted) {
 function clickedPicture(event) {
   const place = game.placeAt($("picture").firstChild, event);
   if (place === null || state.over) return;
-  if (!mine()) return say("It isn’t your turn.");
-  if (choice.move) return say("Play it or take it back first.");
+  if (!mine()) return say(text("say.turn"));
+  if (choice.move) return say(text("say.confirm"));
   const meant = game.clicked(place, now());
   if (meant.choice) choose(meant.choice);
   else say(meant.refusal);
 }
 
-function say(text) {
-  $("detail").textContent = text;
+function say(words) {
+  $("detail").textContent = words;
   $("detail").classList.remove("refused");
   void $("detail").offsetWidth; // starts the animation anew
   $("detail").classList.add("refused");
-  announce(text);
+  announce(words);
 }
 
 async function play() {
@@ -283,14 +284,14 @@ async function hint() {
   const { number } = state;
   $("hint").disabled = true;
   $("advice").hidden = false;
-  $("advice").replaceChildren(parts.make("p", {}, "ismcts is thinking…"));
+  $("advice").replaceChildren(parts.make("p", {}, text("hint.thinking")));
   try {
     const found = await ask("hint", { number });
     if (state.number !== number) return;
     const texts = { brief: (move) => game.brief(move, setup), full: (move) => game.full(move, setup) };
     $("advice").replaceChildren(...parts.advice(found, texts, (move) => choose(game.leadingTo(move))));
     reveal();
-    announce(`ismcts would play: ${found.moves[0].label}`);
+    announce(text("hint.first", { move: found.moves[0].label }));
   } catch (error) {
     if (state.number !== number) return;
     $("advice").hidden = true;
@@ -351,6 +352,7 @@ function remember(id, property) {
 
 /** The game's own script and style, before anything is shown with them. */
 async function fetchGame() {
+  learn(setup.texts);
   document.body.classList.toggle("plain", !setup.script);
   document.body.classList.toggle("worded", setup.worded);
   if (setup.style) {
@@ -371,6 +373,7 @@ async function begin() {
   $("hint").addEventListener("click", hint);
   $("picture").addEventListener("click", clickedPicture);
   $("forced").addEventListener("change", () => playForced());
+  offerLanguages($("language"));
   addEventListener("keydown", keyed);
   try {
     setup = await ask();

@@ -1,0 +1,52 @@
+"""Which figures a move's points come from: what the page shows adds up to what the rules pay."""
+
+import random
+
+import pytest
+
+from artus_env import Game
+from artus_env.games.artus import words
+from artus_env.games.artus.components import STANDARD
+from artus_env.games.artus.counting import counting
+from artus_env.games.artus.moves import parsed
+
+PENALTIES = {card.name: card.penalty for card in STANDARD.cards}
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_what_counts_adds_up_to_the_points(num_players):
+    seen, penalties = set(), 0
+    for seed in range(12):
+        game, rng = Game("advanced", num_players, seed), random.Random(seed)
+        while not game.over:
+            position = game.to_dict()
+            for move in game.moves():
+                after, what = game.clone(), parsed(move)
+                points = after.play(move)
+                found = counting(position, what, STANDARD)
+                if what.kind in ("place", "draw"):
+                    assert found == []
+                elif not found:
+                    assert points == PENALTIES[what.card] < 0
+                    penalties += 1
+                else:
+                    assert sum(value for _, value in found) == points
+                    assert len({seat for seat, _ in found}) == len(found)
+                    seen.add(what.card if what.kind == "score" else what.kind)
+            game.play(rng.choice(game.moves()))
+    assert seen == {"move", "ring", "best", "all", "reversed", "colors", "carpet", "reds"}
+    assert penalties > 100
+
+
+def test_the_log_names_the_seats_that_a_scoring_card_counts():
+    position = {
+        "num_players": 2, "turn": 0,
+        "seats": [None] * 28, "scores": [0, 0], "hands": [["carpet"], []], "piles": [{}, {}],
+    }  # fmt: skip
+    position["seats"][3] = {"king": "silver", "rings": 3}
+    for seat in (1, 2, 15):
+        position["seats"][seat] = {"knight": 0}
+    position["seats"][16] = {"knight": 1}
+    after = {**position, "scores": [18, 0]}
+    said = words.played(position, "carpet", after, 0, ["Ann", "Ben"], STANDARD)
+    assert said == "scores with “Carpet”: +18 (seat 2: 10, seat 1: 8)."

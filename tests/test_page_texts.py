@@ -1,0 +1,168 @@
+"""Every text of the play page comes from a catalogue, and the page speaks its reader's language."""
+
+import random
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra play isn't installed")
+pytest.importorskip("uvicorn", reason="the extra play isn't installed")
+pytest.importorskip("playwright", reason="playwright isn't installed")
+
+from artus_env.engine import texts
+from artus_training.play.command import seats
+from artus_training.play.hosted import HostedGame
+from artus_training.play.store import Store
+from play_server import Serving, wait_until
+from test_play_browser import CHROMIUM, chromium, link, open_page, shoot  # noqa: F401
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
+GAMES = ["artus", "royal", "quest"]
+NAMES = ["Ann", "Ben"]
+
+SAID = """() => {
+    const said = [document.title];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode()); ) {
+        if (!node.parentElement.closest("script, style, kbd, noscript")) said.push(node.data);
+    }
+    for (const each of document.querySelectorAll("[aria-label], [title], [alt], [placeholder], [data-preview]")) {
+        for (const name of ["aria-label", "title", "alt", "placeholder", "data-preview"]) {
+            if (each.hasAttribute(name)) said.push(each.getAttribute(name));
+        }
+    }
+    return said.filter((text) => text.trim());
+}"""
+"""All that a page says, to eyes and to screen readers."""
+
+
+BRACKETED = {"extra_http_headers": {"Accept-Language": "xx"}}
+
+
+@pytest.fixture
+def bracketed(monkeypatch):
+    """A language whose texts are the English ones in brackets, so that whatever is no text shows."""
+    real = texts.Texts.catalogue
+
+    def mark(text):
+        return f"⟦{text}⟧"
+
+    def catalogue(self):
+        if texts.language() != "xx":
+            return real(self)
+        with texts.speaking("en"):
+            english = real(self)
+        return {
+            key: {form: mark(text) for form, text in entry.items()} if isinstance(entry, dict) else mark(entry)
+            for key, entry in english.items()
+        }
+
+    monkeypatch.setitem(texts.LANGUAGES, "xx", "Xx")
+    monkeypatch.setattr(texts.Texts, "catalogue", catalogue)
+
+
+def outside(said, names=()):
+    """What is left of texts without those in brackets, names of players, agents and languages, signs and numbers."""
+    left = []
+    for text in said:
+        before = None
+        while before != text:  # texts stand within texts
+            before, text = text, "".join(_unbracketed(text))
+        for name in sorted([*names, *texts.LANGUAGES.values()], key=len, reverse=True):
+            text = text.replace(name, "")
+        words = [word for word in text.split() if sum(letter.isalpha() for letter in word) > 1]
+        if words:
+            left.append(" ".join(words))
+    return left
+
+
+def _unbracketed(text):
+    depth = 0
+    for letter in text:
+        depth += letter == "⟦"
+        if depth <= 0:
+            yield letter
+        depth -= letter == "⟧"
+
+
+def at(folder, game, moves, people=NAMES, agents=(), seed=5):
+    """A game after some random moves."""
+    hosted = HostedGame.deal(Store(folder), None if game != "artus" else "advanced", seats(people, agents), seed, game)
+    rng = random.Random(2)
+    while hosted.number < moves and not hosted.game.over:
+        hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
+    return hosted
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_page, bracketed, game):  # noqa: F811
+    """While somebody places, plays, chooses and confirms; while somebody waits; and at the end."""
+    for moves in (0, 14, 31, 60, 10_000):
+        hosted = at(tmp_path / str(moves), game, moves)
+        server = Serving(tmp_path / str(moves))
+        try:
+            hosted = server.lobby.games[hosted.name]
+            for player in range(2):
+                page = open_page(link(server, hosted, player), **BRACKETED)
+                said = page.evaluate(SAID)
+                assert len(said) > 30
+                assert outside(said, NAMES) == []
+                for _ in range(4):
+                    if page.evaluate("document.body.dataset.step") in ("confirm", "wait", "over"):
+                        break
+                    page.keyboard.press("1")
+                    assert outside(page.evaluate(SAID), NAMES) == []
+            assert "⟦" in page.title()
+        finally:
+            server.stop()
+
+
+def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium, bracketed):  # noqa: F811
+    at(tmp_path, "artus", 9, agents=["greedy"])
+    at(tmp_path, "quest", 10_000)
+    server = Serving(tmp_path)
+    context = chromium.new_context(**BRACKETED)
+    try:
+        page = context.new_page()
+        page.goto(f"{server.base}/host/{server.lobby.host_secret}")
+        page.wait_for_selector(".game")
+        assert outside(page.evaluate(SAID), [*NAMES, "greedy"]) == []
+        page.goto(f"{server.base}/seat/wrong")
+        assert outside(page.evaluate(SAID)) == []
+    finally:
+        context.close()
+        server.stop()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_page_speaks_the_browsers_language_until_another_one_is_chosen(tmp_path, open_page, game):  # noqa: F811
+    hosted = at(tmp_path, game, 31)
+    server = Serving(tmp_path)
+    try:
+        hosted = server.lobby.games[hosted.name]
+        player = hosted.game.player
+        page = open_page(link(server, hosted, player), locale="de-AT")
+        assert page.get_attribute("html", "lang") == "de"
+        assert page.title().startswith("Dein Zug")
+        assert page.inner_text("#story h2") == "Was bisher geschah"
+        german = page.inner_text("#log")
+        shoot(page, f"{game}-german")
+        page.click("#settings summary")
+        page.select_option("#language", "en")
+        page.wait_for_function("() => document.documentElement.lang === 'en'")
+        page.wait_for_selector("#picture svg")
+        assert page.title().startswith("Your turn")
+        english = page.inner_text("#log")
+        assert len(english.splitlines()) == len(german.splitlines())
+        assert english != german
+        other = open_page(link(server, hosted, 1 - player), locale="de-AT")
+        number = hosted.number
+        page.keyboard.press("Escape")
+        body = {"number": number, "move": hosted.game.moves()[0]}
+        assert server.ask(f"/api/{hosted.seats[player].secret}/move", body)[0] == 200
+        wait_until(lambda: hosted.number > number)
+        for each in (page, other):
+            each.wait_for_function("number => document.querySelectorAll('#log li').length > number", arg=number)
+        first = [each.inner_text("#log li:first-child p") for each in (page, other)]
+        assert first[0] != first[1], "both hear of the move in their own language"
+    finally:
+        server.stop()

@@ -1,0 +1,7 @@
+"""What the play page says, in every language: the catalogues in `texts`, which its scripts read as well."""
+
+from pathlib import Path
+
+from artus_env.engine.texts import Texts
+
+say = Texts(Path(__file__).parent / "texts")
