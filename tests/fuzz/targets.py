@@ -454,10 +454,11 @@ def requests(folder: Path) -> Iterator[Try]:
 
     def attempt(rng: Random) -> bool:
         served = server.lobby.games[hosted.name]
+        for name in [*server.lobby.games][1:]:  # those that were set up
+            del server.lobby.games[name]
         if served.game.over:
             served.steps[1:] = []  # from the start again
-            for log in served.logs:
-                log.clear()
+            served.logs.clear()
         number, move = served.number, rng.choice(served.game.moves())
         secret = rng.choice(secrets)
         body: Any = {"number": number, "move": move}
@@ -465,9 +466,14 @@ def requests(folder: Path) -> Iterator[Try]:
             [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
              ("GET", "/"), ("GET", "/static/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
              ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.record_secret}.jsonl"),
-             ("GET", f"/api/{secret}/next"), ("POST", f"/api/{secret}/again"), ("POST", f"/api/{secret}/preview"),
+             ("GET", f"/api/host/{server.lobby.host_secret}/choices"), ("POST", f"/api/host/{server.lobby.host_secret}/new"),
+             ("POST", f"/api/host/{server.lobby.host_secret}/again"), ("GET", f"/api/{secret}/next"), ("POST", f"/api/{secret}/again"), ("POST", f"/api/{secret}/preview"),
              ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
         )  # fmt: skip
+        if path.endswith("/new"):
+            body = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"level": "easy"}]}
+        if path.startswith("/api/host") and path.endswith("/again"):
+            body = {"name": hosted.name}
         if rng.random() < 0.5:
             body = mutated(body, rng)
         data = as_json(body) if method == "POST" else b""

@@ -28,14 +28,17 @@ from artus_training.play.words import readable
 from artus_training.usage import UsageError
 
 PORT = 8128
+DESCRIBING = ("game", "rules", "against", "people", "names", "seed")
+"""Options that describe a game; without any of them it is set up on the start page."""
 
 
 @options
 class Options:
     """Play in the browser, people with or without agents.
 
-    Each person gets a link; keep yours to yourself: anybody who has it sees your hand and plays for you. Games are kept
-    on disk: when the server is started again, all links go on working.
+    Alone, it opens a page on which games are set up; with any of --game, --rules, --against, --people, --names and
+    --seed it deals that game at once. Each person gets a link; keep yours to yourself: anybody who has it sees your
+    hand and plays for you. Games are kept on disk: when the server is started again, all links go on working.
     """
 
     game: str = DEFAULT_GAME
@@ -77,6 +80,7 @@ class Plan(NamedTuple):
     port: int
     games: Path
     resume: bool
+    """Deal no game: go on with those in the folder, or set up others on the start page."""
     allow: tuple[str, ...]
     browser: bool
 
@@ -169,10 +173,16 @@ def read(arguments: Sequence[str]) -> Plan:
         said.host,
         said.port,
         said.games,
-        said.resume,
+        said.resume or not chosen(said),
         said.allow,
         said.browser,
     )
+
+
+def chosen(said: Options) -> bool:
+    """Whether a game is described on the command line."""
+    usual = Options()
+    return any(getattr(said, name) != getattr(usual, name) for name in DESCRIBING)
 
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
@@ -198,9 +208,9 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
         lines += [
             f"  {hosted.names[player]:<{width}}  {base}/seat/{hosted.seats[player].secret}" for player in hosted.people
         ]
-    if not lines:
+    if not lines and plan.resume:
         lines.append(f"There is no running game in {plan.games}.")
-    lines.append(f"All games: {base}/host/{lobby.host_secret}")
+    lines.append(f"Set up games, and see all of them: {base}/host/{lobby.host_secret}")
     if not loopback(plan.host):
         lines.append("Others in your network can reach this server; without a link they can see and do nothing.")
     lines.append(
@@ -211,7 +221,7 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
 
 
 def first_page(lobby: Lobby, plan: Plan) -> str:
-    """The page to open: the only person's seat, or the list of all games."""
+    """The page to open: the only person's seat, or the start page."""
     hosted = next(reversed(lobby.games.values()), None)
     if plan.resume or hosted is None or len(hosted.people) > 1:
         return f"/host/{lobby.host_secret}"

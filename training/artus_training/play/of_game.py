@@ -23,6 +23,8 @@ from artus_env import Batch, Game
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.texts import Texts
+from artus_env.engine.wording import signed
+from artus_training.play.phrases import say
 
 Position = dict[str, Any]
 """A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
@@ -141,6 +143,16 @@ def score_of(definition: Definition) -> str:
     """What its points are called: its text `score`, else the definition's."""
     said = texts_of(definition)
     return said("score") if "score" in said else definition.score
+
+
+def scored(definition: Definition, points: int) -> str:
+    """Some points in words, `3 fields`: its text `scored`, else the number and what they are called."""
+    said, number = texts_of(definition), signed(points)
+    return (
+        said("scored", n=points, points=number)
+        if "scored" in said
+        else say("points", points=number, score=score_of(definition))
+    )
 
 
 def rules_name(definition: Definition, rules: str) -> str:

@@ -13,8 +13,12 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     GET  /api/SECRET/next            the seat's link in that game
     GET  /games/GAME/FILE            a game's own script, and what it asks for
     GET  /record/SECRET.jsonl        the record of a finished game
-    GET  /host/SECRET                page with all games, for the person who runs the server
+    GET  /host/SECRET                start page and all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
+    GET  /api/host/SECRET/choices    what can be set up: games, variants, levels
+    GET  /api/host/SECRET/GAME.svg   a picture of a game
+    POST /api/host/SECRET/new        {"game": .., "rules": .., "seats": [{"name": ..} or {"level": ..}, ..]}: set it up
+    POST /api/host/SECRET/again      {"name": ..}: deal a game again, with the same players
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -33,8 +37,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from artus_env.engine.games import game_names
 from artus_env.engine.texts import LANGUAGES, preferred, speaking
-from artus_training.play import of_game, sight
+from artus_training.play import of_game, setting_up, sight
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.pages import PAGE
 from artus_training.play.pages import page as page_of
@@ -158,9 +163,10 @@ class Lobby:
         following = self.following(hosted)
         if following is not None:
             return following
-        seats = [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in hosted.seats]
         try:
-            new = HostedGame.deal(self.store, hosted.game.rules, seats, game_name=hosted.game.definition.name)
+            new = HostedGame.deal(
+                self.store, hosted.game.rules, same_seats(hosted), game_name=hosted.game.definition.name
+            )
             hosted.next = new.name
             hosted.save()
         except OSError as error:
@@ -172,6 +178,25 @@ class Lobby:
         self.thinking.start(new)
         hosted.notify()
         return new
+
+    def deal(self, game: str, rules: str, seats: Sequence[Seat]) -> HostedGame:
+        """A new game, which begins at once.
+
+        Raises:
+            RefusedError: If it can't be kept.
+        """
+        try:
+            new = HostedGame.deal(self.store, rules, seats, game_name=game)
+        except OSError as error:
+            raise RefusedError(503, "not-kept", reason=reason(error)) from None
+        self.add(new)
+        self.thinking.start(new)
+        return new
+
+
+def same_seats(hosted: HostedGame) -> list[Seat]:
+    """The same players for another game, with new links."""
+    return [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in hosted.seats]
 
 
 def make_app(lobby: Lobby, local: bool) -> Starlette:
@@ -261,6 +286,31 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         check_host(request)
         return JSONResponse({"games": [listed(hosted) for hosted in reversed(lobby.games.values())]})
 
+    async def choices(request: Request) -> Response:
+        check_host(request)
+        return JSONResponse({"games": await asyncio.to_thread(setting_up.choices)})
+
+    async def game_picture(request: Request) -> Response:
+        check_host(request)
+        if request.path_params["game"] not in game_names():
+            raise RefusedError(404, "no-game")
+        drawn = await asyncio.to_thread(setting_up.picture, request.path_params["game"])
+        return Response(drawn, media_type="image/svg+xml")
+
+    async def set_up(request: Request) -> Response:
+        check_host(request)
+        game, rules, seats = setting_up.read(await body(request, "game", "rules", "seats"))
+        await asyncio.to_thread(of_game.warm_up, game.name)
+        return JSONResponse(listed(lobby.deal(game.name, rules, seats)))
+
+    async def deal_again(request: Request) -> Response:
+        check_host(request)
+        name = (await body(request, "name"))["name"]
+        if not isinstance(name, str) or name not in lobby.games:
+            raise RefusedError(404, "no-game")
+        hosted = lobby.games[name]
+        return JSONResponse(listed(lobby.deal(hosted.game.definition.name, hosted.game.rules, same_seats(hosted))))
+
     async def front(request: Request) -> Response:
         return HTMLResponse(page_of("front.html"))
 
@@ -281,6 +331,10 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/seat/{secret}", seated(page), methods=get),
         Route("/host/{secret}", host_page, methods=get),
         Route("/api/host/{secret}", host, methods=get),
+        Route("/api/host/{secret}/choices", choices, methods=get),
+        Route("/api/host/{secret}/{game}.svg", game_picture, methods=get),
+        Route("/api/host/{secret}/new", set_up, methods=post),
+        Route("/api/host/{secret}/again", deal_again, methods=post),
         Route("/api/{secret}", seated(state), methods=get),
         Route("/api/{secret}/events", seated(events), methods=get),
         Route("/api/{secret}/preview", seated(preview), methods=post),
@@ -437,11 +491,10 @@ def listed(hosted: HostedGame) -> dict[str, Any]:
     return {
         "name": hosted.name,
         "title": of_game.title_of(game.definition),
-        "score": of_game.score_of(game.definition),
         "rules": of_game.rules_of(game),
         "over": game.over,
         "moves": hosted.number,
-        "scores": game.scores,
+        "scored": [of_game.scored(game.definition, points) for points in game.scores],
         "turn": game.player,
         "trouble": hosted.trouble,
         "seats": [

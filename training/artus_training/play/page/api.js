@@ -13,6 +13,9 @@ export const ask = (what = "", body) => request(`/api/${secret}${what && "/" + w
 /** All games, for the host. Throws as `ask` does. */
 export const askForGames = () => request(`/api/host/${secret}`);
 
+/** Ask for something else of the host's. Throws as `ask` does. */
+export const askHost = (what, body) => request(`/api/host/${secret}/${what}`, body);
+
 async function request(path, body) {
   const init = body && { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   let answer, data;

@@ -1,12 +1,15 @@
-// All games of the server, with everybody's links.
+// The start page: a game is set up, and all games of the server are listed with everybody's links.
 
-import { askForGames, RefusedError } from "./api.js";
-import { make, unsigned } from "./parts.js";
-import { say } from "./texts.js";
+import { askForGames, askHost, RefusedError } from "./api.js";
+import { make } from "./parts.js";
+import { offerLanguages, say } from "./texts.js";
 
 const EVERY = 10_000; // milliseconds
-const trouble = document.getElementById("trouble");
-let shown;
+const $ = (id) => document.getElementById(id);
+const trouble = $("trouble");
+let shown, games = [];
+
+// --- all games ---
 
 /** Ask again and again, until the server says that this page's link isn't valid any more. */
 async function load() {
@@ -14,9 +17,7 @@ async function load() {
     show((await askForGames()).games);
     tell("");
   } catch (error) {
-    if (error instanceof RefusedError) {
-      return tell(say("host.invalid"));
-    }
+    if (error instanceof RefusedError) return tell(say("host.invalid"));
     tell(say("connection.again", { error: error.message }));
   }
   setTimeout(load, EVERY);
@@ -27,32 +28,37 @@ function tell(text) {
   trouble.textContent = text;
 }
 
-/** Draw the list anew if something has changed: whoever is about to copy a link isn't disturbed. */
-function show(games) {
-  const text = JSON.stringify(games);
+/** Draw the lists anew if something has changed: whoever is about to copy a link isn't disturbed. */
+function show(all) {
+  const text = JSON.stringify(all);
   if (text === shown) return;
   shown = text;
-  const none = games.length ? [] : [make("p", {}, say("host.none"))];
-  document.getElementById("games").replaceChildren(...games.map(game), ...none);
+  for (const [id, over] of [["running", false], ["finished", true]]) {
+    const some = all.filter((each) => each.over === over);
+    $(id).hidden = !some.length;
+    $(id).querySelector(".games").replaceChildren(...some.map(game));
+  }
 }
 
 function game(each) {
   const going = each.moves ? say("host.going", { n: each.moves, name: each.seats[each.turn].name }) : say("host.new");
   const state = each.over ? say("host.over") : going;
-  const score = (player) => say("points", { points: unsigned(each.scores[player]), score: each.score });
   const variant = [each.title, each.rules].filter(Boolean).join(", ");
+  const again = make("button", { "data-again": each.name, onclick: () => dealAgain(each) }, say("start.again"));
   return make(
     "section",
-    { class: "game" },
-    make("h2", {}, say("host.game", { title: variant, names: each.seats.map((seat) => seat.name).join(", ") })),
+    { class: "game", "data-game": each.name },
+    make("h3", {}, say("host.game", { title: variant, names: each.seats.map((seat) => seat.name).join(", ") })),
     make("p", {}, each.trouble || state),
-    make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, score(player))))),
+    make("ul", {}, ...each.seats.map((seat, player) => make("li", {}, ...person(seat, each.scored[player])))),
+    make("p", { class: "buttons" }, again),
   );
 }
 
 function person(seat, score) {
-  const about = [make("strong", {}, seat.name), ` ${score} `];
-  if (!seat.link) return about;
+  const agent = seat.agent && seat.agent !== seat.name ? make("small", {}, seat.agent) : null;
+  const about = [make("strong", {}, seat.name), agent, score];
+  if (!seat.link) return about.filter(Boolean);
   const copy = make("button", {}, say("host.copy"));
   copy.addEventListener("click", async () => {
     try {
@@ -64,7 +70,149 @@ function person(seat, score) {
     }
   });
   const open = make("a", { class: "button", href: seat.link, target: "_blank", rel: "noopener" }, say("host.open"));
-  return [...about, make("span", { class: "buttons" }, open, copy)];
+  return [...about, make("span", { class: "buttons" }, open, copy)].filter(Boolean);
 }
 
+// --- setting one up ---
+
+const picked = (name) => new FormData($("setup")).get(name);
+const kind = () => games.find(({ name }) => name === picked("game"));
+const ruleSet = () => kind().rules.find(({ name }) => name === picked("rules")) ?? kind().rules[0];
+
+function offerGames() {
+  const card = ({ name, title, about }, i) =>
+    make(
+      "label",
+      { class: "kind", "data-kind": name },
+      make("input", { type: "radio", name: "game", value: name, checked: i === 0, onchange: offerVariants }),
+      make("img", { src: `${location.pathname.replace("/host/", "/api/host/")}/${name}.svg`, alt: "" }),
+      make("strong", {}, title),
+      make("p", {}, about),
+    );
+  $("kinds").append(...games.map(card));
+  offerVariants();
+  $("setup").hidden = false;
+}
+
+function picks(name, values, chosen, onchange) {
+  return values.map(({ value, title, about }) =>
+    make(
+      "label",
+      { class: "pick" },
+      make("input", { type: "radio", name, value, checked: String(value) === String(chosen), onchange }),
+      make("span", {}, title),
+      about ? make("small", {}, about) : null,
+    ),
+  );
+}
+
+/** A game was chosen: its rule sets, and how many play. */
+function offerVariants() {
+  const { rules } = kind();
+  const sets = rules.map(({ name, title, about }) => ({ value: name, title, about }));
+  $("rules").replaceChildren($("rules").firstElementChild, ...picks("rules", sets, rules[0].name, offerNumbers));
+  $("rules").hidden = rules.length < 2;
+  offerNumbers();
+}
+
+function offerNumbers() {
+  const numbers = Object.keys(ruleSet().levels);
+  const before = picked("count"), chosen = numbers.includes(before) ? before : numbers[0];
+  const values = numbers.map((value) => ({ value, title: say("start.count", { n: Number(value) }) }));
+  $("count").replaceChildren($("count").firstElementChild, ...picks("count", values, chosen, offerSeats));
+  offerSeats();
+}
+
+/** As many seats as play, with whoever was chosen for them before. */
+function offerSeats() {
+  const rows = [...$("seats").querySelectorAll(".seat")];
+  const before = rows.map((row) => ({ holder: row.querySelector("select").value, name: row.querySelector("input").value }));
+  const fresh = Array.from({ length: Number(picked("count")) }, (_, i) => seat(i, before[i]));
+  $("seats").replaceChildren($("seats").firstElementChild, ...fresh);
+}
+
+function seat(i, before) {
+  const number = i + 1, levels = ruleSet().levels[picked("count")];
+  const { holder, name } = before ?? { holder: i ? "easy" : "person", name: remembered(i) };
+  const options = ["person", ...Object.keys(levels)].map((value) =>
+    make("option", { value, selected: value === holder }, say(value === "person" ? "start.person" : `level.${value}`)),
+  );
+  const select = make("select", { "aria-label": say("start.holder", { number }), name: `holder-${number}` }, ...options);
+  const input = make("input", { "aria-label": say("start.name", { number }), value: name, maxlength: 24, autocomplete: "off" });
+  const agent = make("small", {});
+  const update = () => {
+    input.hidden = select.value !== "person";
+    agent.textContent = levels[select.value] ?? "";
+  };
+  select.addEventListener("change", update);
+  update();
+  return make("div", { class: "seat" }, make("b", {}, say("start.seat", { number })), select, input, agent);
+}
+
+/** The name that somebody has had at a seat before, as far as the browser keeps it. */
+function remembered(i) {
+  const usual = say("start.letter", { letter: String.fromCharCode(65 + i) });
+  try {
+    return localStorage.getItem(`play-name-${i}`) ?? usual;
+  } catch {
+    return usual;
+  }
+}
+
+function remember(names) {
+  try {
+    names.forEach((name, i) => name && localStorage.setItem(`play-name-${i}`, name));
+  } catch {
+    // no storage: names last as long as the page
+  }
+}
+
+async function dealNew(event) {
+  event.preventDefault();
+  const rows = [...$("seats").querySelectorAll(".seat")];
+  const seats = rows.map((row) => {
+    const level = row.querySelector("select").value;
+    return level === "person" ? { name: row.querySelector("input").value.trim() } : { level };
+  });
+  if (!seats.some(({ level }) => !level)) return said(say("start.nobody"));
+  remember(seats.map(({ name }) => name));
+  await begin("new", { game: kind().name, rules: ruleSet().name, seats });
+}
+
+const dealAgain = ({ name }) => begin("again", { name });
+
+/** Let the server deal, and go to the only person's seat, or show everybody's link. */
+async function begin(what, body) {
+  $("deal").disabled = true;
+  said(say("start.waiting"));
+  try {
+    const { seats } = await askHost(what, body);
+    const links = seats.map(({ link }) => link).filter(Boolean);
+    if (links.length === 1) return (location.href = links[0]);
+    show((await askForGames()).games);
+    said(say("start.dealt"));
+    $("running").scrollIntoView({ block: "start" });
+  } catch (error) {
+    said(error.message);
+  } finally {
+    $("deal").disabled = false;
+  }
+}
+
+function said(text) {
+  $("said").textContent = text;
+}
+
+async function offer() {
+  try {
+    ({ games } = await askHost("choices"));
+  } catch {
+    return; // what is wrong is said above the list
+  }
+  offerGames();
+}
+
+offerLanguages($("language"));
+$("setup").addEventListener("submit", dealNew);
 load();
+offer();

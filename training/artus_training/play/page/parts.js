@@ -1,6 +1,6 @@
 // Pieces of the page that show and never decide: players, log, advice, end.
 
-import { listed, say } from "./texts.js";
+import { listed, say, sayOfGame, saysOfGame } from "./texts.js";
 
 /** An element from a tag, its attributes and its children (elements or texts). */
 export function make(tag, attributes = {}, ...children) {
@@ -27,6 +27,12 @@ export const signed = (points) => (points > 0 ? `+${points}` : unsigned(points))
 /** Points that somebody has. */
 export const unsigned = (points) => String(points).replace("-", "−");
 
+/** Points in words: `3 fields`. */
+export function scored(setup, points) {
+  const told = { n: points, points: unsigned(points), score: setup.score };
+  return saysOfGame("scored") ? sayOfGame("scored", told) : say("points", told);
+}
+
 /** A text that begins with a capital. */
 export const upper = (text) => text && text[0].toUpperCase() + text.slice(1);
 
@@ -36,7 +42,9 @@ export const badge = (setup, player) => drawing(setup.players[player].badge, "ba
 export function players({ setup, state }, panel) {
   return setup.players.map((player, number) => {
     const turn = state.turn === number, you = number === setup.you;
-    const role = you ? say("you") : say(`${player.agent ? "agent." : "person."}${turn ? "acts" : "waits"}`);
+    const acts = turn && say(player.agent ? "agent.acts" : "person.acts");
+    const agent = player.agent && player.agent !== player.name ? player.agent : say("agent.waits");
+    const role = you ? say("you") : acts || (player.agent ? agent : say("person.waits"));
     const score = unsigned(state.scores[number]);
     return make(
       "article",
@@ -47,7 +55,7 @@ export function players({ setup, state }, panel) {
       },
       badge(setup, number),
       make("div", { class: "who" }, make("strong", {}, player.name), make("small", {}, role)),
-      make("output", { class: "points", "aria-label": say("points", { points: score, score: setup.score }) }, score),
+      make("output", { class: "points", "aria-label": scored(setup, state.scores[number]) }, score),
       ...panel(number),
     );
   });

@@ -255,6 +255,7 @@ async function play() {
   const { move } = choice, { number } = state;
   if (!move || sent) return;
   sent = true;
+  if (document.activeElement === $("confirm")) $("board").focus({ preventScroll: true }); // it is about to be hidden
   renderTurn();
   try {
     await ask("move", { number, move });

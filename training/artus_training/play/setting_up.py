@@ -1,0 +1,147 @@
+"""Setting up games from the start page: what there is to choose from, and what was chosen."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+from artus_env import Game
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game, game_names
+from artus_env.engine.reading import shown
+from artus_env.engine.texts import language
+from artus_training.arena.lineup import find_player
+from artus_training.play import of_game, sight
+from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat, fits
+from artus_training.play.phrases import say
+from artus_training.play.store import new_secret
+
+LEVELS = {"easy": "greedy", "medium": "lookahead", "hard": "ismcts:1000", "master": "ppo-search:64"}
+"""How strong agents are called on the page, the weakest first (docs/strength.md)."""
+INSTEAD_OF_MASTER = "ismcts:4000"
+"""Where no agent was trained for a variant, or torch isn't installed."""
+MOVES_OF_PICTURE = 45
+"""After so many random moves a game is drawn for the page."""
+
+
+def choices() -> list[dict[str, Any]]:
+    """All games with their variants, and which agent plays at which level."""
+    return [choice(find_game(name)) for name in game_names()]
+
+
+def choice(game: Definition) -> dict[str, Any]:
+    """A game as the start page needs it."""
+    said = of_game.texts_of(game)
+    numbers = range(game.min_players, game.max_players + 1)
+    return {
+        "name": game.name,
+        "title": of_game.title_of(game),
+        "about": said("about") if "about" in said else "",
+        "players": list(numbers),
+        "rules": [
+            {
+                "name": rules,
+                "title": of_game.rules_name(game, rules),
+                "about": said(f"rules.{rules}.about") if f"rules.{rules}.about" in said else "",
+                "levels": {number: levels(game, rules, number) for number in numbers if plays(game, rules, number)},
+            }
+            for rules in game.rules
+        ],
+    }
+
+
+def plays(game: Definition, rules: str, num_players: int) -> bool:
+    """Whether there is such a variant."""
+    try:
+        game.check_variant(rules, num_players)
+    except ValueError:
+        return False
+    return True
+
+
+def levels(game: Definition, rules: str, num_players: int) -> dict[str, str]:
+    """The agent of each level in a variant."""
+    return {**LEVELS, "master": strongest(game, rules, num_players)}
+
+
+def strongest(game: Definition, rules: str, num_players: int) -> str:
+    """The strongest agent that plays a variant: a search with the network that was trained for it, if there is one."""
+    return _strongest(game.name, rules, num_players)
+
+
+@cache
+def _strongest(name: str, rules: str, num_players: int) -> str:
+    game = find_game(name)
+    if find_spec("torch") is None:
+        return INSTEAD_OF_MASTER
+    try:
+        agent: Any = find_player(LEVELS["master"])
+        agent.check_variant(rules, num_players, game.standard, game)
+    except (ValueError, TypeError, ImportError):
+        return INSTEAD_OF_MASTER
+    return LEVELS["master"]
+
+
+def picture(name: str) -> str:
+    """A game as it may look in its middle, as SVG, with texts in the language that is spoken now."""
+    return _picture(name, language())
+
+
+@cache
+def _picture(name: str, spoken: str) -> str:
+    definition = find_game(name)
+    players = min(max(3, definition.min_players), definition.max_players)
+    game, rng = Game(None, players, 0, game=definition), random.Random(0)
+    for _ in range(MOVES_OF_PICTURE):
+        if game.over:
+            break
+        game.play(rng.choice(game.moves()))
+    return sight.picture(game, game.player, [say("start.letter", letter=letter) for letter in "ABCDEF"[:players]])
+
+
+def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
+    """Game, rule set and seats that were chosen on the start page.
+
+    Raises:
+        RefusedError: If it doesn't fit together.
+    """
+    name, rules, given = asked["game"], asked["rules"], asked["seats"]
+    if not isinstance(name, str) or name not in game_names():
+        raise RefusedError(400, "unknown-game", got=shown(name))
+    if not isinstance(given, list) or not all(isinstance(seat, dict) and len(seat) == 1 for seat in given):
+        raise RefusedError(400, "seats", got=shown(given))
+    game = find_game(name)
+    try:
+        game.check_variant(rules, len(given))
+    except (ValueError, TypeError) as error:
+        raise RefusedError(400, "variant", reason=str(error)) from None
+    agents = levels(game, rules, len(given))
+    holders = [_holder(seat, agents) for seat in given]
+    if all(agent for _, agent in holders):
+        raise RefusedError(400, "person")
+    return game, rules, numbered(holders)
+
+
+def _holder(seat: dict[str, Any], agents: dict[str, str]) -> tuple[str, str | None]:
+    """Name and agent of a seat, None for a person."""
+    ((kind, value),) = seat.items()
+    if kind == "name":
+        if not isinstance(value, str) or not fits(value, LONGEST_NAME):
+            raise RefusedError(400, "name", longest=LONGEST_NAME, got=shown(value))
+        return value, None
+    if kind != "level" or not isinstance(value, str) or value not in agents:
+        raise RefusedError(400, "level", levels=", ".join(agents), got=shown(value))
+    return say(f"level.{value}"), agents[value]
+
+
+def numbered(holders: Sequence[tuple[str, str | None]]) -> list[Seat]:
+    """Seats with a secret for each person; equal names are numbered from the second on."""
+    seats, told = [], [name for name, _ in holders]
+    for number, (name, agent) in enumerate(holders):
+        nth = told[:number].count(name) + 1
+        final = name if nth == 1 else say("level.numbered", name=name, number=nth)
+        seats.append(Seat(final, agent, None if agent else new_secret()))
+    return seats
