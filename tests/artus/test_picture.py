@@ -96,11 +96,13 @@ def test_the_wheel_turns_with_the_king(king):
 
 
 def test_seats_have_numbers_and_say_what_they_are():
-    seats = [e for e in having(parsed(Game(seed=0).svg()), seat=None) if "data-figure" not in e.attrib]
-    assert [texts(seat) for seat in seats] == [[str(number)] for number in range(28)]
-    titles = [seat.find(f"{SVG}title").text for seat in seats]
-    assert [n for n, title in enumerate(titles) if "crown seat" in title] == [0, 7, 14, 21]
-    assert [n for n, title in enumerate(titles) if "on the carpet" in title] == [0, 1, 2, 14, 15, 16]
+    for rules, carpet in (("beginner", []), ("advanced", [0, 1, 2, 14, 15, 16])):  # only scoring cards count the carpet
+        drawn = parsed(Game(rules, seed=0).svg())
+        seats = [e for e in having(drawn, seat=None) if "data-figure" not in e.attrib]
+        assert [texts(seat) for seat in seats] == [[str(number)] for number in range(28)]
+        titles = [seat.find(f"{SVG}title").text for seat in seats]
+        assert [n for n, title in enumerate(titles) if "crown seat" in title] == [0, 7, 14, 21]
+        assert [n for n, title in enumerate(titles) if "on the carpet" in title] == carpet
     assert "King" in titles[0]
 
 

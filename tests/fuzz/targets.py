@@ -462,13 +462,14 @@ def requests(folder: Path) -> Iterator[Try]:
         number, move = served.number, rng.choice(served.game.moves())
         secret = rng.choice(secrets)
         body: Any = {"number": number, "move": move}
+        host = f"/api/host/{server.lobby.host_secret}"
         method, path = rng.choice(
             [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
              ("GET", "/"), ("GET", "/static/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
-             ("GET", f"/api/host/{server.lobby.host_secret}"), ("GET", f"/record/{served.record_secret}.jsonl"),
-             ("GET", f"/api/host/{server.lobby.host_secret}/choices"), ("POST", f"/api/host/{server.lobby.host_secret}/new"),
-             ("POST", f"/api/host/{server.lobby.host_secret}/again"), ("GET", f"/api/{secret}/next"), ("POST", f"/api/{secret}/again"), ("POST", f"/api/{secret}/preview"),
-             ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
+             ("GET", host), ("GET", f"/record/{served.record_secret}.jsonl"),
+             ("GET", f"{host}/choices"), ("POST", f"{host}/new"), ("POST", f"{host}/again"),
+             ("GET", f"/api/{secret}/next"), ("GET", f"/api/{secret}/lessons"), ("POST", f"/api/{secret}/again"),
+             ("POST", f"/api/{secret}/preview"), ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
         )  # fmt: skip
         if path.endswith("/new"):
             body = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"level": "easy"}]}

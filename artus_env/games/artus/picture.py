@@ -113,11 +113,13 @@ def picture(
     last = last_move(before, move, position, components) if before is not None and move is not None else None
     king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
     wide = layout == "wide"
+    # Without scoring cards the carpet plays no part.
+    carpet = components.carpet if "scoring" in RULE_SETS[position["rules"]].piles else ()
     lines: list[str] = []
     if wide:
         lines += _track()
         lines += _markers(position)
-    lines += _seats(components.carpet, components.crown_seats, language())
+    lines += _seats(carpet, components.crown_seats, language())
     lines += _wheel(components.wheel, king)
     if last:
         lines += _trace(last, position)

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from artus_env.engine.drawing import small_badges, small_card
+from artus_env.games.artus import lessons as explained
 from artus_env.games.artus import shapes, words
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.counting import counting
 from artus_env.games.artus.moves import MoveParts, parsed
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import last_move
+from artus_env.games.artus.picture import SUPPLY, last_move
 from artus_env.games.artus.picture import picture as draw
 
 PAGE = Path(__file__).parent / "page"
@@ -26,6 +27,9 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
     piles = RULE_SETS[rules].piles
     return {
         "badges": small_badges("artus", num_players),
+        "rounds": components.deck_size(RULE_SETS[rules]) // RULE_SETS[rules].a_turn,
+        "each": RULE_SETS[rules].a_turn,
+        "supply": SUPPLY,
         "piles": piles,
         "cards": {
             card.name: {
@@ -98,6 +102,22 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
         "king_after": words.king_of(after),
         "marks": marks(before, moved.move, components),
     }
+
+
+def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """Where a move took place: the seats that its points come from, and from where to where a figure went."""
+    moved = last_move(before, move, after, components)
+    return {
+        "marks": marks(before, moved.move, components),
+        "origin": moved.origin,
+        "target": moved.target,
+        "forward": moved.forward,
+    }
+
+
+def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+    """The game in a few pictures, with a title and a text each."""
+    return explained.pages(rules, num_players, components)
 
 
 def sources(rules: str) -> Sequence[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from artus_env.engine.drawing import small, small_badges, small_card
+from artus_env.games.quest import lessons as explained
 from artus_env.games.quest import shapes, words
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
 from artus_env.games.quest.deeds import deed, jousters, place_of, total, value_of, virtue_of
@@ -108,6 +109,17 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
         "bids": moved.bids,
         "news": moved.news,
     }
+
+
+def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """Where a move took place: the places of a ride, a quest."""
+    moved = deed(before, move, after)
+    return {"way": moved.way, "quest": moved.move.quest}
+
+
+def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+    """The game in a few pictures, with a title and a text each."""
+    return explained.pages(rules, num_players, components)
 
 
 def sources(rules: str) -> Sequence[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from artus_env.engine.drawing import small, small_badges, small_card
+from artus_env.games.royal import lessons as explained
 from artus_env.games.royal import shapes, words
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.moves import parsed
@@ -80,6 +81,17 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
         "origin": moved.origin,
         "target": moved.target,
     }
+
+
+def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """Where a move took place: the fields between which the pawn of the trick's taker went, or a chip's suit."""
+    moved = last_move(before, move, after)
+    return {"taker": moved.taker, "origin": moved.origin, "target": moved.target, "suit": moved.move.suit}
+
+
+def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+    """The game in a few pictures, with a title and a text each."""
+    return explained.pages(rules, num_players, components)
 
 
 def sources(rules: str) -> Sequence[str]:

@@ -43,7 +43,12 @@ class Words(Protocol):
 
 
 class Sight(Protocol):
-    """What a game's own script gets. Every position is one viewer's; all answers have to be JSON."""
+    """What a game's own script gets. Every position is one viewer's; all answers have to be JSON.
+
+    Two more functions may be there: `where(before, move, after, components)`, what the script points at when a line of
+    the log is looked at, and `lessons(rules, num_players, components)`, the pages of the "?" panel, each with `title`,
+    `text` and `picture`.
+    """
 
     def setup(self, rules: str, num_players: int, components: Any) -> dict[str, Any]:
         """What doesn't change during a game; `badges`, one `<svg>` for each player, replaces the page's own."""

@@ -11,6 +11,7 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     POST /api/SECRET/hint            {"number": ..}: what ismcts would play, and how sure it is
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
+    GET  /api/SECRET/lessons         the game in a few pictures
     GET  /games/GAME/FILE            a game's own script, and what it asks for
     GET  /record/SECRET.jsonl        the record of a finished game
     GET  /host/SECRET                start page and all games, for the person who runs the server
@@ -257,6 +258,9 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         new = lobby.again(hosted)
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
+    async def lessons(request: Request, hosted: HostedGame, player: int) -> Response:
+        return JSONResponse({"pages": await asyncio.to_thread(sight.lessons, hosted)})
+
     async def following(request: Request, hosted: HostedGame, player: int) -> Response:
         new = lobby.following(hosted)
         if new is None:
@@ -341,6 +345,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/move", seated(move), methods=post),
         Route("/api/{secret}/hint", seated(hint), methods=post),
         Route("/api/{secret}/again", seated(again), methods=post),
+        Route("/api/{secret}/lessons", seated(lessons), methods=get),
         Route("/api/{secret}/next", seated(following), methods=get),
         Route("/games/{game}/{file:path}", game_file, methods=get),
         Route("/record/{secret}.jsonl", record, methods=get),

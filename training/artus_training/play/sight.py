@@ -35,12 +35,20 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "script": _address(definition.name, "page.js") if definition.page else None,
         "style": _style(definition),
         "worded": definition.words is not None,
+        "lessons": hasattr(own, "lessons"),
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number]}
             for number, seat in enumerate(hosted.seats)
         ],
         "log": [log_entry(hosted, number, player, hosted.number) for number in range(1, len(hosted.steps))],
     }
+
+
+def lessons(hosted: HostedGame) -> list[dict[str, str]]:
+    """The pages of the "?" panel, for the variant that is played; none if the game brings none."""
+    game = hosted.game
+    own = getattr(game.definition.sight, "lessons", None)
+    return list(own(game.rules, game.num_players, game.components)) if own else []
 
 
 def _address(game: str, file: str) -> str:
@@ -70,7 +78,11 @@ def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[s
     else:
         known = before.to_dict(player), seen, step.game.to_dict(player)
         text = own.played(*known, player, hosted.names, before.components)
-    return {"player": step.player, "move": seen, "text": text, "points": points}
+    entry = {"player": step.player, "move": seen, "text": text, "points": points}
+    point = getattr(before.definition.sight, "where", None)
+    if point is not None and seen is not None:
+        entry["where"] = point(before.to_dict(player), seen, step.game.to_dict(player), before.components)
+    return entry
 
 
 def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ function measures(svg) {
 }
 
 /** Where a seat is; parts of seats lie between two. */
-function point({ middle, radius }, seat) {
+function place({ middle, radius }, seat) {
   const angle = (2 * Math.PI * seat) / SEATS;
   return [middle + radius * Math.sin(angle), middle - radius * Math.cos(angle)];
 }
@@ -34,7 +34,7 @@ export function mark(svg, seats, chosen) {
   const sizes = measures(svg);
   svg.querySelectorAll(".halo").forEach((halo) => halo.remove());
   for (const seat of [...seats, ...(chosen === undefined ? [] : [chosen])]) {
-    const [x, y] = point(sizes, seat);
+    const [x, y] = place(sizes, seat);
     const halo = document.createElementNS(SVG, "circle");
     const attributes = { cx: x, cy: y, r: 27, "data-seat": seat, class: seat === chosen ? "halo chosen" : "halo" };
     for (const [name, value] of Object.entries(attributes)) halo.setAttribute(name, value);
@@ -46,7 +46,7 @@ export function mark(svg, seats, chosen) {
 export function pointsAt(svg, last) {
   const sizes = measures(svg), seat = last.origin ?? last.target;
   if (seat === null) return [0.5, 0.5];
-  const [x, y] = point(sizes, seat);
+  const [x, y] = place(sizes, seat);
   return [(x - sizes.left) / sizes.width, (y - sizes.top) / sizes.width];
 }
 
@@ -62,11 +62,11 @@ export async function animate(svg, last, duration) {
     const away = (((last.target - last.origin) * (last.forward ? 1 : -1)) % SEATS + SEATS) % SEATS;
     start(figure(last.target), arc(sizes, last.origin, last.forward ? away : -away, last.target), { duration: move });
   } else if (last.move.startsWith("@")) {
-    const [x, y] = point(sizes, last.target);
+    const [x, y] = place(sizes, last.target);
     const far = `translate(${middle - x}px,${middle - y}px)`;
     start(figure(last.target), [{ transform: far, opacity: 0 }, { transform: "none", opacity: 1 }], { duration: move });
   } else if (last.target !== null) {
-    const [x, y] = point(sizes, last.target);
+    const [x, y] = place(sizes, last.target);
     const big = `translate(${-x * 0.4}px,${-y * 0.4}px) scale(1.4)`;
     start(figure(last.target), [{ transform: "none" }, { transform: big }, { transform: "none" }], { duration: move });
   }
@@ -87,10 +87,65 @@ export async function animate(svg, last, duration) {
 
 /** Frames that lead a figure that now is on `target` there, along the round table's edge. */
 function arc(sizes, origin, steps, target) {
-  const [endX, endY] = point(sizes, target);
+  const [endX, endY] = place(sizes, target);
   const number = Math.max(2, Math.abs(steps) * 2);
   return Array.from({ length: number + 1 }, (_, i) => {
-    const [x, y] = point(sizes, origin + (steps * i) / number);
+    const [x, y] = place(sizes, origin + (steps * i) / number);
     return { transform: `translate(${x - endX}px,${y - endY}px)` };
   });
+}
+
+const make = (tag, attributes, text = "") => {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+};
+
+/** Ring the figures that count, each with what it adds, and show the way of a figure. */
+export function point(svg, where) {
+  svg.querySelectorAll(".pointed").forEach((each) => each.remove());
+  if (!where) return;
+  const sizes = measures(svg), group = make("g", { class: "pointed" });
+  for (const { seat, value } of where.marks) {
+    const [x, y] = place(sizes, seat), [inX, inY] = place({ ...sizes, radius: sizes.radius - 46 }, seat);
+    group.append(make("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": seat }));
+    group.append(make("circle", { class: "worth", cx: inX, cy: inY, r: 19 }));
+    group.append(make("text", { x: inX, y: inY + 6 }, String(value).replace("-", "−")));
+  }
+  if (where.origin !== undefined && where.origin !== null) group.append(...way(sizes, where));
+  svg.append(group);
+}
+
+/** Arrows of all figures that were moved, each with the letter of who moved it. */
+export function trail(svg, entries) {
+  svg.querySelectorAll(".trail").forEach((each) => each.remove());
+  const moved = entries.filter(({ where }) => where && where.origin !== null);
+  if (!moved.length) return;
+  const sizes = measures(svg), group = make("g", { class: "trail" });
+  moved.forEach(({ player, where }, i) => {
+    const inward = { ...sizes, radius: sizes.radius - 34 - 9 * (i % 4) };
+    group.append(...way(inward, where));
+    const [x, y] = place(inward, where.origin);
+    group.append(make("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": player }));
+    group.append(make("text", { x, y: y + 6 }, "ABCD"[player]));
+  });
+  const halo = svg.querySelector(".halo");
+  if (halo) svg.insertBefore(group, halo); // what can be clicked stays on top
+  else svg.append(group);
+}
+
+/** An arrow along the round table's edge. */
+function way(sizes, { origin, target, forward }) {
+  const steps = ((((target - origin) * (forward ? 1 : -1)) % SEATS) + SEATS) % SEATS;
+  const number = Math.max(2, steps * 3), by = ((forward ? 1 : -1) * (steps - 0.3)) / number;
+  const points = Array.from({ length: number + 1 }, (_, i) => place(sizes, origin + by * i).map((x) => x.toFixed(1)));
+  const end = origin + (forward ? 1 : -1) * steps, back = forward ? -0.42 : 0.42;
+  const tip = place(sizes, end), left = place({ ...sizes, radius: sizes.radius + 9 }, end + back);
+  const right = place({ ...sizes, radius: sizes.radius - 9 }, end + back);
+  const head = [tip, left, right].map((each) => each.map((x) => x.toFixed(1)).join(",")).join(" ");
+  return [
+    make("polyline", { class: "trail-way", points: points.map((each) => each.join(",")).join(" ") }),
+    make("polygon", { class: "trail-head", points: head }),
+  ];
 }

@@ -6,7 +6,7 @@ import { sayOfGame as say } from "/static/texts.js";
 import * as board from "./board.js";
 import { branchOf, candidates, settled, takenBack } from "./choice.js";
 
-export { animate, placeAt, pointsAt } from "./board.js";
+export { animate, placeAt, point, pointsAt, trail } from "./board.js";
 export { settled, takenBack };
 
 const distinct = (values) => [...new Set(values)];
@@ -102,6 +102,30 @@ export function mark(svg, options, choice) {
 }
 
 export const pace = (last) => (isDraw(last.move) ? 0.5 : 1);
+
+/** The round, and what is left of rings and of the own cards. */
+export function status({ setup, state }) {
+  const { phase, played, turn, left, seats, piles } = state.position;
+  if (state.over) return [];
+  if (phase === "place") return [say("status.place")];
+  const done = played[turn].length - (phase === "play" ? setup.each - left : setup.each);
+  const worn = seats.reduce((sum, figure) => sum + (figure?.rings ?? 0), 0);
+  const own = setup.piles.map((pile) => `${piles[setup.you][pile]} ${pileName(pile)}`).join(", ");
+  return [
+    say("status.round", { round: Math.floor(done / setup.each) + 1, rounds: setup.rounds }),
+    say("status.supply", { n: Math.max(0, setup.supply - worn) }),
+    say("status.piles", { piles: own }),
+  ];
+}
+
+/** What a part of the round table is good for. */
+export function meaning(target, text) {
+  if (target.closest("[data-plate]")) return say("meaning.wheel");
+  if (target.closest(".carpet, .trim")) return say("meaning.carpet");
+  const { figure } = target.closest("[data-figure]")?.dataset ?? {};
+  const more = figure === "king" || figure === "prince" ? `meaning.${figure}` : target.closest("[data-seat]") && "meaning.seat";
+  return more ? `${upper(text)}. ${say(more)}` : text;
+}
 
 const pileName = (pile) => say(`pile.${pile}`);
 

@@ -80,3 +80,45 @@ export async function animate(svg, last, duration) {
   }
   await Promise.allSettled(running);
 }
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function draw(name, attributes, text = "") {
+  const element = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.textContent = text;
+  return element;
+}
+
+/** Frame the places of a ride, or a quest. */
+export function point(svg, where) {
+  svg.querySelectorAll(".counted").forEach((each) => each.remove());
+  const { way = [], quest } = where ?? {};
+  for (const target of [...way.map((place) => `place:${place}`), quest && `quest:${quest}`].filter(Boolean)) {
+    const group = groupOf(svg, target);
+    if (!group) continue; // a quest that has been done is gone
+    const frame = shapeOf(group).cloneNode();
+    frame.setAttribute("class", "counted");
+    shapeOf(group).parentNode.append(frame);
+  }
+}
+
+/** The rides of others, each with the letter of who rode. */
+export function trail(svg, entries) {
+  svg.querySelectorAll(".trail-ways").forEach((each) => each.remove());
+  const rides = entries.filter(({ where }) => where?.way?.length > 1);
+  const group = draw("g", { class: "trail-ways", "pointer-events": "none" });
+  rides.forEach(({ player, where }, i) => {
+    const shift = 10 * (i % 3) - 10; // rides of the same way lie beside each other
+    const middles = where.way.map((place) => {
+      const shape = shapeOf(groupOf(svg, `place:${place}`));
+      const number = (name) => Number(shape.getAttribute(name));
+      return [number("x") + number("width") / 2 + shift, number("y") + number("height") - 12 + shift];
+    });
+    group.append(draw("polyline", { class: "trail-way", points: middles.map((each) => each.join(",")).join(" ") }));
+    const [x, y] = middles.at(-1);
+    group.append(draw("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": player }));
+    group.append(draw("text", { x, y: y + 6 }, "ABCD"[player]));
+  });
+  svg.append(group);
+}

@@ -10,7 +10,7 @@ import { drawing, make, upper } from "/static/parts.js";
 import { sayOfGame as say } from "/static/texts.js";
 import { aimedAt, targetOf } from "./targets.js";
 
-export { animate, mark, placeAt, pointsAt } from "./board.js";
+export { animate, mark, placeAt, point, pointsAt, trail } from "./board.js";
 
 const distinct = (values) => [...new Set(values)];
 const times = (number) => (number > 1 ? `×${number}` : "");

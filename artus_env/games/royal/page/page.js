@@ -5,7 +5,7 @@ import { drawing, make, upper } from "/static/parts.js";
 import { sayOfGame as say } from "/static/texts.js";
 import { tricksOf } from "./tricks.js";
 
-export { animate, mark, placeAt, pointsAt } from "./table.js";
+export { animate, mark, placeAt, point, pointsAt } from "./table.js";
 
 /** The suit that was led and that this seat holds, so that it has to be followed; null if there is none. */
 function demanded({ setup, state }) {

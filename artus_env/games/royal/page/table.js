@@ -79,3 +79,18 @@ export async function animate(svg, last, duration) {
   }
   await Promise.allSettled(running);
 }
+
+/** Frame the fields between which a pawn went, or the chip that was placed. */
+export function point(svg, where) {
+  svg.querySelectorAll(".counted").forEach((each) => each.remove());
+  if (!where) return;
+  const { origin, target, suit } = where;
+  const fields = target === null || target === undefined ? [] : [origin, target].map((field) => `[data-field="${field}"]`);
+  for (const found of [...fields, suit && `[data-chip="${suit}"]`].filter(Boolean)) {
+    const shape = svg.querySelector(found)?.querySelector("rect, circle");
+    if (!shape) continue;
+    const frame = shape.cloneNode();
+    frame.setAttribute("class", "counted");
+    shape.parentNode.append(frame);
+  }
+}

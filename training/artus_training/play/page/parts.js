@@ -65,7 +65,8 @@ export function players({ setup, state }, panel) {
 export function line(setup, entry) {
   const { name } = setup.players[entry.player];
   const said = setup.worded || entry.move === null ? [` ${entry.text}`] : [" ", ...chip(entry)];
-  return make("li", {}, badge(setup, entry.player), make("p", {}, make("strong", {}, name), ...said));
+  const looked = entry.where ? { tabindex: "-1" } : {};
+  return make("li", { ...looked, "data-player": entry.player }, badge(setup, entry.player), make("p", {}, make("strong", {}, name), ...said));
 }
 
 function chip({ move, points }) {

@@ -61,5 +61,17 @@ export const animate = async () => {};
 /** Where in the picture points rise after a move: [x, y], from 0 to 1. */
 export const pointsAt = () => [0.5, 0.5];
 
+/** How the game stands, in a few short texts: the round, what is left. */
+export const status = () => [];
+
+/** What something that is pointed at means: `text` is what the picture or a button says of it, if it does. */
+export const meaning = (target, text) => text;
+
+/** Point in the picture at where a move of the log took place: `where` of sight.py. Nothing if it is null. */
+export const point = () => {};
+
+/** Show in the picture what others have done since this seat's last turn: lines of the log with their `where`. */
+export const trail = () => {};
+
 /** How long a move is shown, as a part of the usual time. */
 export const pace = () => 1;

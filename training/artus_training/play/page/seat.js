@@ -2,6 +2,7 @@
 // chosen, and what is shown beyond that, is said in `plain.js` or by the game's own script.
 
 import { ask, listen, RefusedError } from "./api.js";
+import * as help from "./help.js";
 import * as parts from "./parts.js";
 import * as plain from "./plain.js";
 import { learn, offerLanguages, say as text } from "./texts.js";
@@ -11,6 +12,8 @@ const pause = (time) => new Promise((done) => setTimeout(done, time));
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const waiting = []; // states that are still to be shown
+let entries = []; // of the log, the oldest first
+const steps = new Set(); // that this decision has gone through
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
 
 const mine = () => Boolean(state.moves.length) && !sent;
@@ -44,11 +47,14 @@ async function show(fresh) {
   if (fresh.number > state.number + 1) return catchUp();
   const { last } = fresh;
   put(fresh, () => {
+    entries.push(last.entry);
+    for (const { number, entry } of last.opened) entries[number - 1] = entry;
     $("log").prepend(parts.line(setup, last.entry));
     // The newest line comes first.
     for (const { number, entry } of last.opened) {
       $("log").children[fresh.number - number].replaceWith(parts.line(setup, entry));
     }
+    groupLog();
   });
   announce(`${setup.players[last.player].name} ${last.entry.text}`);
   const duration = document.hidden ? 0 : Number($("pace").value);
@@ -81,10 +87,34 @@ async function catchUp() {
 /** The whole game as it is now. */
 function begun(everything) {
   setup = everything;
-  put(setup.state, () => $("log").replaceChildren(...setup.log.map((entry) => parts.line(setup, entry)).reverse()));
+  entries = [...setup.log];
+  put(setup.state, () => $("log").replaceChildren(...entries.map((entry) => parts.line(setup, entry)).reverse()));
+  groupLog();
   connection("");
   render();
   if (mine()) announce($("prompt").textContent);
+}
+
+/** Lines of one turn stand together, the newest of them with its player's badge. */
+function groupLog() {
+  let player = null;
+  for (const line of $("log").children) {
+    line.classList.toggle("same", line.dataset.player === player);
+    player = line.dataset.player;
+  }
+}
+
+/** What others have done since this seat's last move, the oldest first. */
+function sinceMine() {
+  const mine = entries.findLastIndex((entry) => entry.player === setup.you);
+  return entries.slice(mine + 1);
+}
+
+/** Point at where the move of a line of the log took place, as long as it is looked at. */
+function lookedAt(event) {
+  const line = event.target.closest?.("#log li");
+  const entry = line ? entries[entries.length - 1 - [...$("log").children].indexOf(line)] : null;
+  game.point($("picture").firstChild, entry?.where ?? null);
 }
 
 /** State, picture and log change together, and nothing is awaited in between. */
@@ -101,6 +131,7 @@ function put(fresh, writeLog) {
 function draw(picture, preview = false) {
   const svg = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
   $("picture").replaceChildren(document.importNode(svg, true));
+  help.collectMeanings($("picture").firstChild);
   $("picture").classList.toggle("preview", preview);
 }
 
@@ -137,10 +168,18 @@ function render(moving = false) {
     $("end").replaceChildren(...parts.end(setup, state.over, again));
     if (state.next) $("again").textContent = text("end.next");
   }
+  $("status").replaceChildren(...status().map((each) => parts.make("span", {}, each)));
   $("extra").replaceChildren(...game.story(now()));
   renderTurn(moving);
   const call = mine() && !moving ? "title.turn" : state.over ? "title.over" : "";
   document.title = call ? text(call, { title: setup.title }) : setup.title;
+}
+
+/** The round and what is left, as the game says it, and the last move of somebody else. */
+function status() {
+  const last = entries.at(-1);
+  const told = last && last.player !== setup.you && text("status.last", { name: setup.players[last.player].name, text: last.text });
+  return [...game.status(now()), told].filter(Boolean);
 }
 
 function renderPlayers() {
@@ -154,6 +193,8 @@ function renderPlayers() {
 function renderTurn(moving = false) {
   const active = mine() && !moving;
   const { step, prompt, detail, options } = active ? game.next(now()) : idle();
+  if (!Object.keys(choice).length) steps.clear();
+  steps.add(step);
   document.body.dataset.step = state.over ? "over" : step;
   $("prompt").textContent = prompt;
   $("detail").textContent = detail;
@@ -167,7 +208,17 @@ function renderTurn(moving = false) {
   $("back").hidden = !active || same(choice, game.settled(state.moves, {}));
   $("hint").hidden = !active || step === "confirm";
   if (step !== "confirm") game.mark($("picture").firstChild, options, choice);
+  if (active && step !== "confirm") game.trail($("picture").firstChild, sinceMine(), setup);
+  if (active && step === "confirm") pointAtChoice();
+  if (active && step !== "confirm") help.tip(setup.game, step);
+  else $("tip").hidden = true;
   $("picture").classList.toggle("choosing", options.some((option) => option.place !== undefined));
+}
+
+/** Where the chosen move would take place, and which figures it would count. */
+function pointAtChoice() {
+  const { marks } = state.moves.find(({ move }) => move === choice.move);
+  if (marks) game.point($("picture").firstChild, { marks });
 }
 
 /** What is shown as long as this seat can do nothing. */
@@ -226,6 +277,7 @@ async function choose(wanted) {
     const seen = await ask("preview", { number, move });
     if (!unchanged()) return;
     draw(seen.picture ?? state.picture, seen.picture !== null);
+    pointAtChoice();
     $("confirm").focus({ preventScroll: true });
     announce($("prompt").textContent);
   } catch (error) {
@@ -255,6 +307,7 @@ async function play() {
   const { move } = choice, { number } = state;
   if (!move || sent) return;
   sent = true;
+  for (const step of steps) help.taken(setup.game, step);
   if (document.activeElement === $("confirm")) $("board").focus({ preventScroll: true }); // it is about to be hidden
   renderTurn();
   try {
@@ -327,6 +380,16 @@ function complain(error) {
 
 // --- wiring ---
 
+/** Up and down within the log, line by line. */
+function keyedLog(event) {
+  if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+  const lines = [...$("log").querySelectorAll("li[tabindex]")];
+  const next = lines.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+  if (!lines[next]) return;
+  event.preventDefault();
+  lines[next].focus();
+}
+
 function keyed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   const digit = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
@@ -374,7 +437,10 @@ async function begin() {
   $("hint").addEventListener("click", hint);
   $("picture").addEventListener("click", clickedPicture);
   $("forced").addEventListener("change", () => playForced());
+  $("log").addEventListener("keydown", keyedLog);
   offerLanguages($("language"));
+  for (const look of ["pointerover", "focusin"]) $("log").addEventListener(look, lookedAt);
+  for (const away of ["pointerleave", "focusout"]) $("log").addEventListener(away, () => game.point($("picture").firstChild, null));
   addEventListener("keydown", keyed);
   try {
     setup = await ask();
@@ -384,6 +450,11 @@ async function begin() {
     return;
   }
   begun(setup);
+  if (setup.lessons) help.offerHelp();
+  help.explain((target) => {
+    const named = target.closest("[data-meaning], [title]");
+    return game.meaning(target, named?.dataset.meaning ?? named?.title ?? "", setup);
+  });
   $("title").textContent = setup.title;
   $("rules").textContent = setup.rules;
   listen(state.number, arrived, connection);

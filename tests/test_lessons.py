@@ -1,0 +1,66 @@
+"""The "?" panel of each game: whoever has read nothing else can answer ten questions on its rules.
+
+The questions were written before the panels, see `help/`; `told` is the part of the panel that answers each.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from artus_env.engine.games import find_game
+from artus_env.engine.texts import LANGUAGES, speaking
+
+QUESTIONS = {path.stem: json.loads(path.read_text()) for path in (Path(__file__).parent / "help").glob("*.json")}
+VARIANTS = [(game, rules) for game in sorted(QUESTIONS) for rules in find_game(game).rules]
+
+
+def lessons(game, rules):
+    definition = find_game(game)
+    return definition.sight.lessons(rules, definition.min_players, definition.standard)
+
+
+@pytest.mark.parametrize("game", sorted(QUESTIONS))
+def test_the_panel_answers_ten_questions(game):
+    text = " ".join(page["text"] for page in lessons(game, find_game(game).rules[-1])).lower()
+    assert len(QUESTIONS[game]) == 10
+    missing = [each["question"] for each in QUESTIONS[game] if each["told"] not in text]
+    assert not missing
+
+
+@pytest.mark.parametrize(("game", "rules"), VARIANTS)
+def test_five_or_six_pages_in_every_language_each_with_a_picture_of_its_own(game, rules):
+    found = {}
+    for language in LANGUAGES:
+        with speaking(language):
+            found[language] = lessons(game, rules)
+        assert 5 <= len(found[language]) <= 6
+        assert all(page["picture"].startswith("<svg") for page in found[language])
+        assert len({page["picture"] for page in found[language]}) == len(found[language])
+        assert all(40 < len(page["text"]) < 420 for page in found[language])
+    for one, other in zip(found["en"], found["de"], strict=True):
+        assert one["text"] != other["text"]
+        moved = [re.findall(r'data-move="([^"]*)"', page["picture"]) for page in (one, other)]
+        assert moved[0] == moved[1], "the same move in every language"
+
+
+def test_what_plays_no_part_in_the_beginners_game_is_neither_shown_nor_spoken_of():
+    for page in lessons("artus", "beginner"):
+        assert "carpet" not in page["text"].lower()
+        assert "scoring" not in page["text"].lower()
+        assert 'class="carpet"' not in page["picture"]
+    advanced = lessons("artus", "advanced")
+    assert any("carpet" in page["text"] for page in advanced)
+    assert all('class="carpet"' in page["picture"] for page in advanced)
+
+
+def test_the_text_that_answers_a_question_stands_in_no_catalogue_by_chance():
+    """Without the panels' pages the questions stay open: the answers aren't told by titles or by a page that is always
+    there."""
+    for game, questions in QUESTIONS.items():
+        pages = lessons(game, find_game(game).rules[-1])
+        telling = {
+            next(i for i, page in enumerate(pages) if each["told"] in page["text"].lower()) for each in questions
+        }
+        assert len(telling) >= 4, "they are about most of the pages"
