@@ -29,7 +29,7 @@ from artus_env.engine import games, verbs
 from artus_env.engine.pictures import text_picture
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
-from artus_training.play import command, connections, of_game, plain, sight, thinking
+from artus_training.play import command, connections, forecast, of_game, plain, sight, thinking
 from artus_training.play import server as server_module
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.server import PAGE, Lobby
@@ -812,30 +812,73 @@ def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
 # --- hints -----------------------------------------------------------------------------------------------------------
 
 
-def test_a_hint_says_what_ismcts_would_play_and_how_sure_it_is(tmp_path):
+def test_a_hint_says_what_the_strongest_agent_would_play_and_what_comes_of_it(tmp_path):
     with serving(tmp_path, "advanced", ["Ann"], ["greedy"], seed=1) as (server, hosted):
         wait_until(lambda: hosted.game.player == 0)
         secret, number = secret_of(hosted, 0), hosted.number
         status, hint = server.ask(f"/api/{secret}/hint", {"number": number})
         assert status == 200
-        assert hint["searched"]
-        assert hint["tries"] == thinking.HINT_SIMULATIONS
-        assert len(hint["moves"]) == 3
-        assert {move["move"] for move in hint["moves"]} <= set(hosted.game.moves())
-        fractions = [move["fraction"] for move in hint["moves"]]
-        assert fractions == sorted(fractions, reverse=True)
-        assert 0 < sum(fractions) <= 1
+        assert (hint["agent"], hint["games"]) == ("ppo-search:64", forecast.DEALS)
+        assert len(hint["moves"]) == forecast.SHOWN
+        assert len({move["move"] for move in hint["moves"]} & set(hosted.game.moves())) == 3
+        for move in hint["moves"]:
+            assert 0 <= move["wins"] <= 1
+            assert -300 < move["lead"] < 300
+        others = [round(move["wins"], 2) for move in hint["moves"][1:]]
+        assert others == sorted(others, reverse=True)
         assert server.ask(f"/api/{secret}/hint", {"number": number})[1] == hint, "asking again tells nothing more"
         assert hosted.number == number
 
 
-def test_where_ismcts_does_not_search_the_hint_says_so(tmp_path):
-    hosted = deal(tmp_path, "beginner", PEOPLE[:2])
-    while not hosted.game.moves()[0].startswith("draw:"):
-        play_on(hosted, 1)
-    [(move, fraction)], searched = thinking.Mind(hosted).hint(hosted.game, 1)
-    assert move in hosted.game.moves()
-    assert (fraction, searched) == (1.0, False)
+def test_what_a_move_leads_to_is_told_apart():
+    """Near the end of a game: a move that wins it for sure, and one that loses it for sure."""
+    for seed in range(40):
+        game, rng = Game("beginner", 2, seed), random.Random(seed)
+        while len(game.to_dict()["hands"][0] + game.to_dict()["hands"][1]) > 1 or game.to_dict()["phase"] != "play":
+            game.play(rng.choice(game.moves()))
+        ends = {}
+        for move in game.moves():
+            last, player = game.clone(), game.player
+            last.play(move)
+            ends[move] = last.winners == [player], last.scores[player] - last.scores[1 - player]
+        if len({won for won, _ in ends.values()}) == 2:
+            break
+    found = forecast.prospects(game, [game.action(move) for move in ends], 1, deals=3)
+    assert {each.move: (each.wins == 1, each.lead) for each in found} == ends
+
+
+def test_a_finished_game_is_looked_at_again(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        secret = secret_of(hosted, 0)
+        assert server.ask(f"/api/{secret}/review")[0] == server.ask(f"/api/{secret}/at/0")[0] == 409
+    play_on(hosted, 1000)
+    server = Serving(tmp_path)
+    try:
+        hosted = server.lobby.games[hosted.name]
+        status, review = server.ask(f"/api/{secret}/review")
+        assert status == 200
+        assert review["scores"] == [step.game.scores for step in hosted.steps]
+        assert review["numbers"][0] == 0
+        assert review["numbers"][-1] == hosted.number
+        assert len(review["chances"]) == len(review["numbers"])
+        assert all(sum(chances) == pytest.approx(1) for chances in review["chances"])
+        assert [chance == 1 for chance in review["chances"][-1]] == [
+            player in hosted.game.winners for player in range(2)
+        ]
+        lost = review["lost"]
+        if lost:
+            assert hosted.steps[lost["number"] + 1].player == 0
+            assert lost["other"] > lost["was"]
+            assert lost["played"] != lost["better"]
+        for number in (0, 7, hosted.number):
+            assert server.ask(f"/api/{secret}/at/{number}")[1] == sight.seen(hosted, 0, number)
+        assert server.ask(f"/api/{secret}/at/{hosted.number + 1}")[0] == 404
+        status, page = server.ask(f"/film/{hosted.record_secret}.html")
+        assert status == 200
+        assert "Artus, beginner: Ann, Ben</title>" in page
+        assert server.ask(f"/film/{secret}.html")[0] == 404
+    finally:
+        server.stop()
 
 
 # --- on disk ---------------------------------------------------------------------------------------------------------

@@ -330,9 +330,15 @@ def test_the_page_has_every_position_and_fetches_nothing(records, tmp_path, caps
     line = records.read_text().splitlines()[0]
     moves = json.loads(line)["moves"]
     data, svgs = page_data(path), list(film.pictures(line))
-    assert len(data["frames"]) == len(svgs) == len(moves) + 1
+    svgs += film.pictures(line, layout="table")  # for phones
+    assert len(data["frames"]) == len(svgs) == 2 * (len(moves) + 1)
     assert all(unpacked(data, number) == svg for number, svg in enumerate(svgs))
-    assert [text.split(" ")[1] for text in data["moves"]] == moves
+    svgs = svgs[: len(moves) + 1]
+    assert len(data["moves"]) == len(moves)
+    whole = Game.replay(line)
+    first, seat = whole.first(), moves[0].removeprefix("@")
+    assert data["moves"][0].startswith(f"{NAMES[first.player]} places a knight on seat {seat}, worth ")
+    assert data["scores"][-1] == whole.scores
     assert svgs[-1] == Game.replay(line).svg(names=NAMES, note=f"move {len(moves)} of {len(moves)}")
     page = path.read_text()
     assert "default-src 'none'" in page
@@ -369,8 +375,8 @@ def test_names_are_nothing_but_text_on_a_page(name, tmp_path):
 
     reader = Reader()
     reader.feed(path.read_text())
-    assert tags.count("script") == 2
-    assert text.count(f"Artus, beginner: {printable(name)} 0, greedy 0") == 2
+    assert tags.count("script") == 3
+    assert text.count(f"Artus, beginner: {printable(name)}, greedy") == 2
     for number in range(4):
         ET.fromstring(unpacked(page_data(path), number))
     assert path.stat().st_size < 200_000

@@ -8,12 +8,15 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     GET  /api/SECRET/events          what the seat sees after each further move, as server-sent events
     POST /api/SECRET/preview         {"number": .., "move": ..}: what a move would do
     POST /api/SECRET/move            the same: play it
-    POST /api/SECRET/hint            {"number": ..}: what ismcts would play, and how sure it is
+    POST /api/SECRET/hint            {"number": ..}: the best moves, and what they are likely to lead to
+    GET  /api/SECRET/review          a finished game, looked at again: chances to win, and where most was lost
+    GET  /api/SECRET/at/NUMBER       what the seat saw of a finished game after so many moves
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /api/SECRET/lessons         the game in a few pictures
     GET  /games/GAME/FILE            a game's own script, and what it asks for
     GET  /record/SECRET.jsonl        the record of a finished game
+    GET  /film/SECRET.html           the same as a page to step through
     GET  /host/SECRET                start page and all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
     GET  /api/host/SECRET/choices    what can be set up: games, variants, levels
@@ -40,13 +43,14 @@ from starlette.staticfiles import StaticFiles
 
 from artus_env.engine.games import game_names
 from artus_env.engine.texts import LANGUAGES, preferred, speaking
-from artus_training.play import of_game, setting_up, sight
+from artus_training.play import forecast, of_game, setting_up, sight
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.pages import PAGE
 from artus_training.play.pages import page as page_of
 from artus_training.play.phrases import say
 from artus_training.play.store import Store, left_alone, new_secret, reason
-from artus_training.play.thinking import HINT_SIMULATIONS, Thinking
+from artus_training.play.thinking import Thinking
+from artus_training.watch import film
 
 LARGEST_BODY = 10_000
 BODY_SECONDS = 10.0
@@ -245,13 +249,26 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         asked = await body(request, "number")
         hosted.check_turn(player, asked["number"])
         game = hosted.game
-        best, searched = await lobby.thinking.hint(hosted)
-        tried = [
-            {**sight.described(game, game.action(move), hosted.names), "fraction": fraction} for move, fraction in best
+        found = await lobby.thinking.hint(hosted)
+        moves = [
+            {**sight.described(game, game.action(each.move), hosted.names), "wins": each.wins, "lead": each.lead}
+            for each in found
         ]
-        return JSONResponse(
-            {"number": asked["number"], "searched": searched, "tries": HINT_SIMULATIONS, "moves": tried}
-        )
+        agent = setting_up.strongest(game.definition, game.rules, game.num_players)
+        return JSONResponse({"number": asked["number"], "agent": agent, "games": forecast.DEALS, "moves": moves})
+
+    async def review(request: Request, hosted: HostedGame, player: int) -> Response:
+        if not hosted.game.over:
+            raise RefusedError(409, "not-over")
+        return JSONResponse(sight.review(hosted, player, await lobby.thinking.review(hosted)))
+
+    async def look_back(request: Request, hosted: HostedGame, player: int) -> Response:
+        if not hosted.game.over:
+            raise RefusedError(409, "not-over")
+        number = request.path_params["number"]
+        if number > hosted.number:
+            raise RefusedError(404, "no-page")
+        return JSONResponse(sight.seen(hosted, player, number))
 
     async def again(request: Request, hosted: HostedGame, player: int) -> Response:
         await body(request)
@@ -277,6 +294,13 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         hosted = lobby.of_record(request.path_params["secret"])
         headers = {"Content-Disposition": f'attachment; filename="{hosted.game.definition.name}-{hosted.name}.jsonl"'}
         return Response(hosted.record() + "\n", media_type="application/jsonl", headers=headers)
+
+    async def film_page(request: Request) -> Response:
+        hosted = lobby.of_record(request.path_params["secret"])
+        line = hosted.record()
+        page = await asyncio.to_thread(film.page_of, line)
+        name = f"{hosted.game.definition.name}-{hosted.name}.html"
+        return HTMLResponse(page, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
     def check_host(request: Request) -> None:
         if request.path_params["secret"] != lobby.host_secret:
@@ -345,10 +369,13 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/move", seated(move), methods=post),
         Route("/api/{secret}/hint", seated(hint), methods=post),
         Route("/api/{secret}/again", seated(again), methods=post),
+        Route("/api/{secret}/review", seated(review), methods=get),
+        Route("/api/{secret}/at/{number:int}", seated(look_back), methods=get),
         Route("/api/{secret}/lessons", seated(lessons), methods=get),
         Route("/api/{secret}/next", seated(following), methods=get),
         Route("/games/{game}/{file:path}", game_file, methods=get),
         Route("/record/{secret}.jsonl", record, methods=get),
+        Route("/film/{secret}.html", film_page, methods=get),
         Mount("/static", StaticFiles(directory=PAGE)),
     ]
     handlers = {RefusedError: refused, HTTPException: http_error, ClientDisconnect: gone}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from artus_env import Game
@@ -13,8 +15,7 @@ from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game, game_names
 from artus_env.engine.reading import shown
 from artus_env.engine.texts import language
-from artus_training.arena.lineup import find_player
-from artus_training.play import of_game, sight
+from artus_training.play import of_game
 from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat, fits
 from artus_training.play.phrases import say
 from artus_training.play.store import new_secret
@@ -75,14 +76,14 @@ def strongest(game: Definition, rules: str, num_players: int) -> str:
 @cache
 def _strongest(name: str, rules: str, num_players: int) -> str:
     game = find_game(name)
-    if find_spec("torch") is None:
+    if game.trained is None or find_spec("torch") is None:
         return INSTEAD_OF_MASTER
-    try:
-        agent: Any = find_player(LEVELS["master"])
-        agent.check_variant(rules, num_players, game.standard, game)
-    except (ValueError, TypeError, ImportError):
-        return INSTEAD_OF_MASTER
-    return LEVELS["master"]
+    for card in (Path(game.trained) / f"{rules}-{num_players}.json", Path(game.trained) / "shared.json"):
+        if card.is_file():  # which says whom it was trained for; the network itself is read when it is asked
+            told = json.loads(card.read_text(encoding="utf-8"))
+            fits = [rules, num_players] in told["variants"] and told["components"] == game.standard.hash
+            return LEVELS["master"] if fits else INSTEAD_OF_MASTER
+    return INSTEAD_OF_MASTER
 
 
 def picture(name: str) -> str:
@@ -99,6 +100,8 @@ def _picture(name: str, spoken: str) -> str:
         if game.over:
             break
         game.play(rng.choice(game.moves()))
+    from artus_training.play import sight  # which asks here for the strongest agent
+
     return sight.picture(game, game.player, [say("start.letter", letter=letter) for letter in "ABCDEF"[:players]])
 
 

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
+from artus_env.engine.drawing import BADGES
 from artus_env.engine.pictures import text_picture
 from artus_env.engine.texts import language
-from artus_training.play import of_game, plain, words
+from artus_training.play import of_game, plain, setting_up, words
+from artus_training.play.forecast import Review
 from artus_training.play.hosted import HostedGame
 
 
@@ -36,8 +38,9 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "style": _style(definition),
         "worded": definition.words is not None,
         "lessons": hasattr(own, "lessons"),
+        "strongest": setting_up.strongest(definition, game.rules, game.num_players),
         "players": [
-            {"name": seat.name, "agent": seat.agent, "badge": badges[number]}
+            {"name": seat.name, "agent": seat.agent, "badge": badges[number], "colour": BADGES[number].colour}
             for number, seat in enumerate(hosted.seats)
         ],
         "log": [log_entry(hosted, number, player, hosted.number) for number in range(1, len(hosted.steps))],
@@ -190,6 +193,23 @@ def foreseen(game: Game, action: int) -> Game | None:
     copy = game.clone()
     copy.play(action)
     return copy
+
+
+def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
+    """A finished game, looked at again, for one of its players: everybody's scores and chances, and their own lapse."""
+    lapse, lost = found.lapses[hosted.people.index(player)], None
+    if lapse:
+        game = hosted.steps[lapse.number].game
+        told = [described(game, game.action(each.move), hosted.names)["label"] for each in (lapse.played, lapse.better)]
+        lost = {
+            "number": lapse.number,
+            "played": told[0],
+            "better": told[1],
+            "was": lapse.played.wins,
+            "other": lapse.better.wins,
+        }
+    scores = [step.game.scores for step in hosted.steps]
+    return {"scores": scores, "numbers": found.numbers, "chances": found.chances, "lost": lost}
 
 
 def summary(hosted: HostedGame) -> dict[str, Any]:

@@ -8,27 +8,26 @@ import queue
 import shlex
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from artus_agents.search import IsmctsAgent
 from artus_env import Game
 from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
 from artus_env.engine.texts import LANGUAGES, speaking
 from artus_training.arena.lineup import find_player
-from artus_training.play import of_game
-from artus_training.play.hosted import HostedGame
+from artus_training.play import forecast, of_game
+from artus_training.play.forecast import Prospect, Review
+from artus_training.play.hosted import HostedGame, Step
 from artus_training.play.store import reason, warn
 from artus_training.play.words import readable
 
 T = TypeVar("T")
 
-HINT_SIMULATIONS = 1000
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 """Seconds before what didn't work is tried again; each pause is twice as long as the one before."""
 GOODBYE_SECONDS = 1.0
@@ -148,18 +147,16 @@ class Mind:
         except Exception as error:  # of anybody's agent
             warn(f"{readable(str(self._names[player]), 200)} can't be closed: {reason(error)}")
 
-    def hint(self, game: Game, key: int) -> tuple[list[tuple[str, float]], bool]:
-        """What ismcts would play for the player to move, using nothing that this player couldn't know.
-
-        Returns:
-            The moves that it tries most, the best first, each with its part of all tries; whether it searched at all.
-        """
+    def hint(self, game: Game, key: int) -> list[Prospect]:
+        """The best moves of the player to move and what they are likely to lead to, using nothing that this player
+        couldn't know."""
         view = self._view(game, seed_stream(key, len(game.actions_played) + 1, _HINTS)[-1:])
-        actions, tried = IsmctsAgent(HINT_SIMULATIONS).consider(view)
-        best, visits = int(actions[0]), tried[0]
-        order = sorted(np.flatnonzero(visits).tolist(), key=lambda action: (action != best, -visits[action], action))
-        total = int(visits.sum())
-        return [(game.move(action), int(visits[action]) / total) for action in order[:3]], total > 1
+        return forecast.advice(game, view, key + len(game.actions_played))
+
+    def review(self, steps: Sequence[Step], players: Sequence[int], key: int) -> Review:
+        """A finished game, looked at again."""
+        moves = [(step.player, step.action) for step in steps[1:]]
+        return forecast.review([step.game for step in steps], moves, players, key)
 
     def _view(self, game: Game, keys: np.ndarray) -> View:
         self._batch.states[0] = game.state
@@ -178,6 +175,7 @@ class Thinking:
         self._allowed = frozenset(allowed)
         self._minds: dict[str, Mind] = {}
         self._hints: dict[str, tuple[int, asyncio.Task[Any]]] = {}  # the last one of each game
+        self._reviews: dict[str, asyncio.Task[Any]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, hosted: HostedGame) -> None:
@@ -246,14 +244,29 @@ class Thinking:
                 complain(hosted)
                 return result
 
-    async def hint(self, hosted: HostedGame) -> tuple[list[tuple[str, float]], bool]:
+    async def hint(self, hosted: HostedGame) -> list[Prospect]:
         """See `Mind.hint`; one search for everybody who asks about the same position."""
         number, search = self._hints.get(hosted.name, (-1, None))
-        if search is None or number != hosted.number or (search.done() and (search.cancelled() or search.exception())):
+        if search is None or number != hosted.number or failed(search):
             search = self._task(self._ask(hosted, "hint", hosted.game, hosted.key))
             self._hints[hosted.name] = hosted.number, search
-        found: tuple[list[tuple[str, float]], bool] = await asyncio.shield(search)
+        found: list[Prospect] = await asyncio.shield(search)
         return found
+
+    async def review(self, hosted: HostedGame) -> Review:
+        """See `Mind.review`; a finished game is looked at again once, for all people in it."""
+        search = self._reviews.get(hosted.name)
+        if search is None or failed(search):
+            search = self._task(self._review(hosted))
+            self._reviews[hosted.name] = search
+        found: Review = await asyncio.shield(search)
+        return found
+
+    async def _review(self, hosted: HostedGame) -> Any:
+        try:
+            return await self._ask(hosted, "review", hosted.steps, hosted.people, hosted.key)
+        finally:
+            self._end(hosted)
 
     async def _ask(self, hosted: HostedGame, what: str, *arguments: Any) -> Any:
         if hosted.name not in self._minds:
@@ -277,6 +290,11 @@ class Thinking:
         end = time.monotonic() + GOODBYE_SECONDS
         for mind in self._minds.values():
             mind.join(max(0, end - time.monotonic()))
+
+
+def failed(search: asyncio.Task[Any]) -> bool:
+    """Whether it has ended without an answer."""
+    return search.done() and (search.cancelled() or search.exception() is not None)
 
 
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:

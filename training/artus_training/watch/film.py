@@ -14,15 +14,22 @@ from typing import Any
 
 from artus_env import Game
 from artus_env.engine import records
+from artus_env.engine.drawing import shortened
 from artus_env.engine.files import check_writable, write_atomically
 from artus_env.engine.reading import printable
 from artus_env.engine.render import image
-from artus_env.engine.wording import letter_of, signed
+from artus_env.engine.texts import Texts, language
+from artus_env.engine.wording import signed
+
+say = Texts(Path(__file__).parent / "texts")
 
 GIF_WIDTH = 800
+FPS = 3.0
+"""Moves a second."""
 MIN_WIDTH, MAX_WIDTH = 100, 2400
 """Of a film. All its frames are in memory at once: of the longest game some 500 MB at the most."""
 LAST_FRAME_SECONDS = 4.0
+LONGEST_NAME = 40
 COLOURS = 160
 """Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
 PALETTE_FRAMES = 8
@@ -31,7 +38,7 @@ EDGE = 5
 """Pixels from the upper end of a frame to its ground."""
 
 
-def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") -> Iterator[str]:
+def pictures(line: str | bytes, player: int | None = None, theme: str = "auto", layout: str = "wide") -> Iterator[str]:
     """The SVGs of a recorded game, from its first position on; with `player`, as that player saw it."""
     record = records.read(line)
     names = record.players and list(map(printable, record.players))
@@ -40,7 +47,7 @@ def pictures(line: str | bytes, player: int | None = None, theme: str = "auto") 
     for count in range(last + 1):
         if count:
             game.play(whole.actions_played[count - 1])
-        yield game.svg(player, names=names, note=f"move {count} of {last}", theme=theme)
+        yield game.svg(player, names=names, note=f"move {count} of {last}", theme=theme, layout=layout)
 
 
 def write_gif(
@@ -49,7 +56,7 @@ def write_gif(
     player: int | None = None,
     theme: str = "light",
     width: int = GIF_WIDTH,
-    fps: float = 1.0,
+    fps: float = FPS,
 ) -> int:
     """Write a recorded game as an endless GIF. Returns the number of frames.
 
@@ -117,18 +124,68 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
         OSError: If it can't be written.
     """
     check_writable(path)
-    svgs = list(pictures(line, player, theme))
+    write_atomically(path, page_of(line, player, theme).encode())
+    return len(records.read(line).moves) + 1
+
+
+def page_of(line: str | bytes, player: int | None = None, theme: str = "auto") -> str:
+    """A recorded game as a page, see `write_html`; in the language that is spoken now. Its title doesn't tell how the
+    game ends."""
     record, game = records.read(line), Game.replay(line)
-    names = record.players or [f"player {number}" for number in range(len(record.scores))]
-    result = ", ".join(f"{printable(name)} {signed(score)}" for name, score in zip(names, record.scores, strict=True))
+    svgs = {layout: list(pictures(line, player, theme, layout)) for layout in ("wide", "table")}
+    names = named(record)
+    rules = _called(game, f"rules.{game.rules}", game.rules) if len(game.definition.rules) > 1 else ""
     parts = {
-        "title": escape(f"{game.definition.title}, {game.rules}: {result}"),
-        "data": embedded({**packed(svgs), "moves": _moves(line, player)}),
+        "language": language(),
+        "title": escape(
+            say(
+                "title.rules" if rules else "title",
+                title=_called(game, "title", game.definition.title),
+                rules=rules,
+                names=", ".join(names),
+            )
+        ),
+        "texts": embedded({key: say.catalogue()[key] for key in ("play", "pause", "before", "at")}),
+        "data": embedded(
+            {
+                **packed([*svgs["wide"], *svgs["table"]]),
+                "moves": _moves(line, player),
+                "names": _short(names),
+                "scores": _scores(game),
+            }
+        ),
     }
-    page = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
-    page = re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], page)  # at once: a name may look like a place, too
-    write_atomically(path, page.encode())
-    return len(svgs)
+    template = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
+    # At once: a name may look like a place, too.
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
+
+
+def named(record: records.Record) -> list[str]:
+    """Who played, as it can be shown."""
+    if record.players:
+        return list(map(printable, record.players))
+    return [say("player", number=number) for number in range(len(record.scores))]
+
+
+def _short(names: list[str]) -> list[str]:
+    """Names that stand in every line."""
+    return [shortened(name, LONGEST_NAME) for name in names]
+
+
+def _called(game: Game, key: str, usual: str) -> str:
+    """What something of a game is called in the language that is spoken now, if its catalogues say it."""
+    texts = Texts(game.definition.page / "texts") if game.definition.page else None
+    return texts(key) if texts and key in texts else usual
+
+
+def _scores(whole: Game) -> list[list[int]]:
+    """Everybody's points, before the first move and after each."""
+    game = whole.first()
+    scores = [list(game.scores)]
+    for action in whole.actions_played:
+        game.play(action)
+        scores.append(list(game.scores))
+    return scores
 
 
 def embedded(data: Any) -> str:
@@ -154,13 +211,23 @@ def packed(svgs: list[str]) -> dict[str, Any]:
 
 
 def _moves(line: str | bytes, viewer: int | None) -> list[str]:
-    """Each move in words for the list beside the pictures, as far as the viewer knows it at the end of the film."""
-    whole, texts = Game.replay(line), records.read(line).moves
+    """Each move in words for the list beside the pictures, those of the play page, as far as the viewer knows it at the
+    end of the film. Without a viewer each move is told as its player knows it."""
+    record, whole = records.read(line), Game.replay(line)
+    names, words = _short(named(record)), whole.definition.words
     game, moves = whole.first(), []
-    for action, text in zip(whole.actions_played, texts, strict=True):
+    for action, text in zip(whole.actions_played, record.moves, strict=True):
         player = game.player
+        reader = player if viewer is None else viewer
         seen = viewer is None or game.is_seen(action, viewer, whole)
+        before = game.to_dict(reader)
         points = game.play(action)
-        won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
-        moves.append(f"{letter_of(player)} {f'{text}{won}' if seen else 'chooses something in secret'}")
+        if not seen:
+            moves.append(say("secret", name=names[player]))
+        elif words is None:
+            won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
+            moves.append(say("plain", name=names[player], move=text, points=won))
+        else:
+            told = words.played(before, text, game.to_dict(reader), reader, names, game.components)
+            moves.append(say("line", name=names[player], text=told))
     return moves

@@ -46,7 +46,7 @@ class Options:
     """Of page and film; auto: what the reader's system asks for, and light in films."""
     width: int = film.GIF_WIDTH
     """Of the film, in pixels."""
-    fps: float = 1.0
+    fps: float = film.FPS
     """Of the film: moves a second."""
 
 

@@ -114,6 +114,7 @@ export function end(setup, over, onAgain) {
       "p",
       { class: "buttons" },
       make("button", { id: "again", class: "primary", onclick: onAgain }, say("end.again")),
+      make("a", { id: "film", class: "button", href: `/film/${over.record}.html`, download: true }, say("end.film")),
       make("a", { id: "save", class: "button", href: link, download: true }, say("end.record")),
       share,
     ),
@@ -126,10 +127,8 @@ function verdict(setup, winners) {
   return winners[0] === setup.you ? say("end.won") : say("end.winner", { name: names[0] });
 }
 
-/** What ismcts would play. */
-export function advice(hint, { brief, full }, onChoose) {
-  const percent = (fraction) => `${Math.round(100 * fraction)} %`;
-  const head = hint.searched ? say("hint.head", { tries: hint.tries }) : say("hint.only");
+/** What the strongest agent would play, and what is likely to come of the best moves, in words. */
+export function advice(setup, { agent, games, moves }, { brief, full }, onChoose) {
   const proposal = (move) =>
     make(
       "li",
@@ -137,11 +136,16 @@ export function advice(hint, { brief, full }, onChoose) {
       make(
         "button",
         { onclick: () => onChoose(move), "data-move": move.move, title: full(move) },
-        hint.searched ? make("b", {}, percent(move.fraction)) : null,
         make("span", {}, brief(move)),
-        make("i", { style: `width:${hint.searched ? 100 * move.fraction : 0}%`, "aria-hidden": "true" }),
+        make("small", {}, prospect(setup, move)),
+        make("i", { style: `width:${100 * move.wins}%`, "aria-hidden": "true" }),
       ),
     );
-  const moves = hint.searched ? hint.moves : hint.moves.slice(0, 1);
-  return [make("p", {}, head), make("ol", {}, ...moves.map(proposal))];
+  return [make("p", {}, say("hint.by", { agent, games })), make("ol", {}, ...moves.map(proposal))];
+}
+
+function prospect(setup, { wins, lead }) {
+  const points = Math.round(Math.abs(lead));
+  const told = { percent: Math.round(100 * wins), points: scored(setup, points) };
+  return say(points === 0 ? "hint.level" : lead > 0 ? "hint.ahead" : "hint.behind", told);
 }

@@ -5,6 +5,7 @@ import { ask, listen, RefusedError } from "./api.js";
 import * as help from "./help.js";
 import * as parts from "./parts.js";
 import * as plain from "./plain.js";
+import { lookBack } from "./review.js";
 import { learn, offerLanguages, say as text } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -13,6 +14,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const waiting = []; // states that are still to be shown
 let entries = []; // of the log, the oldest first
+let looking = []; // elements to look back with, once the game is over
 const steps = new Set(); // that this decision has gone through
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
 
@@ -166,6 +168,8 @@ function render(moving = false) {
   $("prompt").hidden = $("detail").hidden = Boolean(state.over);
   if (state.over && !moving) {
     $("end").replaceChildren(...parts.end(setup, state.over, again));
+    if (!looking.length) looking = lookBack(setup, entries, ({ picture }) => draw(picture));
+    $("end").append(...looking);
     if (state.next) $("again").textContent = text("end.next");
   }
   $("status").replaceChildren(...status().map((each) => parts.make("span", {}, each)));
@@ -338,14 +342,14 @@ async function hint() {
   const { number } = state;
   $("hint").disabled = true;
   $("advice").hidden = false;
-  $("advice").replaceChildren(parts.make("p", {}, text("hint.thinking")));
+  $("advice").replaceChildren(parts.make("p", {}, text("hint.asking", { agent: setup.strongest })));
   try {
     const found = await ask("hint", { number });
     if (state.number !== number) return;
     const texts = { brief: (move) => game.brief(move, setup), full: (move) => game.full(move, setup) };
-    $("advice").replaceChildren(...parts.advice(found, texts, (move) => choose(game.leadingTo(move))));
+    $("advice").replaceChildren(...parts.advice(setup, found, texts, (move) => choose(game.leadingTo(move))));
     reveal();
-    announce(text("hint.first", { move: found.moves[0].label }));
+    announce(text("hint.best", { agent: found.agent, move: found.moves[0].label }));
   } catch (error) {
     if (state.number !== number) return;
     $("advice").hidden = true;

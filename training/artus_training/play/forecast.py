@@ -1,0 +1,185 @@
+"""How a game is likely to end: it is played on many times from where it stands, each time with another deal of what
+somebody doesn't know.
+
+The moves are those of an agent that is quick and good: the network that was trained for the variant, or `lookahead`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from artus_env import Batch, Game
+from artus_env.engine.agents import Agent, View
+from artus_env.engine.match import play_games
+from artus_env.engine.rng import seed_stream
+from artus_training.arena.lineup import find_player
+from artus_training.play import setting_up
+
+DEALS = 40
+"""Games that are played on for each move of a hint."""
+CANDIDATES = 4
+"""Moves that are compared for a hint, at most."""
+SHOWN = 3
+POSITIONS, DEALS_OF_POSITION = 40, 20
+"""Of a review: positions whose chances are worked out, and games for each."""
+TURNS = 3
+"""Of a review: decisions of a player, those after which most seemed lost, that are looked at again."""
+
+
+class Prospect(NamedTuple):
+    """What a move is likely to lead to, for its player."""
+
+    move: str
+    wins: float
+    """The part of games that they win, joint wins in parts."""
+    lead: float
+    """Points more than the best other player, on average."""
+
+
+def quick_agent(game: Game) -> str:
+    """Who plays games to their end."""
+    trained = setting_up.strongest(game.definition, game.rules, game.num_players) == setting_up.LEVELS["master"]
+    return "ppo" if trained else setting_up.LEVELS["medium"]
+
+
+def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) -> list[Prospect]:
+    """What actions of the player to move are likely to lead to, all in the same deals.
+
+    Uses nothing that this player doesn't know.
+
+    Args:
+        game: The game.
+        actions: Legal ones: shape (C,).
+        key: What is dealt derives from it.
+        deals: How many deals.
+    """
+    player = game.player
+    dealt = [game.redeal(player, int(seed)) for seed in seed_stream(key, deals, 0)]
+    states = np.concatenate([np.stack([each.state for each in dealt])] * len(actions))
+    chosen = np.repeat(np.asarray(actions, np.int64), deals)
+    wins, leads = ends(game, states, key, chosen)
+    shape = len(actions), deals
+    won, led = (each[:, player].reshape(shape).mean(axis=1).tolist() for each in (wins, leads))
+    return [Prospect(game.move(action), *each) for action, *each in zip(actions, won, led, strict=True)]
+
+
+def chances(game: Game, key: int) -> list[float]:
+    """Each player's chance to win, as far as the player to move can know."""
+    states = np.stack([game.redeal(game.player, int(seed)).state for seed in seed_stream(key, DEALS_OF_POSITION, 0)])
+    wins, _ = ends(game, states, key)
+    return [float(chance) for chance in wins.mean(axis=0)]
+
+
+def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Play games to their end, after an action each if there are some.
+
+    Returns:
+        Each player's part of the win, and how many points more than the best other player they have: shapes (N,
+        num_players), float64.
+    """
+    batch = Batch(
+        len(states), rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
+        game=game.definition, threads=1,
+    )  # fmt: skip
+    batch.states[:] = states
+    batch.refresh()
+    if actions is not None:
+        batch.step(actions)
+    holders = np.zeros((len(states), game.num_players), np.int64)
+    played = play_games(batch, [find_player(quick_agent(game))], holders, seed_stream(key, len(states), 1))
+    scores = played.scores.astype(np.float64)
+    others = [np.delete(scores, player, axis=1).max(axis=1) for player in range(game.num_players)]
+    return played.wins(), scores - np.stack(others, axis=1)
+
+
+def advice(game: Game, view: View, key: int) -> list[Prospect]:
+    """The best moves of the player to move: that of the strongest agent, then others by what they lead to."""
+    agent: Any = find_player(setting_up.strongest(game.definition, game.rules, game.num_players))
+    best = int(agent.act(view)[0])
+    found = [each for each in promising(game, agent, view) if each != best][: CANDIDATES - 1]
+    first, *others = prospects(game, [best, *found], key)
+    others.sort(key=lambda each: (-round(each.wins, 2), -each.lead))
+    return [first, *others][:SHOWN]
+
+
+def promising(game: Game, agent: Any, view: View) -> list[int]:
+    """Legal actions, the most promising first: by the network's policy, or by how often a search has tried them."""
+    if hasattr(agent, "consider"):
+        weights = agent.consider(view)[1][0]
+    else:
+        from artus_agents.neural import NeuralAgent, trained  # needs torch, which is there if this agent is
+
+        network, card = trained(game.rules, game.num_players, game.definition)
+        weights = NeuralAgent(network, card=card).judge(view)[0][0]
+    legal = game.legal_actions()
+    return sorted(legal, key=lambda action: (-float(weights[action]), action))
+
+
+class Lapse(NamedTuple):
+    """A decision after which less could be hoped for than with another one."""
+
+    number: int
+    """Moves before it."""
+    played: Prospect
+    better: Prospect
+
+
+class Review(NamedTuple):
+    """A finished game, looked at again."""
+
+    numbers: list[int]
+    """Moves before each position whose chances were worked out."""
+    chances: list[list[float]]
+    """Of each player, at each of these positions."""
+    lapses: list[Lapse | None]
+    """Of each player that was asked for: the worst, None if nothing better was found."""
+
+
+def review(games: Sequence[Game], moves: Sequence[tuple[int, int]], players: Sequence[int], key: int) -> Review:
+    """Look at a finished game again.
+
+    Args:
+        games: Before the first move, and after each.
+        moves: Who has played what: (player, action).
+        players: Whose lapses are looked for.
+        key: What is dealt derives from it.
+    """
+    last = len(games) - 1
+    numbers = sorted({round(last * i / POSITIONS) for i in range(POSITIONS)} - {last})
+    found = [chances(games[number], key + number) for number in numbers]
+    wins = games[-1].winners
+    found.append([(player in wins) / len(wins) for player in range(games[-1].num_players)])
+    return Review([*numbers, last], found, [lapse(games, moves, player, numbers, found, key) for player in players])
+
+
+def lapse(
+    games: Sequence[Game], moves: Sequence[tuple[int, int]], player: int, numbers: Sequence[int],
+    found: Sequence[Sequence[float]], key: int,
+) -> Lapse | None:  # fmt: skip
+    """The decision with which a player has given away most, among those around which their chances fell most."""
+    falls = np.interp(np.arange(len(games)), [*numbers, len(games) - 1], [each[player] for each in found])
+    own = [number for number, (who, _) in enumerate(moves) if who == player and len(games[number].legal_actions()) > 1]
+    own.sort(key=lambda number: falls[min(number + 2, len(games) - 1)] - falls[max(0, number - 1)])
+    lapses = []
+    for number in own[:TURNS]:
+        game, played = games[number], moves[number][1]
+        agent: Agent = find_player(quick_agent(game))
+        better = int(agent.act(_view(game, key + number))[0])
+        if better != played:
+            was, other = prospects(game, [played, better], key + number)
+            lapses.append(Lapse(number, was, other))
+    worst = max(lapses, key=lambda each: each.better.wins - each.played.wins, default=None)
+    return worst if worst and worst.better.wins > worst.played.wins else None
+
+
+def _view(game: Game, key: int) -> View:
+    batch = Batch(
+        1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
+        game=game.definition, threads=1,
+    )  # fmt: skip
+    batch.states[0] = game.state
+    batch.refresh()
+    return View(batch, None, seed_stream(key, 1, 2))

@@ -1,0 +1,125 @@
+// A finished game, looked at again in place: step by step, with curves of scores and chances, and the turn where most was
+// lost.
+
+import { ask } from "./api.js";
+import * as parts from "./parts.js";
+import { say } from "./texts.js";
+
+const WIDTH = 320, HEIGHT = 130, EDGE = 6;
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A line for each player: `rows` are [x, [value of each player]]. `label` says what it is to who can't see it. */
+function chart(setup, rows, label, low, high, onPlace) {
+  const last = rows.at(-1)[0] || 1, range = high - low || 1;
+  const x = (place) => EDGE + ((WIDTH - 2 * EDGE) * place) / last;
+  const y = (value) => HEIGHT - EDGE - ((HEIGHT - 2 * EDGE) * (value - low)) / range;
+  const draw = (name, attributes, text = "") => {
+    const element = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = text;
+    return element;
+  };
+  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "chart" });
+  const ends = setup.players.map(({ name }, i) => `${name} ${label.unit(rows.at(-1)[1][i])}`).join(", ");
+  svg.setAttribute("aria-label", `${label.title}: ${ends}`);
+  if (low < 0 && high > 0) svg.append(draw("line", { x1: 0, x2: WIDTH, y1: y(0), y2: y(0), class: "zero" }));
+  setup.players.forEach(({ colour }, i) => {
+    const points = rows.map(([place, values]) => `${x(place).toFixed(1)},${y(values[i]).toFixed(1)}`).join(" ");
+    svg.append(draw("polyline", { points, class: "under" }), draw("polyline", { points, stroke: colour }));
+  });
+  const now = draw("line", { y1: 0, y2: HEIGHT, class: "now" });
+  svg.append(now);
+  svg.addEventListener("click", (event) => {
+    const box = svg.getBoundingClientRect();
+    onPlace(Math.round(((((event.clientX - box.left) / box.width) * WIDTH - EDGE) / (WIDTH - 2 * EDGE)) * last));
+  });
+  const at = (place) => ["x1", "x2"].forEach((name) => now.setAttribute(name, x(place)));
+  const names = setup.players.map((player, i) =>
+    parts.make("span", { class: "named" }, parts.badge(setup, i), player.name),
+  );
+  const figure = parts.make(
+    "figure",
+    {},
+    parts.make("figcaption", {}, label.title),
+    svg,
+    parts.make("p", { class: "legend" }, ...names),
+  );
+  return { figure, at };
+}
+
+/**
+ * Elements to look back with. `entries` are the lines of the log; `show(state)` puts what was seen after so many moves
+ * on the page.
+ */
+export function lookBack(setup, entries, show) {
+  const all = entries.length;
+  const told = parts.make("p", { role: "status", class: "told" });
+  const slider = parts.make("input", { type: "range", min: 0, max: all, value: all, "aria-label": say("review.place") });
+  const charts = [];
+  let place = all, wanted = all, fetching = false;
+
+  /** Show a place; while one is fetched only the last one that was asked for is remembered. */
+  async function go(number) {
+    wanted = Math.max(0, Math.min(all, number));
+    slider.value = wanted;
+    const entry = entries[wanted - 1];
+    told.textContent = entry
+      ? say("review.at", { number: wanted, all, name: setup.players[entry.player].name, text: entry.text })
+      : say("review.begin");
+    slider.setAttribute("aria-valuetext", told.textContent);
+    charts.forEach(({ at }) => at(wanted));
+    if (fetching) return;
+    fetching = true;
+    try {
+      while (place !== wanted) {
+        const number = wanted, state = await ask(`at/${number}`);
+        place = number;
+        show(state);
+      }
+    } catch (error) {
+      told.textContent = error.message;
+      place = wanted;
+    } finally {
+      fetching = false;
+    }
+  }
+
+  slider.addEventListener("input", () => go(Number(slider.value)));
+  const step = (by, label, sign) => parts.make("button", { class: "round", "aria-label": label, onclick: () => go(wanted + by) }, sign);
+  const steps = parts.make("div", { class: "steps" }, step(-1, say("review.back"), "‹"), slider, step(1, say("review.on"), "›"));
+  const lost = parts.make("div", { class: "lost" });
+  const more = parts.make("button", { id: "review", onclick: look }, say("review.ask"));
+
+  async function look() {
+    more.disabled = true;
+    lost.replaceChildren(parts.make("p", { role: "status" }, say("review.working")));
+    try {
+      const { scores, numbers, chances, lost: lapse } = await ask("review");
+      const rows = scores.map((values, i) => [i, values]);
+      const every = scores.flat();
+      const ofScores = { title: say("review.scores", { score: parts.upper(setup.score) }), unit: parts.unsigned };
+      const percent = (value) => `${Math.round(100 * value)} %`;
+      charts.push(
+        chart(setup, rows, ofScores, Math.min(0, ...every), Math.max(1, ...every), go),
+        chart(setup, numbers.map((number, i) => [number, chances[i]]), { title: say("review.chances"), unit: percent }, 0, 1, go),
+      );
+      lost.replaceChildren(...charts.map(({ figure }) => figure), ...lapsed(lapse));
+      charts.forEach(({ at }) => at(wanted));
+      more.remove();
+    } catch (error) {
+      more.disabled = false;
+      lost.replaceChildren(parts.make("p", {}, error.message));
+    }
+  }
+
+  function lapsed(lapse) {
+    if (!lapse) return [parts.make("p", {}, say("review.none"))];
+    const { number, played, better, was, other } = lapse;
+    const hundred = (part) => Math.round(100 * part);
+    const text = say("review.lapse", { number: number + 1, played, better, was: hundred(was), other: hundred(other) });
+    return [parts.make("p", {}, text, " ", parts.make("button", { id: "show-lapse", onclick: () => go(number) }, say("review.show")))];
+  }
+
+  go(all);
+  return [parts.make("h3", {}, say("review.title")), steps, told, lost, more];
+}
