@@ -809,6 +809,68 @@ def test_agents_play_the_same_after_a_restart_as_without(tmp_path):
     assert played[0] == played[1]
 
 
+# --- taking back -----------------------------------------------------------------------------------------------------
+
+
+def test_the_last_move_is_taken_back_when_all_people_agree(tmp_path):
+    with serving(tmp_path, "beginner", ["Ann", "Ben", "Cleo"]) as (server, hosted):
+        mover, move = hosted.game.player, hosted.game.moves()[3]
+        secrets, others = [secret_of(hosted, player) for player in range(3)], [p for p in range(3) if p != mover]
+        assert server.ask(f"/api/{secrets[mover]}/undo", {"number": 0})[0] == 409, "nothing was played yet"
+        first = hosted.game
+        table_move_of(server, hosted, move)
+        assert server.ask(f"/api/{secrets[others[0]]}/undo", {"number": 1})[0] == 409, "it wasn't their move"
+        assert server.ask(f"/api/{secrets[mover]}")[1]["state"]["undo"] == {"may": True, "asks": None, "agreed": False}
+        assert server.ask(f"/api/{secrets[mover]}/undo", {"number": 0})[0] == 409, "meant for another position"
+        assert server.ask(f"/api/{secrets[mover]}/undo", {"number": 1}) == (200, {"number": 1})
+        assert server.ask(f"/api/{secrets[others[0]]}")[1]["state"]["undo"]["asks"] == mover
+        assert server.ask(f"/api/{secrets[others[0]]}/undo", {"number": 1}) == (200, {"number": 1})
+        assert hosted.number == 1, "not all have agreed"
+        assert server.ask(f"/api/{secrets[others[1]]}/undo", {"number": 1}) == (200, {"number": 0})
+        assert hosted.game == first
+        assert hosted.taken_back == 1
+        assert server.ask(f"/api/{secrets[mover]}")[1]["log"] == []
+        table_move_of(server, hosted, hosted.game.moves()[5])
+        assert len(server.ask(f"/api/{secrets[mover]}")[1]["log"]) == 1
+    again = Lobby(Store(tmp_path)).games[hosted.name]
+    assert [step.move for step in again.steps[1:]] == [hosted.steps[1].move], "as it was kept"
+
+
+def table_move_of(server, hosted, move):
+    body = {"number": hosted.number, "move": move}
+    assert server.ask(f"/api/{secret_of(hosted, hosted.game.player)}/move", body)[0] == 200
+
+
+def test_playing_on_ends_the_question_whether_to_take_back(tmp_path):
+    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
+        mover = hosted.game.player
+        table_move_of(server, hosted, hosted.game.moves()[0])
+        assert server.ask(f"/api/{secret_of(hosted, mover)}/undo", {"number": 1})[0] == 200
+        table_move_of(server, hosted, hosted.game.moves()[0])
+        assert not hosted.agreed
+        assert server.ask(f"/api/{secret_of(hosted, 1 - mover)}/undo", {"number": 1})[0] == 409
+        assert hosted.number == 2
+
+
+def test_what_has_shown_something_hidden_or_was_answered_by_an_agent_stays(tmp_path):
+    """A drawn card, a move of an agent, the last move of a game."""
+    hosted, rng = deal(tmp_path / "people", "beginner", PEOPLE[:2]), random.Random(1)
+    stays, goes = 0, 0
+    while not hosted.game.over:
+        assert hosted.last_can_be_taken_back == (hosted.number > 0 and not hosted.steps[-1].move.startswith("draw:"))
+        stays, goes = stays + (not hosted.last_can_be_taken_back), goes + hosted.last_can_be_taken_back
+        hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
+    assert min(stays, goes) > 10
+    assert not hosted.last_can_be_taken_back
+    with serving(tmp_path / "agents", "beginner", ["Ann"], ["greedy"]) as (server, hosted):
+        wait_until(lambda: hosted.game.player == 0)
+        number = hosted.number
+        table_move_of(server, hosted, hosted.game.moves()[0])
+        wait_until(lambda: hosted.number > number + 1 and hosted.game.player == 0)
+        assert not hosted.last_can_be_taken_back
+        assert server.ask(f"/api/{secret_of(hosted, 0)}/undo", {"number": hosted.number})[0] == 409
+
+
 # --- hints -----------------------------------------------------------------------------------------------------------
 
 

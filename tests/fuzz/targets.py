@@ -469,7 +469,8 @@ def requests(folder: Path) -> Iterator[Try]:
              ("GET", host), ("GET", f"/record/{served.record_secret}.jsonl"),
              ("GET", f"{host}/choices"), ("POST", f"{host}/new"), ("POST", f"{host}/again"),
              ("GET", f"/api/{secret}/next"), ("GET", f"/api/{secret}/lessons"), ("POST", f"/api/{secret}/again"),
-             ("POST", f"/api/{secret}/preview"), ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
+             ("POST", f"/api/{secret}/preview"), ("POST", f"/api/{secret}/undo"),
+             ("POST", f"/api/{secret}/move"), ("POST", f"/api/{secret}/move")]
         )  # fmt: skip
         if path.endswith("/new"):
             body = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"level": "easy"}]}

@@ -87,6 +87,8 @@ class HostedGame:
         next: Name of the game that was set up to follow this one.
         logs: The lines of the log that each seat was told when the moves were played, by language.
         why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
+        taken_back: How many moves have been taken back since the server was started.
+        agreed: People who want the last move to be taken back, its player among them. Not kept on disk.
         changed: Set, and replaced, whenever something is new.
     """
 
@@ -107,6 +109,8 @@ class HostedGame:
         self.record_secret = record_secret
         self.next = next_name
         self.why: tuple[str, dict[str, str]] | None = None
+        self.taken_back = 0
+        self.agreed: frozenset[int] = frozenset()
         self.changed = asyncio.Event()
         self.logs: dict[tuple[int, str], list[dict[str, Any]]] = {}
         self.steps = [Step(game.first())]
@@ -213,18 +217,56 @@ class HostedGame:
         except OSError as error:
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
         self.steps.append(step)
+        self.agreed = frozenset()
+        self.notify()
+
+    @property
+    def last_can_be_taken_back(self) -> bool:
+        """Whether the last move is a person's that has shown nothing hidden, and a person is to move."""
+        if not self.number or self.game.over:
+            return False
+        step, own = self.steps[-1], self.game.definition.sight
+        people = {step.player, self.game.player} <= {*self.people}
+        return people and own is not None and bool(own.foreseeable(step.move))
+
+    def take_back(self, player: int, number: Any) -> None:
+        """Take back the last move, once all people want it; the one who has played it asks first.
+
+        Raises:
+            RefusedError: If it can't be taken back, or the game can't be kept without it.
+        """
+        self.check_number(number)
+        mover = self.steps[-1].player
+        if not self.last_can_be_taken_back or (player != mover and mover not in self.agreed):
+            raise RefusedError(409, "no-undo")
+        agreed = self.agreed | {player}
+        if agreed >= {*self.people}:
+            try:
+                self.save(self.steps[-2].game)
+            except OSError as error:
+                raise RefusedError(503, "not-kept", reason=reason(error)) from None
+            self.steps.pop()
+            self.taken_back += 1
+            for log in self.logs.values():
+                del log[self.number :]
+            agreed = frozenset()
+        self.agreed = agreed
         self.notify()
 
     def check_turn(self, player: int, number: Any) -> None:
         """Refuse what isn't meant for this position, or comes from a seat that isn't to move."""
+        self.check_number(number)
+        if self.game.player != player:
+            raise RefusedError(409, "not-turn", name=self.names[self.game.player])
+
+    def check_number(self, number: Any) -> None:
+        """Refuse what isn't meant for this position."""
         if type(number) is not int:
             raise RefusedError(400, "number", got=f"{number!r:.40}")
         if self.game.over:
             raise RefusedError(409, "over")
         if number != self.number:
             raise RefusedError(409, "gone-on", n=self.number, meant=number)
-        if self.game.player != player:
-            raise RefusedError(409, "not-turn", name=self.names[self.game.player])
 
     def check_move(self, move: Any) -> int:
         """The action that a text means; refuse what isn't a legal move now."""

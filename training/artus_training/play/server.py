@@ -11,6 +11,7 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     POST /api/SECRET/hint            {"number": ..}: the best moves, and what they are likely to lead to
     GET  /api/SECRET/review          a finished game, looked at again: chances to win, and where most was lost
     GET  /api/SECRET/at/NUMBER       what the seat saw of a finished game after so many moves
+    POST /api/SECRET/undo            {"number": ..}: take back the last move, or agree to that
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /api/SECRET/lessons         the game in a few pictures
@@ -270,6 +271,10 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
             raise RefusedError(404, "no-page")
         return JSONResponse(sight.seen(hosted, player, number))
 
+    async def take_back(request: Request, hosted: HostedGame, player: int) -> Response:
+        hosted.take_back(player, (await body(request, "number"))["number"])
+        return JSONResponse({"number": hosted.number})
+
     async def again(request: Request, hosted: HostedGame, player: int) -> Response:
         await body(request)
         new = lobby.again(hosted)
@@ -368,6 +373,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/preview", seated(preview), methods=post),
         Route("/api/{secret}/move", seated(move), methods=post),
         Route("/api/{secret}/hint", seated(hint), methods=post),
+        Route("/api/{secret}/undo", seated(take_back), methods=post),
         Route("/api/{secret}/again", seated(again), methods=post),
         Route("/api/{secret}/review", seated(review), methods=get),
         Route("/api/{secret}/at/{number:int}", seated(look_back), methods=get),
@@ -399,7 +405,7 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
         hosted.notify()
     try:
         yield "retry: 1000\n\n"
-        told: Any = (after, "", "") if after == hosted.number else None
+        told: Any = (after, "", "", 0, frozenset()) if after == hosted.number else None
         while not lobby.stopping and mark in listening[-MOST_STREAMS:]:
             changed, now = hosted.changed, hosted.number
             fits = 0 <= after <= now <= after + MOST_STEPS
@@ -407,8 +413,9 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
                 yield event(number, sight.seen(hosted, player, number))
                 await asyncio.sleep(0)  # the others' turn: steps that were missed come all at once
             after = now
-            if told != (now, hosted.trouble, hosted.next):
-                told = (now, hosted.trouble, hosted.next)
+            present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed)
+            if told != present:
+                told = present
                 yield event(now, sight.seen(hosted, player, now))
                 continue
             try:

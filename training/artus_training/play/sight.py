@@ -133,7 +133,18 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
         "trouble": hosted.trouble if now else "",
         "over": summary(hosted) if game.over else None,
         "next": bool(hosted.next) if now else False,
+        "taken": hosted.taken_back,
+        "undo": undo(hosted, player) if now else None,
     }
+
+
+def undo(hosted: HostedGame, player: int) -> dict[str, Any] | None:
+    """Whether a seat may ask for the last move to be taken back, who asks for it, and whether the seat has agreed."""
+    if not hosted.last_can_be_taken_back:
+        return None
+    mover = hosted.steps[-1].player
+    asks = mover if hosted.agreed else None
+    return {"may": player == mover and asks is None, "asks": asks, "agreed": player in hosted.agreed}
 
 
 def picture(game: Game, player: int, names: Sequence[str], before: Game | None = None, move: str | None = None) -> str:

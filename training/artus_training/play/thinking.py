@@ -174,7 +174,7 @@ class Thinking:
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = frozenset(allowed)
         self._minds: dict[str, Mind] = {}
-        self._hints: dict[str, tuple[int, asyncio.Task[Any]]] = {}  # the last one of each game
+        self._hints: dict[str, tuple[tuple[int, int], asyncio.Task[Any]]] = {}  # the last one of each game
         self._reviews: dict[str, asyncio.Task[Any]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -246,10 +246,11 @@ class Thinking:
 
     async def hint(self, hosted: HostedGame) -> list[Prospect]:
         """See `Mind.hint`; one search for everybody who asks about the same position."""
-        number, search = self._hints.get(hosted.name, (-1, None))
-        if search is None or number != hosted.number or failed(search):
+        present = hosted.number, hosted.taken_back
+        number, search = self._hints.get(hosted.name, (present, None))
+        if search is None or number != present or failed(search):
             search = self._task(self._ask(hosted, "hint", hosted.game, hosted.key))
-            self._hints[hosted.name] = hosted.number, search
+            self._hints[hosted.name] = present, search
         found: list[Prospect] = await asyncio.shield(search)
         return found
 

@@ -41,7 +41,8 @@ async function showAll() {
 
 /** Show what is new in a state. Older ones than the one on the page, and those that skip some, may come, too. */
 async function show(fresh) {
-  if (fresh.number < state.number) return;
+  if (fresh.taken > state.taken) return catchUp(); // a move was taken back
+  if (fresh.number < state.number || fresh.taken < state.taken) return;
   if (fresh.number === state.number) {
     state = fresh;
     return render(); // what was chosen so far stays chosen
@@ -164,6 +165,7 @@ function render(moving = false) {
   renderPlayers();
   $("trouble").hidden = !state.trouble;
   $("trouble").textContent = state.trouble;
+  renderUndo();
   $("end").hidden = !state.over || moving;
   $("prompt").hidden = $("detail").hidden = Boolean(state.over);
   if (state.over && !moving) {
@@ -177,6 +179,25 @@ function render(moving = false) {
   renderTurn(moving);
   const call = mine() && !moving ? "title.turn" : state.over ? "title.over" : "";
   document.title = call ? text(call, { title: setup.title }) : setup.title;
+}
+
+/** May the last move be taken back, and who asks for that? */
+function renderUndo() {
+  const { may, asks, agreed } = state.undo ?? { may: false, asks: null };
+  $("undo").hidden = !may;
+  $("asked").hidden = asks === null;
+  if (asks === null) return;
+  const name = setup.players[asks].name;
+  $("asked").firstElementChild.textContent = agreed ? text("undo.waiting") : text("undo.asked", { name });
+  $("asked").lastElementChild.hidden = agreed;
+}
+
+async function undo() {
+  try {
+    await ask("undo", { number: state.number });
+  } catch (error) {
+    complain(error);
+  }
 }
 
 /** The round and what is left, as the game says it, and the last move of somebody else. */
@@ -439,6 +460,8 @@ async function begin() {
   $("confirm").addEventListener("click", play);
   $("back").addEventListener("click", back);
   $("hint").addEventListener("click", hint);
+  $("undo").addEventListener("click", undo);
+  $("asked").lastElementChild.addEventListener("click", undo);
   $("picture").addEventListener("click", clickedPicture);
   $("forced").addEventListener("change", () => playForced());
   $("log").addEventListener("keydown", keyedLog);
