@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import Game
+from artus_env.engine.texts import Texts
 
 MOST_GAMES = 200
 """Random games that are searched before giving up."""
@@ -44,3 +45,21 @@ def example(
             if holds(found):
                 return found
     raise ValueError(f"{definition.name}: no move of {MOST_GAMES} random games will do")
+
+
+_found: dict[tuple[Any, ...], Example] = {}
+
+
+def lesson(
+    say: Texts, topic: str, definition: Definition, rules: str, num_players: int, holds: Callable[[Example], bool],
+    components: Any,
+) -> dict[str, str]:  # fmt: skip
+    """A page of a game's "?" panel: the texts `help.TOPIC.title` and `help.TOPIC`, and the first move for which
+    something holds, drawn without hands. It is looked for once."""
+    key = definition.name, rules, num_players, topic, components
+    if key not in _found:
+        _found[key] = example(definition, rules, num_players, holds, components)
+    before, move, after = _found[key]
+    assert definition.picture is not None
+    drawn = definition.picture(after, components, before=before, move=move, layout="table")
+    return {"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}"), "picture": drawn}

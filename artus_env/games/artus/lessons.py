@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from artus_env.engine.examples import Example, example
+from artus_env.engine.examples import Example, lesson
 from artus_env.engine.games import find_game
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import last_move, picture
+from artus_env.games.artus.picture import last_move
 
 Holds = Callable[[Example], bool]
 
@@ -27,14 +26,8 @@ def pages(rules: str, num_players: int, components: Components) -> list[dict[str
     }
     if "scoring" not in RULE_SETS[rules].piles:
         del topics["scoring"]
-    return [
-        {
-            "title": say(f"help.{topic}.title"),
-            "text": say(f"help.{topic}"),
-            "picture": _drawn(rules, components, topic, holds),
-        }
-        for topic, holds in topics.items()
-    ]
+    game = find_game("artus")
+    return [lesson(say, topic, game, rules, 2, holds, components) for topic, holds in topics.items()]
 
 
 def _moved(found: Example, components: Components) -> bool:
@@ -52,14 +45,3 @@ def _crowns(found: Example) -> bool:
     target = parsed(found.move).target
     ring = parsed(found.move).kind == "ring" and target is not None
     return ring and found.before["seats"][target].get("rings") == 2
-
-
-_found: dict[tuple[Any, ...], Example] = {}
-
-
-def _drawn(rules: str, components: Components, topic: str, holds: Holds) -> str:
-    key = rules, components, topic
-    if key not in _found:
-        _found[key] = example(find_game("artus"), rules, 2, holds, components)
-    before, move, after = _found[key]
-    return picture(after, components, before=before, move=move, layout="table")

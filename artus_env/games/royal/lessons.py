@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from artus_env.engine.examples import Example, example
+from artus_env.engine.examples import Example, lesson
 from artus_env.engine.games import find_game
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.phrases import say
-from artus_env.games.royal.picture import picture
 from artus_env.games.royal.tricks import last_move, suit_of
 
 
 def pages(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
     """What is explained: a title, a text and a picture each."""
-    return [
-        {"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}"), "picture": _drawn(components, topic)}
-        for topic in TOPICS
-    ]
+    return [lesson(say, topic, find_game("royal"), rules, 4, holds, components) for topic, holds in TOPICS.items()]
 
 
 def _follows(found: Example) -> bool:
@@ -54,12 +50,3 @@ def _places(found: Example) -> bool:
 TOPICS: dict[str, Callable[[Example], bool]] = {
     "follow": _follows, "trumps": _trumped, "super": _supers, "run": _jumps, "swords": _places,
 }  # fmt: skip
-_found: dict[tuple[Components, str], Example] = {}
-
-
-def _drawn(components: Components, topic: str) -> str:
-    key = components, topic
-    if key not in _found:
-        _found[key] = example(find_game("royal"), "standard", 4, TOPICS[topic], components)
-    before, move, after = _found[key]
-    return picture(after, components, before=before, move=move, layout="table")
