@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import runs_program
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game
 from artus_env.engine.reading import convert, shown
 from artus_env.engine.rewards import mode_index
 
@@ -49,6 +52,74 @@ class TrainingSettings:
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
     network must have the same sizes. None: weights are drawn."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    """Width of the hidden layers, which policy and values share."""
+    epochs: int = 2
+    """How often an update goes over its decisions."""
+    learning_rate: float = 1e-3
+    """At the start; it falls linearly to a fiftieth."""
+    value_weight: float = 0.5
+    """Weight of the value loss."""
+    max_grad_norm: float = 0.5
+    """Longest gradient."""
+
+    def __post_init__(self) -> None:
+        """Fill in the rule set.
+
+        Raises:
+            ValueError: If there is no such game.
+        """
+        self.rules = self.rules or self.definition.rules[0]
+
+    @property
+    def definition(self) -> Definition:
+        """The game."""
+        return find_game(self.game)
+
+    @property
+    def prefix(self) -> str:
+        """What the names of folders begin with, so that no two games share one."""
+        return "" if self.game == DEFAULT_GAME else f"{self.game}-"
+
+    def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
+        """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
+        for name in names:
+            if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
+                wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
+                raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
+
+    def check_more_than_0(self, *names: str) -> None:
+        """Raise a ValueError naming the first of these settings that isn't more than 0."""
+        for name in names:
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
+
+    def check_part(self, *names: str) -> None:
+        """Raise a ValueError naming the first of these settings that isn't in 0..1."""
+        for name in names:
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
+
+    def shape(self, outlook: bool = True) -> Shape:
+        """The network that is trained.
+
+        Args:
+            outlook: Whether its policy is told what legal actions lead to, if the game has something to tell.
+        """
+        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
+
+    def check_game(self) -> None:
+        """Raise a ValueError if the game has no such variant, or the name or the hidden layers can't be."""
+        if self.name != Path(self.name).name or self.name.startswith("."):
+            raise ValueError(f"name must be one of a folder, without a dot in front, got {shown(self.name)}")
+        self.definition.check_variant(self.rules, self.num_players)
+        self.shape().check()
+
+
+@dataclass
+class PpoSettings(TrainingSettings):
+    """What `artus train` and `artus train-sb3` have in common."""
 
     reward: str = POINTS
     """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad

@@ -95,6 +95,7 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
             end = time.monotonic()
             trainer.seconds += end - start + saving
             figures |= {"waiting_part": (played - start) / (end - start), "dropped_in_all": trainer.dropped}
+            bar.say(figures_text(trainer.steps, figures))
             if results := write_down(trainer, figures, log):
                 bar.update(task, wins=", ".join(f"{e.agents[1]} {e.win_rate:.0%}" for e in results))
             start = time.monotonic()
@@ -104,6 +105,14 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     if trainer.part() < 1:
         print(f"stopped after {trainer.version:,} of {s.rounds:,} rounds; --resume goes on from {s.checkpoint}")
     return trainer.part() >= 1
+
+
+def figures_text(steps: int, figures: dict[str, float]) -> str:
+    """What a round came to, in less than 80 letters."""
+    said = {"fresh_searched_kl": "KL to the search", "predicted_gain": "predicted gain"}
+    return ", ".join(
+        [f"{steps:,} decisions", *(f"{name} {figures[key]:.3g}" for key, name in said.items() if key in figures)]
+    )
 
 
 Show = Callable[[float], None]
