@@ -127,7 +127,7 @@ from artus_training.play import command
 command.serve = lambda lobby, listener, host: command.Server(lobby, local=True).config.load()
 sys.exit(main(["play", "--no-browser", "--port", "0", "--games", sys.argv[1]]))
 """
-    assert "All games: http" in environment_with("play").run(code, str(tmp_path))
+    assert "see all of them: http" in environment_with("play").run(code, str(tmp_path))
 
 
 def test_render_makes_frames_windows_and_films(record, tmp_path, environment_with):

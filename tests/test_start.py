@@ -100,13 +100,14 @@ def test_resumed_it_goes_on_though_what_it_began_with_is_gone(tmp_path, saved):
     assert read_card(parted.agent)["start"] == read_card(whole.agent)["start"]
 
 
-def test_a_run_may_begin_with_the_agent_of_the_run_whose_place_it_takes(tmp_path, saved):
-    assert train(dataclasses.replace(saved, runs=tmp_path))
-    settings = dataclasses.replace(saved, runs=tmp_path, seed=6)
-    before = read_card(settings.agent)["weights"]
-    assert train(dataclasses.replace(settings, start=str(settings.agent)))
-    assert read_card(settings.agent)["start"] == before != read_card(settings.agent)["weights"]
-    assert read_card(settings.folder.with_name(f"{settings.folder.name}.1") / "agent")["weights"] == before
+def test_a_run_may_begin_with_the_agent_of_the_run_beside_it(tmp_path, saved):
+    first = dataclasses.replace(saved, runs=tmp_path)
+    assert train(first)
+    before = read_card(first.agent)["weights"]
+    second = dataclasses.replace(first, seed=6, name="second", start=str(first.agent))
+    assert train(second)
+    assert read_card(second.agent)["start"] == before != read_card(second.agent)["weights"]
+    assert read_card(first.agent)["weights"] == before
 
 
 @pytest.mark.parametrize("command", ["train", "train-sb3"])

@@ -140,7 +140,7 @@ def test_the_host_deals_again_and_goes_on_with_a_kept_game(start, tmp_path):
     """While games run; the page's link works after a restart, too."""
     server, page = start(locale="en-GB", viewport=DESKTOP)
     page.locator('[data-kind="artus"]').click()
-    page.get_by_text("3 players").click()
+    page.get_by_label("3 players").check()
     page.select_option(".seat select >> nth=1", "person")
     page.fill(".seat input >> nth=0", "Ann")
     page.fill(".seat input >> nth=1", "Ben")

@@ -767,7 +767,7 @@ def test_the_command_writes_its_report(tmp_path, capsys):
     ("arguments", "fault"),
     [
         (["greedy"], "two or more different agents"),
-        (["greedy", "greedy"], "two or more different agents"),
+        (["greedy", "greedy"], "two play under the name 'greedy'"),
         (["greedy", "nobody"], "there is no agent 'nobody'"),
         (["greedy", "ismcts:soon"], "needs a number of simulations"),
         (["greedy", "random:5"], "agent 'random:5' can't be made: RandomAgent() takes no arguments"),

@@ -32,8 +32,8 @@ from artus_env.engine.reading import convert, decode, shown
 
 FORMAT = 1
 FIRST_OUTLOOKS = 3
-"""Numbers in the outlook of cards that say only that there is one: those of Artus had so many. More have been added
-behind them since."""
+"""Numbers in the outlook of cards that say only that there is one: those of the default game had so many. More
+have been added behind them since."""
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Count = Annotated[int, Meta(ge=0, le=10**18)]

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from artus_env.engine.workers import available_cores
-from artus_training.progress import progress_bar
+from artus_training.progress import TrainingBar
 from fuzz.targets import TARGETS
 
 SECONDS = 30
@@ -117,7 +117,7 @@ def run(names: list[str], seed: int, inputs: int) -> bool:
     counts = {name: max(1, round(inputs * TARGETS[name].fraction / whole)) for name in names}
     waiting, running, tried, kept = list(names), {}, 0, True
     table = Table("target", "inputs", "taken", "refused", "broken", "seconds", title=f"seed {seed}")
-    with progress_bar() as bar:
+    with TrainingBar() as bar:
         task = bar.add_task("fuzzing", total=sum(counts.values()), wins="")
         while waiting or running:
             while waiting and len(running) < available_cores():

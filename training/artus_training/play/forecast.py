@@ -16,7 +16,7 @@ from artus_env.engine.agents import Agent, View
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import find_player
-from artus_training.play import setting_up
+from artus_training.play import levels
 
 DEALS = 40
 """Games that are played on for each move of a hint."""
@@ -41,8 +41,8 @@ class Prospect(NamedTuple):
 
 def quick_agent(game: Game) -> str:
     """Who plays games to their end."""
-    trained = setting_up.strongest(game.definition, game.rules, game.num_players) == setting_up.LEVELS["master"]
-    return "ppo" if trained else setting_up.LEVELS["medium"]
+    trained = levels.strongest(game.definition, game.rules, game.num_players) == levels.LEVELS["master"]
+    return "ppo" if trained else levels.LEVELS["medium"]
 
 
 def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) -> list[Prospect]:
@@ -97,7 +97,7 @@ def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = 
 
 def advice(game: Game, view: View, key: int) -> list[Prospect]:
     """The best moves of the player to move: that of the strongest agent, then others by what they lead to."""
-    agent: Any = find_player(setting_up.strongest(game.definition, game.rules, game.num_players))
+    agent: Any = find_player(levels.strongest(game.definition, game.rules, game.num_players))
     best = int(agent.act(view)[0])
     found = [each for each in promising(game, agent, view) if each != best][: CANDIDATES - 1]
     first, *others = prospects(game, [best, *found], key)

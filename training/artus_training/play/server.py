@@ -44,7 +44,7 @@ from starlette.staticfiles import StaticFiles
 
 from artus_env.engine.games import game_names
 from artus_env.engine.texts import LANGUAGES, preferred, speaking
-from artus_training.play import forecast, of_game, setting_up, sight
+from artus_training.play import forecast, levels, of_game, setting_up, sight
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.pages import PAGE
 from artus_training.play.pages import page as page_of
@@ -255,7 +255,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
             {**sight.described(game, game.action(each.move), hosted.names), "wins": each.wins, "lead": each.lead}
             for each in found
         ]
-        agent = setting_up.strongest(game.definition, game.rules, game.num_players)
+        agent = levels.strongest(game.definition, game.rules, game.num_players)
         return JSONResponse({"number": asked["number"], "agent": agent, "games": forecast.DEALS, "moves": moves})
 
     async def review(request: Request, hosted: HostedGame, player: int) -> Response:

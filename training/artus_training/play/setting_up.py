@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from artus_env import Game
@@ -15,15 +12,12 @@ from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game, game_names
 from artus_env.engine.reading import shown
 from artus_env.engine.texts import language
-from artus_training.play import of_game
+from artus_training.play import of_game, sight
 from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat, fits
+from artus_training.play.levels import LEVELS, strongest
 from artus_training.play.phrases import say
 from artus_training.play.store import new_secret
 
-LEVELS = {"easy": "greedy", "medium": "lookahead", "hard": "ismcts:1000", "master": "ppo-search:64"}
-"""How strong agents are called on the page, the weakest first (docs/strength.md)."""
-INSTEAD_OF_MASTER = "ismcts:4000"
-"""Where no agent was trained for a variant, or torch isn't installed."""
 MOVES_OF_PICTURE = 45
 """After so many random moves a game is drawn for the page."""
 
@@ -68,24 +62,6 @@ def levels(game: Definition, rules: str, num_players: int) -> dict[str, str]:
     return {**LEVELS, "master": strongest(game, rules, num_players)}
 
 
-def strongest(game: Definition, rules: str, num_players: int) -> str:
-    """The strongest agent that plays a variant: a search with the network that was trained for it, if there is one."""
-    return _strongest(game.name, rules, num_players)
-
-
-@cache
-def _strongest(name: str, rules: str, num_players: int) -> str:
-    game = find_game(name)
-    if game.trained is None or find_spec("torch") is None:
-        return INSTEAD_OF_MASTER
-    for card in (Path(game.trained) / f"{rules}-{num_players}.json", Path(game.trained) / "shared.json"):
-        if card.is_file():  # which says whom it was trained for; the network itself is read when it is asked
-            told = json.loads(card.read_text(encoding="utf-8"))
-            fits = [rules, num_players] in told["variants"] and told["components"] == game.standard.hash
-            return LEVELS["master"] if fits else INSTEAD_OF_MASTER
-    return INSTEAD_OF_MASTER
-
-
 def picture(name: str) -> str:
     """A game as it may look in its middle, as SVG, with texts in the language that is spoken now."""
     return _picture(name, language())
@@ -100,8 +76,6 @@ def _picture(name: str, spoken: str) -> str:
         if game.over:
             break
         game.play(rng.choice(game.moves()))
-    from artus_training.play import sight  # which asks here for the strongest agent
-
     return sight.picture(game, game.player, [say("start.letter", letter=letter) for letter in "ABCDEF"[:players]])
 
 

@@ -15,7 +15,7 @@ from artus_env import Game
 from artus_env.engine.drawing import BADGES
 from artus_env.engine.pictures import text_picture
 from artus_env.engine.texts import language
-from artus_training.play import of_game, plain, setting_up, words
+from artus_training.play import levels, of_game, plain, words
 from artus_training.play.forecast import Review
 from artus_training.play.hosted import HostedGame
 
@@ -38,7 +38,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "style": _style(definition),
         "worded": definition.words is not None,
         "lessons": hasattr(own, "lessons"),
-        "strongest": setting_up.strongest(definition, game.rules, game.num_players),
+        "strongest": levels.strongest(definition, game.rules, game.num_players),
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number], "colour": BADGES[number].colour}
             for number, seat in enumerate(hosted.seats)
