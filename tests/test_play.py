@@ -1010,6 +1010,19 @@ def test_a_damaged_secret_of_the_page_with_all_games_is_replaced(tmp_path, conte
     assert Lobby(Store(tmp_path)).host_secret == secret
 
 
+@pytest.mark.parametrize("name", ["artus", "royal", "quest"])
+def test_what_a_hint_expects_depends_on_nothing_hidden(name):
+    """The same for all deals that the player to move can't tell apart."""
+    game, rng = Game(game=name, num_players=3, seed=4), random.Random(4)
+    for _ in range(25):
+        game.play(rng.choice(game.moves()))
+    actions = game.legal_actions()[:2]
+    expected = forecast.prospects(game, actions, key=1, deals=4)
+    others = [game.redeal(game.player, seed) for seed in range(3)]
+    assert any(other != game for other in others)
+    assert [forecast.prospects(other, actions, key=1, deals=4) for other in others] == [expected] * 3
+
+
 def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
     """Two would each write the game as they know it, and moves that were confirmed would be lost."""
     line = ["play", "--no-browser", "--port", "0", "--games", str(tmp_path), "--against", "greedy"]
