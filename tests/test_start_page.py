@@ -9,6 +9,7 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env.engine.games import find_game, game_names
 from artus_training.play import command, setting_up
+from artus_training.play.levels import INSTEAD_OF_MASTER
 from play_server import Serving, serving, wait_until
 
 PEOPLE = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"name": "Ben"}]}
@@ -128,7 +129,7 @@ def test_levels_rise_and_the_strongest_agent_plays_where_one_was_trained():
             for number in range(game.min_players, game.max_players + 1):
                 levels = setting_up.levels(game, rules, number)
                 trained = game.trained is not None
-                assert levels["master"] == ("ppo-search:64" if trained else setting_up.INSTEAD_OF_MASTER)
+                assert levels["master"] == ("ppo-search:64" if trained else INSTEAD_OF_MASTER)
 
 
 def test_alone_the_command_deals_nothing_and_opens_the_start_page(tmp_path):
