@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
@@ -36,6 +36,9 @@ MOST_THREADS = 1024
 @dataclass
 class TrainingSettings:
     """What all trainers have in common."""
+
+    TRAINER: ClassVar[str]
+    """What names of its runs begin with."""
 
     game: str = DEFAULT_GAME
     """Name of the game."""
@@ -81,6 +84,27 @@ class TrainingSettings:
     def prefix(self) -> str:
         """What the names of folders begin with, so that no two games share one."""
         return "" if self.game == DEFAULT_GAME else f"{self.game}-"
+
+    @property
+    def learnt(self) -> str:
+        """What it learns, as the run's name says it."""
+        return f"{self.rules}-{self.num_players}"
+
+    @property
+    def folder(self) -> Path:
+        """Of this run: `name`, or the trainer and what it learns; that of another game than the default one begins with
+        its name."""
+        return self.runs / (self.name or f"{self.prefix}{self.TRAINER}-{self.learnt}")
+
+    @property
+    def agent(self) -> Path:
+        """The trained agent; its card lies beside it."""
+        return self.folder / "agent.safetensors"
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where `resume` goes on."""
+        return self.folder / "checkpoint.pt"
 
     def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
         """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""

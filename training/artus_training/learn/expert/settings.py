@@ -44,6 +44,8 @@ MOST_NUM_GAMES = 1_000_000
 class Settings(TrainingSettings):
     """What to train, and how."""
 
+    TRAINER = "expert"
+
     start: str | None = "ppo"
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
     network must have the same sizes, and its values must be about wins. None: weights are drawn."""
@@ -110,22 +112,6 @@ class Settings(TrainingSettings):
     """Whom to play at the end."""
     final_games: int = 1000
     """Games against each of them; 0: none."""
-
-    @property
-    def folder(self) -> Path:
-        """Of this run: `name`, or `expert-` and its variant; that of another game than the default one begins with its
-        name."""
-        return self.runs / (self.name or f"{self.prefix}expert-{self.rules}-{self.num_players}")
-
-    @property
-    def agent(self) -> Path:
-        """The trained agent; its card lies beside it."""
-        return self.folder / "agent.safetensors"
-
-    @property
-    def checkpoint(self) -> Path:
-        """Where `resume` goes on."""
-        return self.folder / "checkpoint.pt"
 
     @property
     def reward(self) -> str:

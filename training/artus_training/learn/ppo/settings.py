@@ -41,6 +41,8 @@ GOALS = "goals"
 class Settings(PpoSettings):
     """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
 
+    TRAINER = "ppo"
+
     also: tuple[str, ...] = ()
     """More variants for the same network, RULES-PLAYERS each; they have equal parts of the games."""
     steps: int = 16_000_000
@@ -120,21 +122,9 @@ class Settings(PpoSettings):
         return [(self.rules, self.num_players), *more]
 
     @property
-    def folder(self) -> Path:
-        """Of this run: `name`, or `ppo-` and all its variants; that of another game than the default one begins with
-        its name."""
-        variants = "+".join(f"{rules}-{players}" for rules, players in self.variants)
-        return self.runs / (self.name or f"{self.prefix}ppo-{variants}")
-
-    @property
-    def agent(self) -> Path:
-        """The trained agent; its card lies beside it."""
-        return self.folder / "agent.safetensors"
-
-    @property
-    def checkpoint(self) -> Path:
-        """Where `resume` goes on."""
-        return self.folder / "checkpoint.pt"
+    def learnt(self) -> str:
+        """All variants."""
+        return "+".join(f"{rules}-{players}" for rules, players in self.variants)
 
     @property
     def bfloat16(self) -> bool:

@@ -22,6 +22,8 @@ FIXED = ("game", "rules", "num_players", "seed", "hidden", "start")
 class Settings(PpoSettings):
     """What to train, and how."""
 
+    TRAINER = "sb3"
+
     steps: int = 2_500_000
     """Decisions of the learner in all."""
     minutes: float = 0.0
@@ -53,15 +55,6 @@ class Settings(PpoSettings):
     """Games against each of them in an evaluation."""
     games: int = 1000
     """Games against each of them at the end; 0: none."""
-
-    @property
-    def folder(self) -> Path:
-        return self.runs / (self.name or f"{self.prefix}sb3-{self.rules}-{self.num_players}")
-
-    @property
-    def agent(self) -> Path:
-        """The trained agent; its card lies beside it."""
-        return self.folder / "agent.safetensors"
 
     @property
     def checkpoint(self) -> Path:
