@@ -29,7 +29,10 @@ TINY = {
     "num_games": 64, "num_steps": 16, "batch_size": 256, "threads": 1, "final_games": 0, "evaluate_every": 0,
     "steps": 2 * 64 * 16,
 }  # fmt: skip
-TINY_SB3 = {"num_envs": 8, "num_steps": 16, "batch_size": 64, "steps": 256, "games": 0, "opponents": ("self=1.0",)}
+TINY_SB3 = {
+    "num_envs": 8, "num_steps": 16, "batch_size": 64, "steps": 256, "games": 0, "opponents": ("self=1.0",),
+    "evaluate_every": 0,
+}  # fmt: skip
 WITH_TRAINED = [
     (name, rules) for name in game_names() if find_game(name).trained is not None for rules in find_game(name).rules
 ]

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View, find_agent
+from artus_training import progress
 from artus_training.arena.evaluate import evaluate, wilson_interval
 from artus_training.arena.lineup import line_up
 from artus_training.cli import main
@@ -274,7 +276,10 @@ def test_settings_that_can_not_be_are_refused(arguments):
 
 # --- the trainer and its files ---
 
-TINY = {"num_envs": 8, "num_steps": 8, "batch_size": 32, "epochs": 1, "games": 0, "threads": 1, "hidden": (16,)}
+TINY = {
+    "num_envs": 8, "num_steps": 8, "batch_size": 32, "epochs": 1, "games": 0, "threads": 1, "hidden": (16,),
+    "evaluate_every": 0,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -397,6 +402,24 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
     for point in card["curve"]:
         assert set(point["wins"]) == set(point["margin"]) == {"beginner-2/greedy", "beginner-2/random"}
     assert [(result["against"], result["games"]) for result in card["strength"]] == [("greedy", 4), ("random", 4)]
+
+
+def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
+    """The figures that `artus train` says, by the name of the run."""
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    limits = {"steps": 12 * 64, "evaluate_every": 1000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
+    settings = Settings(runs=tmp_path, name="mine", **TINY | limits)
+    assert train(settings)
+    steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
+    assert len(steps) == 5
+    assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
+    said = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    figures = r"mine \d+ %: \d+ decisions, [\d.]+( k)?/s, entropy ([\d.]+), KL [-\de.]+, explained variance [-\de.]+"
+    entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in said) if match]
+    assert len(entropies) == 12, said
+    assert all(0 < entropy < np.log(100) for entropy in entropies)  # of some dozens of legal actions
+    assert len(set(entropies)) > 6  # of each update, not of the first; they may be rounded to the same
 
 
 def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypatch):

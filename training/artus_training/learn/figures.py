@@ -1,4 +1,4 @@
-"""What TensorBoard is told of a training, and its learning curve."""
+"""What a training says of itself: on the terminal, to TensorBoard, and as its learning curve."""
 
 from __future__ import annotations
 
@@ -11,6 +11,42 @@ from torch.utils.tensorboard import SummaryWriter
 
 from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.cards import point
+
+EVALUATIONS = 5
+"""Of every training that has so many updates, at least, evenly spread; none where none are wanted."""
+
+
+def evaluation_due(before: float, after: float) -> bool:
+    """Whether a training has come past one of `EVALUATIONS` equal parts of its way.
+
+    Args:
+        before, after: How much of it was done when a round began, and is done now: 0..1.
+    """
+    return int(before * EVALUATIONS) < int(after * EVALUATIONS)
+
+
+def figures_text(steps: int, figures: Mapping[str, float]) -> str:
+    """What a round of PPO came to, in less than 80 letters.
+
+    Args:
+        steps: Decisions so far.
+        figures: `steps_per_second`, and any of `entropy`, `approx_kl` and `explained_variance`.
+    """
+    text = f"{in_short(steps)} decisions, {in_short(figures['steps_per_second'])}/s"
+    said = {"entropy": "entropy", "approx_kl": "KL", "explained_variance": "explained variance"}
+    return ", ".join([text, *(f"{name} {figures[key]:.3g}" for key, name in said.items() if key in figures)])
+
+
+def in_short(number: float) -> str:
+    """A number with three digits: `1.23 M`."""
+    if number >= 999_500:
+        return f"{number / 1e6:.3g} M"
+    return f"{number / 1e3:.3g} k" if number >= 999.5 else f"{number:.3g}"
+
+
+def wins_text(results: Sequence[Evaluation]) -> str:
+    """How often the agent won against each opponent: `greedy 84%, lookahead 51%`."""
+    return ", ".join(f"{result.agents[1]} {result.win_rate:.0%}" for result in results)
 
 
 def log_of(folder: Path, resumed_at: int | None) -> closing[SummaryWriter]:

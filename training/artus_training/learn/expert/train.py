@@ -18,7 +18,7 @@ from artus_training.learn.expert.games import Games
 from artus_training.learn.expert.selfplay import SelfPlay, Unit
 from artus_training.learn.expert.settings import Settings
 from artus_training.learn.expert.trainer import Trainer
-from artus_training.learn.figures import add_point, log_of, write_figures
+from artus_training.learn.figures import add_point, log_of, wins_text, write_figures
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
@@ -97,7 +97,7 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
             figures |= {"waiting_part": (played - start) / (end - start), "dropped_in_all": trainer.dropped}
             bar.say(figures_text(trainer.steps, figures))
             if results := write_down(trainer, figures, log):
-                bar.update(task, wins=", ".join(f"{e.agents[1]} {e.win_rate:.0%}" for e in results))
+                bar.update(task, wins=wins_text(results))
             start = time.monotonic()
             save_training(trainer)
             saving = time.monotonic() - start

@@ -17,16 +17,21 @@ from torch.utils.tensorboard import SummaryWriter
 from artus_agents.saved import read_card
 from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.checkpoints import read_checkpoint
-from artus_training.learn.figures import add_point, log_of, write_figures
+from artus_training.learn.figures import (
+    add_point,
+    evaluation_due,
+    figures_text,
+    in_short,
+    log_of,
+    wins_text,
+    write_figures,
+)
 from artus_training.learn.ppo.checkpoint import Progress, load, save
 from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.settings import Settings, goals
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import TrainingBar, interrupt_as_flag
-
-EVALUATIONS = 5
-"""Of every training that has so many updates, at least, evenly spread; none where none are wanted."""
 
 
 def warm_up(settings: Settings, ranks: Ranks = ALONE) -> None:
@@ -107,7 +112,7 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
             figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
             figures |= {"rollout_part": (rolled - start) / (end - start)}
             if log and (results := write_down(trainer, figures, log, before)):
-                wins = ", ".join(f"{e.agents[1]} {e.win_rate:.0%}" for e in results)
+                wins = wins_text(results)
                 bar.update(task, wins=wins)
                 bar.line(f"{settings.folder.name} after {in_short(trainer.steps)} decisions: won against {wins}")
             bar.update(task, completed=trainer.part)
@@ -122,20 +127,6 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
     return trainer.part >= 1
 
 
-def figures_text(steps: int, figures: dict[str, float]) -> str:
-    """What a round came to, in less than 80 letters."""
-    text = f"{in_short(steps)} decisions, {in_short(figures['steps_per_second'])}/s"
-    said = {"entropy": "entropy", "approx_kl": "KL", "explained_variance": "explained variance"}
-    return ", ".join([text, *(f"{name} {figures[key]:.3g}" for key, name in said.items() if key in figures)])
-
-
-def in_short(number: float) -> str:
-    """A number with three digits: `1.23 M`."""
-    if number >= 999_500:
-        return f"{number / 1e6:.3g} M"
-    return f"{number / 1e3:.3g} k" if number >= 999.5 else f"{number:.3g}"
-
-
 def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter, before: float) -> list[Evaluation]:
     """Log the figures of a round and, where that is due, evaluate the agent for the curve. Returns what came of it.
 
@@ -144,7 +135,7 @@ def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter, 
     """
     settings = trainer.settings
     write_figures(log, figures, trainer.steps)
-    fifth = int(before * EVALUATIONS) < int(trainer.part * EVALUATIONS)
+    fifth = evaluation_due(before, trainer.part)
     due = settings.evaluate_every and (fifth or trainer.updates % settings.evaluate_every == 0)
     if not due and trainer.part < 1:
         return []

@@ -47,8 +47,9 @@ class Settings(PpoSettings):
     and training takes up to eight times as long."""
     checkpoint_minutes: float = 1.0
     """Time between checkpoints."""
-    evaluate_every: float = 0.0
-    """Minutes of training from one evaluation to the next; 0: none."""
+    evaluate_every: float = 2.0
+    """Minutes of training from one evaluation to the next, where that is more often than at each fifth of the training;
+    0: no evaluations."""
     evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
     """Whom to play in evaluations, and at the end."""
     evaluation_games: int = 400

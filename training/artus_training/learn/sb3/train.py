@@ -19,6 +19,7 @@ from artus_agents.saved import save_agent
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.learn.cards import PACKAGES, card, command, point
 from artus_training.learn.checkpoints import CheckpointError, read_archive
+from artus_training.learn.figures import evaluation_due, figures_text, in_short, wins_text
 from artus_training.learn.opponents import OpponentError, end_round
 from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps
 from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -289,10 +290,9 @@ class TrainingCallback(BaseCallback):
         self.collected = self.model.num_timesteps
         if self.updates % self.run.settings.snapshot_every == 0:
             self.run.env.add_snapshot(self.run.snapshot())
-        wins = {kind: float(np.mean(results)) for kind, results in self.run.env.results.items() if results}
-        for kind, rate in wins.items():
-            self.logger.record(f"wins/{kind}", rate)
-        self.bar.update(self.task, wins=", ".join(f"{kind} {rate:.0%}" for kind, rate in wins.items()))
+        for kind, results in self.run.env.results.items():
+            if results:
+                self.logger.record(f"rollout/wins_{kind}", float(np.mean(results)))
         seconds = self.run.seconds + time.monotonic() - self.round_start
         decay = self.model.learning_rate
         assert isinstance(decay, LinearDecay)
@@ -307,16 +307,29 @@ class TrainingCallback(BaseCallback):
         run, s = self.run, self.run.settings
         if run.steps == self.collected:
             return
-        before = run.seconds
+        before, part, steps = run.seconds, run.part, run.steps
         run.seconds += time.monotonic() - self.round_start
         run.steps = self.collected
         self.bar.update(self.task, completed=run.part)
+        self.bar.say(figures_text(run.steps, self._figures((run.steps - steps) / (run.seconds - before))))
         every = 60 * s.evaluate_every
-        if every and (run.part == 1 or before // every < run.seconds // every):
+        if every and (evaluation_due(part, run.part) or before // every < run.seconds // every):
             results = run.evaluate(s.evaluation_games)
             run.curve.append(point(run.steps, run.seconds, results))
             for name, rate in run.curve[-1]["wins"].items():
                 self.logger.record(f"wins/{name}", rate)
+            wins = wins_text(results)
+            self.bar.update(self.task, wins=wins)
+            self.bar.line(f"{s.folder.name} after {in_short(run.steps)} decisions: won against {wins}")
         if time.monotonic() - self.saved > 60 * s.checkpoint_minutes:
             run.save()
             self.saved = time.monotonic()
+
+    def _figures(self, steps_per_second: float) -> dict[str, float]:
+        """What SB3 has recorded of the last update, by the names that our trainer has for it."""
+        recorded = self.logger.name_to_value  # makes what it hasn't got: ask it before
+        names = ("approx_kl", "explained_variance", "entropy_loss")
+        figures = {name: recorded[f"train/{name}"] for name in names if f"train/{name}" in recorded}
+        if "entropy_loss" in figures:
+            figures["entropy"] = -figures.pop("entropy_loss")
+        return {"steps_per_second": steps_per_second, **figures}
