@@ -21,6 +21,7 @@ from artus_env.engine.games import find_game
 from artus_env.engine.wording import counted
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import COMMANDS, main
+from artus_training.options import read_options
 from artus_training.watch.about import aligned
 
 ROOT = Path(__file__).parent.parent
@@ -68,6 +69,73 @@ def test_every_command_tells_its_options_and_refuses_others(command, capsys):
         main([command, "word", "--no-such-option"])
     assert ended.value.code == 2
     assert "--no-such-option" in capsys.readouterr().err
+
+
+PLAIN = re.compile(r"\(default: (None|''|False|True|)\)|STR|INT|FLOAT|\{None\}")
+"""What means something in Python only."""
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_the_terminal_and_speaks_to_its_user(command, columns, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    page = capsys.readouterr().out
+    said, _, examples = page.partition("\n\nExamples:\n")
+    assert max(map(len, said.splitlines())) <= columns, page
+    assert max(map(len, examples.splitlines()), default=0) <= 80  # a command is never cut
+    assert not PLAIN.search(page), page
+    assert "\x1b" not in page  # nobody asked for colours here
+    if command not in ("play", "games"):
+        assert f"  artus {command}" in examples, page
+
+
+def test_the_list_of_commands_fits_the_terminal(capsys):
+    main(["--help"])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
+
+
+@dataclasses.dataclass
+class Sample:
+    """Fly a kite.
+
+    It may rain.
+
+        artus fly --wind 3
+    """
+
+    wind: int = 2
+    """How strong the wind is, in words that take
+    two lines of the source."""
+    name: str | None = None
+    """Name of the kite."""
+    colours: tuple[str, ...] = ()
+    """Which colours it has."""
+    tail: bool = True
+    """Give it a tail."""
+
+
+def test_help_is_what_the_docstrings_say(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    with pytest.raises(SystemExit):
+        read_options(Sample, "artus fly", ["--help"])
+    lines = [line.strip("│╭╮╰╯─ ") for line in capsys.readouterr().out.splitlines()]
+    assert [line for line in lines if line.strip("-")] == [
+        "usage: artus fly [-h] [--wind N] [--name NAME] [--colours COLOUR ...] [--tail | --no-tail]",
+        "Fly a kite.",
+        "It may rain.",
+        "options",
+        "-h, --help            show this help message and exit",
+        "--wind N              How strong the wind is, in words that take two lines of the source. (default: 2)",
+        "--name NAME           Name of the kite.",
+        "--colours COLOUR ...  Which colours it has.",
+        "--tail, --no-tail     Give it a tail. (default: on)",
+        "Examples:",
+        "artus fly --wind 3",
+    ]
+    told = read_options(Sample, "artus fly", ["--colours", "red", "blue", "--no-tail"], default=Sample(wind=7))
+    assert told == Sample(7, None, ("red", "blue"), False)
 
 
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if not command.extra])

@@ -37,18 +37,18 @@ COMMANDS = {
     "tournament": Command(
         "watch.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
-    "check-bot": Command("arena.check_bot", "main", "play one game with a bot aloud, and say what is wrong with it"),
+    "check-bot": Command("arena.check_bot", "main", "play one game with a bot aloud, and say what is wrong"),
     "baseline": Command("arena.command", "baseline", "tournaments of the agents here in every variant", "tournament"),
     "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
     "ladder": Command("arena.ladder", "main", "all agents of a game in one table, from what was measured"),
-    "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or a GIF of it"),
+    "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface"),
     "bench-train": Command(
         "bench.training", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
     ),
     "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
     "games": Command("watch.about", "games", "the games that are installed"),
-    "rules": Command("watch.about", "rules", "the tables of a game: its box, its actions, how rewards are paid"),
+    "rules": Command("watch.about", "rules", "tables of a game: its box, its actions, its rewards"),
     "tables": Command("watch.about", "tables", "make those tables in Markdown files anew"),
 }
 
@@ -63,7 +63,12 @@ def usage() -> str:
     return "\n".join(
         [
             "usage: artus COMMAND [options]", "", *lines, "",
-            "artus COMMAND --help explains the options of a command; artus --version says which version this is.",
+            "To begin with:",
+            "  artus play                    choose a game and sit down, in the browser",
+            "  artus evaluate greedy random  let two agents play each other",
+            "  artus train                   train an agent of your own", "",
+            "artus COMMAND --help explains a command and gives examples.",
+            "artus --version says which version this is.",
         ]
     )  # fmt: skip
 

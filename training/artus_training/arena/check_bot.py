@@ -40,18 +40,21 @@ class CheckBotOptions:
     """Play one game with your bot against `random`, tell every move, and say what is wrong with the bot.
 
     Exit code 0 if nothing is, 1 if something is. Nothing is kept.
+
+        artus check-bot ./mybot
+        artus check-bot 'time=2 python3 mybot.py' --rules advanced
     """
 
     bot: Annotated[str, Positional, arg(metavar="COMMAND")]
-    """Command line of the bot, with its settings before it if need be: ./mybot, 'time=2 python3 mybot.py'."""
+    """What starts your bot, as one word; settings such as time=2 (seconds for an answer) go before it."""
     game: str = DEFAULT_GAME
-    """What is played; `artus games` lists the games."""
+    """The game that is played; `artus games` lists all."""
     rules: str | None = None
-    """Rule set; default: the game's first."""
+    """Its rule set; unless given, the game's first."""
     num_players: int | None = None
-    """Players in a game; default: as few as the game takes."""
+    """How many play; unless given, as few as the game takes."""
     seed: int = 0
-    """Of the deal."""
+    """Seed of the deal."""
 
 
 def main(arguments: list[str]) -> int:

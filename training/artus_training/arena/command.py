@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import arg
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.games import find_game
@@ -31,36 +34,41 @@ BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:6
 
 @options
 class TournamentOptions:
-    """Every line-up of some agents, everybody right behind everybody else equally often.
+    """Let agents, or the bots of a class, play a tournament: a table with ratings, and a page that explains it.
 
-    Interrupt it at any time: the same command goes on where it stopped.
+    Everybody plays with everybody else, every deal from every seat. Interrupt it at any time: the same command goes on
+    where it stopped.
+
+        artus tournament greedy lookahead ismcts:200 --rules advanced --num-players 3
+        artus tournament bots/ greedy --games 20
+        artus tournament bots/ greedy --games 20 --add Late=program:./late
     """
 
     agents: Agents
-    """Who plays: greedy ismcts:500, a bot under a name of its own (Owls=program:./bot), or a folder with bots
+    """Who plays: agents (greedy, ismcts:500), bots under a name of your choice (Owls=program:./bot), folders of bots
     (bots/)."""
-    add: tuple[str, ...] = ()
-    """These join the tournament that the others have played; only their games are played."""
+    add: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ()
+    """Who joins the tournament that the others have played already: only their games are played."""
     add_to: Path | None = None
-    """Folder of that tournament, unless it is where the same command without these put it."""
+    """The folder of that tournament; unless given, where the same command without --add put it."""
     game: str = DEFAULT_GAME
-    """What is played; `artus games` lists the games."""
+    """The game that is played; `artus games` lists all."""
     rules: str | None = None
-    """Rule set; default: the game's first."""
+    """Its rule set; unless given, the game's first."""
     num_players: int | None = None
-    """Players in a game; default: as few as the game takes."""
+    """How many play a game; unless given, as few as it takes."""
     games: int = 2000
-    """Of each line-up, rounded up so that every way to sit comes equally often."""
+    """Games of each line-up (agents that sit together), rounded up so that everybody sits everywhere equally often."""
     seed: int = 0
-    """Of the deals and of the agents' choices."""
+    """Seed of the deals and of the agents' choices."""
     out: Path | None = None
-    """Folder for results and report; runs/tournaments/..., named after the settings, unless given."""
+    """The folder for results and report; unless given, one below runs/tournaments, named after the settings."""
     records: Path | None = None
-    """Keep every game as a line of JSON in this file."""
+    """A file that keeps every game, for `artus replay`."""
     workers: int = 1
-    """Processes that play; the result is the same."""
+    """How many processes play. The result is the same."""
     ray: Ray = None
-    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
+    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
 
 
 def tournament(arguments: list[str], film: Film | None = None) -> int:
@@ -141,23 +149,26 @@ def one_line() -> Iterator[None]:
 
 @options
 class BaselineOptions:
-    """Tournaments of the agents that come along, for each variant; prints the tables as Markdown.
+    """Let the agents that come along play a tournament in every variant of a game, and print the tables as Markdown.
 
-    Goes on where it stopped.
+    Interrupt it at any time: the same command goes on where it stopped.
+
+        artus baseline --game royal --games 120
+        artus baseline --agents random greedy lookahead
     """
 
     game: str = DEFAULT_GAME
-    """What is played; `artus games` lists the games."""
+    """The game that is played; `artus games` lists all."""
     games: int = 1000
-    """Of each line-up, rounded up so that every way to sit comes equally often."""
+    """Games of each line-up (agents that sit together), rounded up so that everybody sits everywhere equally often."""
     agents: tuple[str, ...] = BASELINE
     """Who plays."""
     out: Path = Path("runs/baseline")
-    """Folder for the results."""
+    """The folder for the results."""
     workers: int = 1
-    """Processes that play; the result is the same."""
+    """How many processes play. The result is the same."""
     ray: Ray = None
-    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
+    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
 
 
 def baseline(arguments: list[str]) -> int:

@@ -100,14 +100,19 @@ class Evaluation:
         return "\n".join(lines)
 
 
-def wilson_interval(rate: float, games: int) -> tuple[float, float]:
+def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, float]:
     """95 % interval of a win rate.
 
     Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in
     1 000 games has no width at all. Shared wins, and playing every deal from every seat, make the true spread smaller
     than that of independent wins and losses, so it is rather too wide than too narrow.
+
+    Args:
+        rate: Of wins.
+        games: Independent games that it is known from; a fraction or infinity where they are worth so many.
+        z: Standard deviations to either side.
     """
-    square = Z_95**2 / games
+    square = z**2 / games
     centre = (rate + square / 2) / (1 + square)
     half = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
     return max(0.0, centre - half), min(1.0, centre + half)
@@ -310,30 +315,37 @@ def progress_line(label: str) -> Callable[[float], None] | None:
 
 @options
 class Options:
-    """Let agents play each other; every deal from every seat."""
+    """Let agents play each other, and say how often each of them wins.
+
+    Every deal is played from every seat, so that neither the better seat nor the better hand counts.
+
+        artus evaluate greedy random
+        artus evaluate ppo lookahead --rules advanced --num-players 4 --games 400
+        artus evaluate my_agent.py:Cautious greedy --until-sure
+    """
 
     agents: Agents
-    """Agent names or saved agents (*.safetensors): one for each player, or two (the first against copies of the
-    second)."""
+    """Names of agents, saved ones (*.safetensors) or your own (my_agent.py:Cautious): one for each player, or two, of
+    which the first plays against copies of the second."""
     game: str = DEFAULT_GAME
-    """What is played; `artus games` lists the games."""
+    """The game that is played; `artus games` lists all."""
     rules: str | None = None
-    """Rule set; default: the game's first."""
+    """Its rule set; unless given, the game's first."""
     num_players: int | None = None
-    """Default: as many as agents, or as the game needs."""
+    """How many play; unless given, as many as there are agents, or as the game needs."""
     games: int = 1000
-    """How many, rounded up so that every way to sit comes equally often; with `--until-sure` the most."""
+    """How many games, rounded up so that everybody sits everywhere equally often; with --until-sure the most."""
     until_sure: bool = False
     """Stop as soon as it is sure that the first agent wins more, or less, than an equal would. Exit code 1 if all games
-    are played before."""
+    are played and it still isn't."""
     seed: int = 0
-    """Of the deals and of the agents' choices."""
+    """Seed of the deals and of the agents' choices."""
     batch_size: int | None = None
-    """Games at a time; default: what makes some seconds of work."""
+    """How many games are played at a time; unless given, as many as make some seconds of work."""
     workers: int = 1
-    """Processes that play; the result is the same."""
+    """How many processes play. The result is the same."""
     ray: Ray = None
-    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
+    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
 
 
 def main(arguments: list[str]) -> int:

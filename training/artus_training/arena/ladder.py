@@ -33,21 +33,23 @@ Read = TypeVar("Read")
 
 @options
 class Options:
-    """Add to the ladder of a game what was measured; what it knows already and isn't measured anew stays.
+    """Put what was measured into the ladder, one table with all agents of a game. What isn't measured anew stays.
 
-    `artus tables docs/ladder.md` shows it.
+    `artus tables docs/ladder.md` writes it into a page.
+
+        artus ladder ladder.json --tournaments runs/tournaments/*
     """
 
     ladder: Annotated[Path, Positional]
-    """The file with the ladder; made if it is missing."""
+    """The file with the ladder; it is made if it is missing."""
     game: str = DEFAULT_GAME
-    """Of which game."""
+    """The game that it is about; `artus games` lists all."""
     tournaments: tuple[Path, ...] = ()
-    """Folders of tournaments in which `random` plays: ratings and wins."""
+    """Folders of tournaments in which `random` plays, for ratings and wins."""
     exploits: tuple[Path, ...] = ()
-    """Folders of `artus exploit`: best known responses."""
+    """Folders of `artus exploit`, for the best known responses."""
     seconds: float = 0.0
-    """Measure for so long how many decisions a second each agent in these tournaments makes; 0: not at all."""
+    """For how many seconds to measure how fast each agent of these tournaments decides; 0: not at all."""
 
 
 # --- what is read ---

@@ -229,16 +229,20 @@ def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 40
 
 @options
 class Options:
-    """Decisions per second of every interface, one process."""
+    """Measure how many decisions a second every interface makes, in one process.
+
+    artus bench
+    artus bench --neighbours 2
+    """
 
     game: str = DEFAULT_GAME
-    """What is played; `artus games` lists the games."""
+    """The game that is played; `artus games` lists all."""
     seconds: float = 1.0
-    """For each line."""
+    """How many seconds each line is measured."""
     json: Path | None = None
-    """Write the figures to this file, too."""
+    """A file for the figures, as JSON."""
     neighbours: int | None = None
-    """Compare several threads with one instead, beside so many busy processes (0, 1, ...)."""
+    """Compare several threads with one instead, beside so many busy processes: 0, 1, ..."""
 
 
 def main(arguments: list[str]) -> int:

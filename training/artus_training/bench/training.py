@@ -1,4 +1,4 @@
-"""How close the trainer comes to the speed of its network, and how it compares with Stable-Baselines3.
+"""Measure how close the trainer comes to the speed of its network, and how fast Stable-Baselines3 is beside it.
 
     artus bench-train
 
@@ -41,17 +41,17 @@ class Settings:
     """What to measure."""
 
     game: str = DEFAULT_GAME
-    """Name of the game."""
+    """The game that is learnt; `artus games` lists all."""
     rules: str = ""
-    """Rule set; the game's last one unless another is given."""
+    """Its rule set; unless given, the game's last."""
     num_players: int = 0
-    """Players in a game; 0: as many as can play."""
+    """How many play; 0: as many as can."""
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, for both trainers."""
     batch_size: int = 4096
-    """Minibatch, for both."""
+    """Decisions in one gradient step, for both."""
     epochs: int = 2
-    """For both."""
+    """How often an update goes over its decisions, for both."""
     rounds: int = 5
     """Rounds of each trainer and precision; the first of each isn't counted."""
     sb3: bool = True

@@ -1,11 +1,11 @@
-"""The same minutes for this project's trainer and for Stable-Baselines3, side by side.
-
-    artus compare --num-players 3 --minutes 10
+"""Give this project's trainer and Stable-Baselines3 the same minutes, and compare what comes out.
 
 Trains one agent with each, one after the other on the same machine, measures both against the same opponents on the
-way, lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, `--resume` goes
-on.
-Without it a new comparison begins; where there is one already, give it another `--folder`.
+way, lets them play each other at the end, and draws strength against wall-clock time. Ctrl-C stops it, --resume goes
+on. Without it a new comparison begins; where there is one already, give it another --folder.
+
+    artus compare --num-players 3 --minutes 10
+    artus compare --num-players 3 --minutes 10 --resume
 """
 
 from __future__ import annotations
@@ -39,22 +39,22 @@ class Settings:
     """What to compare."""
 
     game: str = DEFAULT_GAME
-    """Name of the game."""
+    """The game that is learnt; `artus games` lists all."""
     rules: str = ""
-    """Rule set; the game's first one unless another is given."""
+    """Its rule set; unless given, the game's first."""
     num_players: int = 2
-    """Players in a game."""
+    """How many play a game."""
     minutes: float = 10.0
-    """For each of the two, evaluations not counted."""
+    """Minutes of training for each of the two, evaluations not counted."""
     games: int = 2000
-    """Between the two at the end, every deal from every seat."""
+    """How many games the two agents play each other at the end, every deal from every seat."""
     points: int = 10
-    """Evaluations on the way."""
+    """How many times each is evaluated on the way."""
     seed: int = 0
-    """Of both trainings and of the games."""
+    """Seed of both trainings and of the games."""
     folder: Path = Path("runs/compare")
-    """Where comparisons are kept; this one, with both runs, `result.json` and `curves.png`, in a folder named after its
-    variant."""
+    """The folder for comparisons; this one, with both runs, `result.json` and `curves.png`, has one of its own below
+    it, named after its variant."""
     resume: bool = False
     """Go on where an interrupted comparison stopped."""
 

@@ -41,31 +41,31 @@ class TrainingSettings:
     """What names of its runs begin with."""
 
     game: str = DEFAULT_GAME
-    """Name of the game."""
+    """The game that is learnt; `artus games` lists all."""
     rules: str = ""
-    """Rule set; the game's first one unless another is given."""
+    """Its rule set; unless given, the game's first."""
     num_players: int = 2
-    """Players in a game."""
+    """How many play a game."""
     resume: bool = False
     """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
-    """Where runs are kept, each in a folder of its own. No run takes the place of another."""
+    """The folder for runs; each has one of its own below it, and none takes the place of another."""
     name: str = ""
-    """Name of the run, and of its folder; by default it is named after what it learns, such as ppo-beginner-2."""
+    """Name of the run, and of its folder; unless given, one that says what it learns, such as ppo-beginner-2."""
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
-    network must have the same sizes. None: weights are drawn."""
+    network must have the same sizes. Unless given, weights are drawn."""
 
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     epochs: int = 2
     """How often an update goes over its decisions."""
     learning_rate: float = 1e-3
-    """At the start; it falls linearly to a fiftieth."""
+    """Learning rate at the start; it falls linearly to a fiftieth."""
     value_weight: float = 0.5
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
-    """Longest gradient."""
+    """Longer gradients are cut to this length."""
 
     def __post_init__(self) -> None:
         """Fill in the rule set.
@@ -191,6 +191,12 @@ class PpoSettings(TrainingSettings):
 
 
 Run = TypeVar("Run", bound=TrainingSettings)
+
+
+def with_new_names(arguments: Sequence[str]) -> list[str]:
+    """Words of a command line, with the names that options have now."""
+    options = {f"--{old}".replace("_", "-"): f"--{new}".replace("_", "-") for old, new in RENAMED.items()}
+    return [options.get(word, word) for word in arguments]
 
 
 def unsaid(settings: Run) -> Run:

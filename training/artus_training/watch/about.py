@@ -18,9 +18,17 @@ from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 
+@options
+class GamesOptions:
+    """List the games that are installed: names, players, rule sets.
+
+    artus games
+    """
+
+
 def games(arguments: list[str]) -> int:
     """The command `artus games`: a line for each installed game."""
-    read_options(lambda: None, "artus games", arguments, description="List the games that are installed.")
+    read_options(GamesOptions, "artus games", arguments)
     rows = [("game", "title", "players", "rule sets")]
     for name in game_names():
         game = find_game(name)
@@ -33,12 +41,17 @@ def games(arguments: list[str]) -> int:
 
 @options
 class RulesOptions:
-    """Print the tables of a game: its box, its actions, how rewards are paid."""
+    """Print the tables of a game: its box, its actions, how rewards are paid.
+
+    artus rules
+    artus rules cards wheel
+    artus rules --game quest
+    """
 
     tables: Annotated[tuple[str, ...], Positional, arg(metavar="[TABLE ...]")] = ()
-    """Only these, by their titles; default: all."""
+    """Which tables, by their titles; unless given, all."""
     game: str = DEFAULT_GAME
-    """Of which game; `artus games` lists the games."""
+    """The game; `artus games` lists all."""
 
 
 def rules(arguments: list[str]) -> int:
@@ -61,12 +74,14 @@ class TablesOptions:
     """Make the tables in Markdown files anew, between `<!-- table: NAME -->` and `<!-- end -->`.
 
     NAME is that of a table of the game, as `artus rules` shows them, or GAME/NAME.
+
+        artus tables docs/*.md
     """
 
     files: Annotated[tuple[Path, ...], Positional, arg(metavar="FILE ...", help_behavior_hint="(required)")]
-    """Markdown files."""
+    """The Markdown files."""
     game: str = DEFAULT_GAME
-    """Whose tables need no other name; `artus games` lists the games."""
+    """The game whose tables go by NAME alone; `artus games` lists all."""
 
 
 def tables(arguments: list[str]) -> int:

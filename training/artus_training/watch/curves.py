@@ -1,4 +1,4 @@
-"""Learning curves as a picture, from the cards of trained agents.
+"""Draw how often trained agents won on the way: their learning curves, as a picture.
 
 artus curves runs/*/agent.json --out curves.png
 """
@@ -33,11 +33,11 @@ class Options:
     """Draw how often agents won while they were trained."""
 
     cards: Annotated[tuple[Path, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
-    """Saved agents (`.json` or `.safetensors`)."""
+    """Saved agents (*.json or *.safetensors)."""
     out: Path = Path("curves.png")
-    """The picture."""
+    """The picture's file."""
     over: Literal["decisions", "minutes"] = "decisions"
-    """What counts: decisions don't depend on the machine."""
+    """What the horizontal axis counts; decisions don't depend on the machine."""
 
 
 class Variant(NamedTuple):

@@ -23,31 +23,36 @@ from artus_training.watch import film
 
 @options
 class Options:
-    """List the games of a file of records, or step through one of them, or make a page or a film of it.
+    """List recorded games, step through one of them, or make a page or a film of it.
 
     When stepping: Enter for the next move, b back, a number to jump there, q to leave.
+
+        artus tournament greedy lookahead --games 20 --records games.jsonl
+        artus replay games.jsonl
+        artus replay games.jsonl 3
+        artus replay games.jsonl 3 --html game.html
     """
 
     file: Annotated[Path, Positional, arg(metavar="FILE")]
-    """Records, one line of JSON a game."""
+    """A file of records, one game a line."""
     game: Annotated[int | None, Positional, arg(metavar="[GAME]")] = None
-    """Which game, counted from 1; page and film: the first, unless given."""
+    """Which game of the file, counted from 1; unless given, all are listed, and pages and films show the first."""
     at: int | None = None
-    """Only print the position after so many moves (-1: at the end)."""
+    """Only print the position after so many moves; -1: at the end."""
     check: bool = False
-    """Replay every game and compare the scores."""
+    """Replay every game and see whether it comes to the scores that were recorded."""
     html: Path | None = None
-    """Write the game as a page to step through."""
+    """The file for a page to step through."""
     gif: Path | None = None
-    """Write the game as a film."""
+    """The file for a film."""
     player: int | None = None
-    """Of page and film: show only what this player saw."""
+    """Show only what this player saw, in page and film."""
     theme: Literal["auto", "light", "dark"] = "auto"
-    """Of page and film; auto: what the reader's system asks for, and light in films."""
+    """Colours of page and film; auto: what the reader's system asks for, and light in films."""
     width: int = film.GIF_WIDTH
-    """Of the film, in pixels."""
+    """How wide the film is, in pixels."""
     fps: float = film.FPS
-    """Of the film: moves a second."""
+    """Moves a second in the film."""
 
 
 def replay(arguments: list[str]) -> int:

@@ -22,20 +22,24 @@ from artus_training.usage import UsageError
 
 @options
 class ShowOptions:
-    """Show a position, or the middle of a random game."""
+    """Show a position, or the middle of a random game, as text.
+
+    artus show --rules advanced --num-players 3
+    artus show position.json --player 0
+    """
 
     position: Annotated[str | None, Positional, arg(metavar="[FILE]")] = None
-    """File with a position as JSON, - for standard input."""
+    """A file with a position as JSON; - for standard input; unless given, a random game is played to its middle."""
     game: str | None = None
-    """What is played; default: what the position says. `artus games` lists the games."""
+    """The game that is played, unless the position says it; `artus games` lists all."""
     rules: str | None = None
-    """Rule set of the random game; default: the game's first."""
+    """Rule set of the random game; unless given, the game's first."""
     num_players: int | None = None
-    """Of the random game; default: as few as the game takes."""
+    """How many play the random game; unless given, as few as it takes."""
     seed: int | None = None
-    """Deal and moves of the random game."""
+    """Seed of the random game's deal and moves."""
     player: int | None = None
-    """Show what this player sees."""
+    """Show only what this player sees."""
     json: bool = False
     """Print the position as JSON."""
 

@@ -1,14 +1,14 @@
-"""Expert iteration: a network learns what a search with it finds out, and the search finds out more with the network.
+"""Train an agent by expert iteration: its network learns what a search with it finds out, and the search finds out more
+with the network.
+
+It goes on from a trained agent, and plays with itself. The last decisions of each game are searched; in others the
+policy stays near to the one that it began with. Ctrl-C saves and stops; --resume goes on as if nothing had been. No run
+takes the place of another: --name begins one beside it. `tensorboard --logdir runs` shows the curves.
 
     artus train-expert --num-players 3
     artus train-expert --num-players 3 --resume
     artus train-expert --workers 8
     artus train-expert --ray --ahead 1
-
-It goes on from a trained agent, and plays with itself. The last decisions of each game are searched; in others the
-policy stays near to the one that it began with. Ctrl-C saves and stops; `--resume` goes on as if nothing had been.
-No run takes the place of another: `--name` begins one beside it.
-`tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from artus_training.learn.expert.settings import Settings, preset, saved_setting
 from artus_training.learn.expert.train import train
 from artus_training.learn.expert.trainer import PROGRAM
 from artus_training.learn.runs import stopped_in_one_line
-from artus_training.learn.settings import UNTOLD, unsaid, without_programs
+from artus_training.learn.settings import UNTOLD, unsaid, with_new_names, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import read_options
 from artus_training.usage import UsageError
@@ -31,6 +31,7 @@ from artus_training.usage import UsageError
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
     checkpoint. Who plays is always for the command line to say."""
+    arguments = with_new_names(arguments)
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
     nobody = unsaid(Settings(evaluation_opponents=UNTOLD, final_opponents=UNTOLD))
     told = read_options(Settings, PROGRAM, asked, default=nobody)

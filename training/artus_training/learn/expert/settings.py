@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from tyro.conf import arg
+from typing import Any, Literal
 
 from artus_agents.network import fast_bfloat16
 from artus_agents.neural_search import EVALUATIONS, MOST_EVALUATIONS, games_at_once
@@ -48,16 +46,16 @@ class Settings(TrainingSettings):
 
     start: str | None = "ppo"
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
-    network must have the same sizes, and its values must be about wins. None: weights are drawn."""
+    network must have the same sizes, and its values must be about wins. `None`: weights are drawn."""
     rounds: int = 100
     """Rounds of self-play and learning; each makes a new version of the weights."""
     minutes: float = 0.0
     """Stop after so many minutes of training, evaluations not counted; 0: only `rounds` count."""
     preset: Path | None = None
-    """A TOML file with settings."""
+    """A TOML file with settings, to be used instead of the variant's own."""
     seed: int = 0
-    """Of weights, deals, draws, searches and minibatches. With one thread the same seed gives the same agent, whoever
-    plays."""
+    """Seed of weights, deals, draws, searches and minibatches. With one thread the same seed gives the same agent,
+    whoever plays."""
 
     num_games: int = 256
     """Games in each round."""
@@ -89,7 +87,7 @@ class Settings(TrainingSettings):
     epochs: int = 1
     """How often a round goes over the window."""
     learning_rate: float = 3e-4
-    """At the start; it falls linearly to a fiftieth."""
+    """Learning rate at the start; it falls linearly to a fiftieth."""
     value_weight: float = 0.1
     """Weight of the value loss."""
 
@@ -98,17 +96,17 @@ class Settings(TrainingSettings):
     threads: int = 0
     """Torch threads of the learner; 0: one a core. Actors have one each."""
     workers: int = 1
-    """Processes that play; the result is the same."""
+    """How many processes play. The result is the same."""
     ray: Ray = None
-    """Let a Ray cluster play: the one at this address, else one that runs here; the result is the same."""
+    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
 
     evaluate_every: int = 10
     """Rounds from one evaluation to the next; 0: none."""
-    evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = (START,)
+    evaluation_opponents: tuple[str, ...] = (START,)
     """Whom to play in evaluations; `start` is what the training began with."""
     games: int = 400
     """Games against each of them during training."""
-    final_opponents: Annotated[tuple[str, ...], arg(aliases=("--final-judges",))] = (START, "lookahead")
+    final_opponents: tuple[str, ...] = (START, "lookahead")
     """Whom to play at the end."""
     final_games: int = 1000
     """Games against each of them; 0: none."""

@@ -1,12 +1,13 @@
-"""Self-play PPO: all seats of all games learn at once, as fast as the network can be trained.
+"""Train an agent by playing against itself (PPO): all seats of all games learn at once.
+
+Ctrl-C saves and stops; --resume goes on as if nothing had been. Without it a new run begins; where there is one
+already, give it another --name. `tensorboard --logdir runs` shows the curves. With `torchrun` several processes share a
+training, as in the last example.
 
     artus train --num-players 3
+    artus train --num-players 3 --minutes 10 --name short
     artus train --num-players 3 --resume
-    torchrun --standalone --nproc-per-node 2 -m artus_training train --num-players 3
-
-The last one shares the training between two processes. Ctrl-C saves and stops; `--resume` goes on as if nothing had
-been. Without it a new run begins; where there is one already, give it another `--name`.
-`tensorboard --logdir runs` shows the curves.
+    torchrun --standalone --nproc-per-node 2 -m artus_training train
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from artus_training.learn.ppo.settings import (
 from artus_training.learn.ppo.train import train, train_all
 from artus_training.learn.ppo.trainer import PROGRAM
 from artus_training.learn.runs import begin_run, stopped_in_one_line
-from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
+from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, with_new_names, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
@@ -41,6 +42,7 @@ SHORT = 4_000_000
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
     checkpoint."""
+    arguments = with_new_names(arguments)
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
     nobody = unsaid(Settings(opponents=UNTOLD, evaluation_opponents=UNTOLD, final_opponents=UNTOLD))
     told = read_options(Settings, PROGRAM, asked, default=nobody)
@@ -59,16 +61,18 @@ def parse(arguments: list[str]) -> Settings:
 
 @options
 class All:
-    """Train short for all variants for which a game names goals, one after the other, and show how strong the agents
-    are. Where it names none, for all variants that it has presets for.
+    """Train an agent for every variant that the game has a goal for, one after the other, and show how strong they are.
 
-    Takes a minute or two for each. Exit code 1 if an agent has missed its goal.
+    Where it has no goals, for every variant that it has settings for. Takes a minute or two for each. Exit code 1 if an
+    agent has missed its goal.
+
+        artus train-all
     """
 
     game: str = DEFAULT_GAME
-    """Name of the game."""
+    """The game that is learnt; `artus games` lists all."""
     runs: Path = Path("runs")
-    """Where the runs are kept. No run takes the place of another."""
+    """The folder for runs. None takes the place of another."""
     resume: bool = False
     """Go on with the runs that are there; what is finished is only measured again."""
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import torch
-from tyro.conf import arg
 
 from artus_agents.network import fast_bfloat16
 from artus_env import DEFAULT_GAME
@@ -46,19 +45,19 @@ class Settings(PpoSettings):
     also: tuple[str, ...] = ()
     """More variants for the same network, RULES-PLAYERS each; they have equal parts of the games."""
     steps: int = 16_000_000
-    """Decisions in all."""
+    """How many decisions to learn from in all."""
     minutes: float = 0.0
     """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. How far the learning rate
     has fallen then depends on the machine; for results that can be repeated give `steps` alone."""
     preset: Path | None = None
-    """A TOML file with settings, instead of the variant's own preset."""
+    """A TOML file with settings, to be used instead of the variant's own."""
     seed: int = 0
-    """Of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
+    """Seed of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
 
     final_reward: str | None = None
-    """What it is paid for from `final_part` of the training on; None: the same."""
+    """What the learner is paid for in the end, from --final-part of the training on; unless given, the same."""
     final_part: float = 0.5
-    """When `final_reward` begins: 0..1."""
+    """At which part of the training --final-reward begins: 0..1."""
     opponents: tuple[str, ...] = ("past=0.1",)
     """Agents and the fraction of the games in which each holds one or more seats; `past` is the pool of earlier selves.
     All other seats learn."""
@@ -78,7 +77,7 @@ class Settings(PpoSettings):
     num_steps: int = 32
     """Decisions in each game between two updates."""
     batch_size: int = 4096
-    """Decisions in one gradient step, likewise."""
+    """Decisions in one gradient step, of all ranks together."""
     value_weight: float = 0.5
     """Weight of the value loss, measured in variances of the returns."""
 
@@ -92,11 +91,11 @@ class Settings(PpoSettings):
     evaluate_every: int = 40
     """Updates from one evaluation to the next, where that is more often than at each fifth of the training; 0: no
     evaluations."""
-    evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
+    evaluation_opponents: tuple[str, ...] = ("greedy", "lookahead")
     """Whom to play in evaluations."""
     games: int = 400
     """Games against each of them during training."""
-    final_opponents: Annotated[tuple[str, ...], arg(aliases=("--final-judges",))] = ("random", "greedy", "lookahead")
+    final_opponents: tuple[str, ...] = ("random", "greedy", "lookahead")
     """Whom to play at the end."""
     final_games: int = 1000
     """Games against each of them; 0: none."""

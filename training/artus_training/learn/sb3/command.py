@@ -1,11 +1,10 @@
-"""Train an agent with MaskablePPO of sb3-contrib, by self-play and against simple opponents.
+"""Train an agent with MaskablePPO of Stable-Baselines3 (sb3-contrib), by self-play and against simple opponents.
+
+It is what `artus train` is compared with. Ctrl-C saves and stops; --resume goes on from there. Without it a new run
+begins; where there is one already, give it another --name. `tensorboard --logdir runs` shows the curves.
 
     artus train-sb3 --num-players 3
     artus train-sb3 --num-players 3 --resume
-
-The reference that `artus train` is compared with. Ctrl-C saves and stops; `--resume` goes on from there. Without it a
-new run begins; where there is one already, give it another `--name`.
-`tensorboard --logdir runs` shows the curves.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from artus_training.learn.runs import stopped_in_one_line
 from artus_training.learn.sb3.checkpoint import Progress
 from artus_training.learn.sb3.settings import Settings
 from artus_training.learn.sb3.train import PROGRAM, train
-from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
+from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, with_new_names, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import read_options
 from artus_training.usage import UsageError
@@ -25,6 +24,7 @@ from artus_training.usage import UsageError
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
+    arguments = with_new_names(arguments)
     settings = read_options(Settings, PROGRAM, arguments, description=__doc__, default=unsaid(Settings()))
     if settings.resume:
         told = read_options(

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
-
-from tyro.conf import arg
 
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
@@ -30,7 +27,7 @@ class Settings(PpoSettings):
     """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. The learning rate falls
     with whichever of the two is nearer to its end."""
     seed: int = 0
-    """Of weights, deals, opponents and exploration."""
+    """Seed of weights, deals, opponents and exploration."""
 
     opponents: tuple[str, ...] = ("random=0.05", "greedy=0.5", "self=0.45")
     """Agents and the fraction of the games that each is in; `self` is the pool of earlier versions."""
@@ -50,7 +47,7 @@ class Settings(PpoSettings):
     evaluate_every: float = 2.0
     """Minutes of training from one evaluation to the next, where that is more often than at each fifth of the training;
     0: no evaluations."""
-    evaluation_opponents: Annotated[tuple[str, ...], arg(aliases=("--judges",))] = ("greedy", "lookahead")
+    evaluation_opponents: tuple[str, ...] = ("greedy", "lookahead")
     """Whom to play in evaluations, and at the end."""
     evaluation_games: int = 400
     """Games against each of them in an evaluation."""
