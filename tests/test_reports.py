@@ -274,7 +274,7 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise():
         duels += ((whole.duels_low <= chance) & (chance <= whole.duels_high))[upper].sum()
     print(f"ratings {rated / 800:.1%}, duels {duels / 1200:.1%}")
     assert 0.925 <= rated / 800 <= 0.975
-    assert 0.925 <= duels / 1200 <= 0.975
+    assert 0.94 <= duels / 1200 <= 0.97
 
 
 def test_two_hundred_orders_of_the_same_games_give_the_same_table(tmp_path, monkeypatch):

@@ -27,9 +27,9 @@ from artus_env.engine.match import fair_seats, seat_orders
 from artus_training.arena.command import baseline
 from artus_training.arena.made_of import files_in, made_of
 from artus_training.arena.names import short_names
-from artus_training.arena.report import duel_table, markdown_table, print_table, write_report
+from artus_training.arena.report import duel_table, markdown_table, print_table, remarks, write_report
 from artus_training.arena.results import Results, Settings, ways_to_sit
-from artus_training.arena.standings import interval_of, resample, standings
+from artus_training.arena.standings import fraction_intervals, interval_of, resample, standings
 from artus_training.arena.store import Line, Store
 from artus_training.arena.tournament import places_of, play_block, run
 from artus_training.cli import main
@@ -547,10 +547,10 @@ def test_functions_play_and_their_code_counts_as_well(tmp_path):
 # --- what the games say ----------------------------------------------------------------------------------------------
 
 
-def results_of(agents, *by_lineup, players=2):
+def results_of(agents, *by_lineup, players=2, **settings):
     """Results from the scores of each line-up: shapes (deals, P, P)."""
     scores = [np.array(part, np.int32) for part in by_lineup]
-    settings = Settings(agents, num_players=players, games=len(scores[0]) * players)
+    settings = Settings(agents, num_players=players, games=len(scores[0]) * players, **settings)
     return Results(settings, scores, scores, [np.full(part.shape[:2], -1) for part in scores])
 
 
@@ -675,6 +675,39 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     hits = ((low < 0.5) & (high > 0.5)).mean()
     assert 0.85 < hits < 0.97  # 95 % but for the few deals
     assert (high - low).mean() < 0.6  # what the orders differ by isn't chance
+
+
+@pytest.mark.parametrize("deals", [12, 100])
+@pytest.mark.parametrize("chance", [0.5, 0.93])
+@pytest.mark.parametrize("orders", [1, 2])
+def test_intervals_of_fractions_hold_the_truth_as_often_as_they_say(deals, chance, orders):
+    """Also far from 1/2, with few deals, and where the games of a deal go alike; 2,000 drawn each."""
+    rng = np.random.default_rng(0)
+    shift = np.array([0.05, -0.05] if orders == 2 else [0.0])  # orders differ
+    chances = chance + np.resize(shift, deals)
+    of_deal = rng.beta(9 * chances, 9 * (1 - chances), (2000, deals))  # the better hand
+    by_deal = (rng.random((3, 2000, deals)) < of_deal).mean(axis=0)
+    low, high = fraction_intervals(by_deal, orders)
+    hits = ((low <= chance) & (chance <= high)).mean()
+    assert 0.94 <= hits <= 0.985, hits
+    assert ((low >= 0) & (low < high) & (high <= 1)).all()
+
+
+def test_one_deal_of_each_order_is_too_few():
+    """Six players sit in ten orders: ten deals are one of each."""
+    one, two = (standings(results_of(("a", "b"), *ten_orders(times), players=6, game="royal")) for times in (1, 2))
+    assert not one.has_intervals
+    assert one.table[0].wins_low is None
+    assert any("intervals need at least 20" in line for line in remarks(one))
+    assert two.has_intervals
+    assert two.table[0].wins_low < two.table[0].wins < two.table[0].wins_high
+
+
+def ten_orders(times):
+    """Scores of all line-ups of two agents at a table of six, ten deals so many times; the first agent is better."""
+    rng = np.random.default_rng(3)
+    lineups = Settings(("a", "b"), num_players=6, game="royal").lineups()
+    return [rng.normal(-np.array(who), 2, (10 * times, 6, 6)) for who in lineups]
 
 
 @pytest.mark.parametrize("deals", [1, 9])

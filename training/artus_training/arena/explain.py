@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from artus_training.arena.names import one_line_name
-from artus_training.arena.standings import FEWEST_DEALS, Standings
+from artus_training.arena.standings import Standings
 
 DIFFERENCES = (0, 50, 100, 200, 400)
 LEVELS = {
@@ -31,7 +31,7 @@ def neighbours(whole: Standings) -> list[str]:
         low = whole.duels_low[place, place + 1]
         if not whole.duels[place, place + 1] >= 0:  # not a number: they never met
             sentence += ", though they never met."
-        elif whole.deals < FEWEST_DEALS:
+        elif not whole.has_intervals:
             sentence += ". Too few deals to say how sure that is."
         else:
             high = whole.duels_high[place, place + 1]

@@ -25,7 +25,7 @@ from artus_training.arena.faults import faults_of
 from artus_training.arena.names import one_line_name, short_names, variant_name
 from artus_training.arena.page import page
 from artus_training.arena.results import Results
-from artus_training.arena.standings import FEWEST_DEALS, MEAN, ZERO, Standing, Standings, known_rows
+from artus_training.arena.standings import MEAN, ZERO, Standing, Standings, known_rows
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 MOST_DIGITS = 6
@@ -36,13 +36,13 @@ SHORTEST_NAME = 8
 
 def head(whole: Standings) -> tuple[str, ...]:
     """The head of the table."""
-    certainty = "95 %" if whole.deals >= FEWEST_DEALS else "too few deals"
+    certainty = "95 %" if whole.has_intervals else "too few deals"
     return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"{whole.points} ({certainty})", "games"
 
 
 def rows(whole: Standings) -> list[tuple[str, ...]]:
     """The table as text, a row for each agent."""
-    constant = " (always)" if whole.deals >= FEWEST_DEALS else ""
+    constant = " (always)" if whole.has_intervals else ""
     return [
         (
             one_line_name(line.agent),
@@ -72,8 +72,8 @@ def remarks(whole: Standings) -> list[str]:
     lines = ["Ratings are Elo points: with 400 more an agent is ahead in 10 of 11 duels."]
     if whole.zero == MEAN:
         lines.append(f"0 is the mean of these agents, since {ZERO} doesn't play.")
-    if whole.deals < FEWEST_DEALS:
-        lines.append(f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {FEWEST_DEALS}.")
+    if not whole.has_intervals:
+        lines.append(f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {whole.fewest}.")
     return lines
 
 
@@ -192,8 +192,8 @@ Ratings follow from all duels at once (Bradley and Terry's model), as if every a
 shared evenly among all. They belong to this field of agents. Where one agent lost all duels against the others, they
 say how far apart it is at least.
 
-All intervals are 95 %, from a bootstrap over deals. What never happened may still happen, so wins and duels of 0 and
-100 % have an interval, too. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
+All intervals are 95 %, and go by how much deals differ. What never happened may still happen, so wins and duels of 0
+and 100 % have an interval, too. An agent that is as good as the others wins {1 / settings.num_players:.0%}.
 
 ![Ratings](ratings.png)
 
@@ -244,7 +244,7 @@ def draw_ratings(whole: Standings, path: Path) -> None:
         range(len(table)),
         [f"{name}   {value:z.0f}" for name, value in zip(picture_names(table), rating, strict=True)],
     )
-    axes.set_xlabel(f"rating (Elo points, {whole.zero} = 0" + (", 95 %)" if whole.deals >= FEWEST_DEALS else ")"))
+    axes.set_xlabel(f"rating (Elo points, {whole.zero} = 0" + (", 95 %)" if whole.has_intervals else ")"))
     axes.spines[["top", "right"]].set_visible(False)
     save(figure, path)
 

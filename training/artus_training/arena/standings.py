@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import choix
 import numpy as np
+from scipy.special import stdtrit
 
 from artus_env.engine.match import seat_orders, wins_of
 from artus_training.arena.evaluate import wilson_interval
@@ -19,6 +20,8 @@ MOST_DRAWN = 2_000
 """Of more deals of an order neighbours are drawn together: it says the same, and takes a tenth of a second."""
 FEWEST_DEALS = 10
 """With fewer, samples of them are too much alike to say how far off a mean may be."""
+FEWEST_OF_AN_ORDER = 2
+"""One deal says nothing about how much deals of its seating order differ."""
 POINTS = 400 / math.log(10)
 """Elo points in a unit of Bradley and Terry's model."""
 PRIOR = 1
@@ -66,16 +69,24 @@ class Standings:
     """What has the rating 0: the agent `random` where it plays, else `mean`, the mean of all agents."""
     deals: int
     """Deals of each line-up that count."""
+    fewest: int
+    """Deals that intervals need."""
     points: str
     """What the game calls its score."""
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there are deals enough to say how sure the figures are."""
+        return self.deals >= self.fewest
 
 
 def standings(results: Results) -> Standings:
     """Work the table out. It doesn't depend on the order in which games were played.
 
-    Intervals come from a paired bootstrap: deals are drawn with replacement, each with all its rotations and line-ups,
-    every seating order as often as it was played. Deals by which some orders are ahead of others don't count.
-    Fewer than `FEWEST_DEALS` have no intervals.
+    Intervals of wins and duels are Wilson's (see `fraction_intervals`); those of scores and ratings come from a paired
+    bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, every seating order as often
+    as it was played. Deals by which some orders are ahead of others don't count. Fewer than `FEWEST_DEALS`, or
+    `FEWEST_OF_AN_ORDER`, have no intervals.
 
     Raises:
         ValueError: If some line-up hasn't played a deal in each order yet.
@@ -93,8 +104,9 @@ def standings(results: Results) -> Standings:
     zero = names.index(ZERO) if ZERO in names else None
     rating = above(zero, fit(deals * np.nan_to_num(duels) + PRIOR / count))
 
+    fewest = max(FEWEST_DEALS, FEWEST_OF_AN_ORDER * orders)
     low, high = np.full((2, len(figures) + count), np.nan)
-    if deals >= FEWEST_DEALS:
+    if deals >= fewest:
         rng = np.random.default_rng(results.settings.seed)
         samples = resample(figures, orders, rng)
         again = np.nan_to_num(samples[2 * count :].T.reshape(-1, count, count))
@@ -106,7 +118,7 @@ def standings(results: Results) -> Standings:
             np.concatenate([means, rating]), np.concatenate([samples, np.transpose(ratings)]), deals // orders
         )
         fractions = np.r_[:count, 2 * count : len(figures)]
-        low[fractions], high[fractions] = never_certain(means[fractions], low[fractions], high[fractions], deals)
+        low[fractions], high[fractions] = fraction_intervals(figures[fractions], orders)
         nothing = [count + k for k in range(count) if np.ptp(scores[k]) == 0]
         if zero is not None:
             nothing.append(len(figures) + zero)
@@ -126,7 +138,7 @@ def standings(results: Results) -> Standings:
     duels_low, duels_high = (ends[2 * count : len(figures)].reshape(count, count) for ends in (low, high))
     zero_name = MEAN if zero is None else ZERO
     points = results.settings.definition.score
-    return Standings(table, duels[square], duels_low[square], duels_high[square], zero_name, deals, points)
+    return Standings(table, duels[square], duels_low[square], duels_high[square], zero_name, deals, fewest, points)
 
 
 def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -204,6 +216,28 @@ def interval_of(middle: np.ndarray, samples: np.ndarray, each: int) -> tuple[np.
     wider = math.sqrt(each / (each - 1))
     low, high = np.quantile(samples, [0.025, 0.975], axis=1)
     return middle + wider * (low - middle), middle + wider * (high - middle)
+
+
+def fraction_intervals(figures: np.ndarray, orders: int) -> tuple[np.ndarray, np.ndarray]:
+    """95 % intervals of fractions: two of shape (F,), from what each deal brought (F, D), 0..1; NaN where nothing is
+    known.
+
+    Samples of deals spread evenly around the mean that was seen, and are too near to it where that is far from 1/2: of
+    true duels such intervals held less than they promise. Wilson's asks instead which true fractions are
+    compatible with what was seen. It counts independent games, so it is told how many of them spread as much as the
+    mean of these deals does; and because that spread is an estimate, it goes as far as Student's t says.
+    """
+    count, deals = figures.shape
+    each = deals // orders
+    mean = figures.mean(axis=1)
+    variance = figures.reshape(count, each, orders).var(axis=1, ddof=1).mean(axis=1) / deals
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worth = np.where(variance > 0, mean * (1 - mean) / variance, np.inf)
+    reach = float(stdtrit(deals - orders, 0.975))
+    ends = np.full((count, 2), np.nan)
+    for row in np.flatnonzero(~np.isnan(mean)):
+        ends[row] = wilson_interval(mean[row], worth[row], reach)
+    return never_certain(mean, ends[:, 0], ends[:, 1], deals)
 
 
 def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: int) -> tuple[np.ndarray, np.ndarray]:
