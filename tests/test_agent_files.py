@@ -77,7 +77,7 @@ def test_a_program_may_be_a_file_of_python(file):
 def test_evaluate_takes_it_without_a_package(file, capsys):
     assert main(["evaluate", f"{file}:Cautious", "greedy", "--games", "200"]) == 0
     shown = capsys.readouterr().out
-    assert f"{file}:Cautious against greedy: beginner, 2 players, 200 games" in shown
+    assert f"{file}:Cautious against greedy: beginner, 2 players, 200 games" in " ".join(shown.split())
     cautious, greedy = evaluate([f"{file}:Cautious", "greedy"], games=200).scores
     assert cautious < greedy - 50
 

@@ -555,7 +555,7 @@ def test_evaluate_takes_a_saved_agent_by_name_or_path(agent, capsys):
     assert result.forfeits == 0
     assert result.win_rates == evaluate([str(agent), "random"], games=20).win_rates
     assert main(["evaluate", str(agent), "random", "--games", "20"]) == 0
-    assert f"{agent} against random: beginner, 2 players, 20 games" in capsys.readouterr().out
+    assert f"{agent} against random: beginner, 2 players, 20 games" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_command_line_says_in_one_line_what_is_wrong_with_an_agent(agent, capsys):

@@ -737,7 +737,7 @@ def test_the_table_shows_all_numbers_at_80_columns(monkeypatch, capsys):
     whole = standings(results)
     print_table(results, whole)
     printed = capsys.readouterr().out
-    table, _, legend = printed.partition("\n\n")
+    _, table, legend = printed.split("\n\n", 2)
     assert max(map(len, table.splitlines())) <= 80
     cells = [cell.strip() for row in markdown_table(whole).splitlines()[2:] for cell in row.strip("|").split("|")]
     for cell in cells:

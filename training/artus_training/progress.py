@@ -10,10 +10,20 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, ProgressColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 from rich.text import Text
 
+WIDE = 72
+"""Columns from which on a terminal has room for a bar."""
 SECONDS = 10.0
 """Where no terminal is, a training says so often how it goes."""
 
@@ -29,6 +39,21 @@ def progress(*columns: ProgressColumn, shown: bool = True) -> Progress:
     return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
 
+class NameColumn(ProgressColumn):
+    """What the bar is about: the one column that is cut where the terminal is too narrow for all of it."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(Column(no_wrap=True))
+        self._width = width
+
+    def render(self, task: Task) -> Text:
+        """The name, cut at its end."""
+        others = len("100% 0:00:00 left  ") + len(task.fields["wins"]) + (13 if self._width >= WIDE else 0) + 1
+        room = max(8, self._width - others)
+        name = task.description
+        return Text(name if len(name) <= room else f"{name[: room - 3]}...")
+
+
 class TrainingBar(Progress):
     """A bar with the time left and a field `wins`, whom the learner has beaten how often, and below it what a trainer
     says. Where no terminal is, a line now and then instead.
@@ -38,16 +63,16 @@ class TrainingBar(Progress):
     """
 
     def __init__(self, shown: bool = True) -> None:
+        console = terminal()
         columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=12),
+            NameColumn(console.width),
+            *([BarColumn(bar_width=12)] if console.width >= WIDE else []),
             TaskProgressColumn(),
             TimeRemainingColumn(),
             TextColumn("left  {task.fields[wins]}", markup=False, table_column=Column(no_wrap=True)),
         )
         self._figures = ""
         self._said = time.monotonic()
-        console = terminal()
         self._lines = shown and not Console().is_jupyter
         super().__init__(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
 
@@ -55,7 +80,7 @@ class TrainingBar(Progress):
         """The bar, and what was said last."""
         yield from super().get_renderables()
         if self._figures:
-            yield Text(self._figures, no_wrap=True, overflow="ellipsis")
+            yield Text(self._figures)
 
     def say(self, figures: str) -> None:
         """Show figures below the bar; where there is none, print them every `SECONDS`."""
@@ -68,7 +93,7 @@ class TrainingBar(Progress):
     def line(self, text: str) -> None:
         """Print a line that stays. In a notebook none does."""
         if self._lines:
-            self.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self.console.print(text, markup=False, highlight=False, soft_wrap=self.disable)
 
 
 @contextmanager

@@ -42,7 +42,7 @@ class CheckBotOptions:
     Exit code 0 if nothing is, 1 if something is. Nothing is kept.
 
         artus check-bot ./mybot
-        artus check-bot 'time=2 python3 mybot.py' --rules advanced
+        artus check-bot 'time=2 python3 mybot.py' --num-players 3
     """
 
     bot: Annotated[str, Positional, arg(metavar="COMMAND")]

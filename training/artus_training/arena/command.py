@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,7 +40,7 @@ class TournamentOptions:
     Everybody plays with everybody else, every deal from every seat. Interrupt it at any time: the same command goes on
     where it stopped.
 
-        artus tournament greedy lookahead ismcts:200 --rules advanced --num-players 3
+        artus tournament greedy lookahead ismcts:200 --num-players 3
         artus tournament bots/ greedy --games 20
         artus tournament bots/ greedy --games 20 --add Late=program:./late
     """
@@ -149,11 +150,12 @@ def one_line() -> Iterator[None]:
 
 @options
 class BaselineOptions:
-    """Let the agents that come along play a tournament in every variant of a game, and print the tables as Markdown.
+    """Let the agents that come along play a tournament in every variant of a game, and print the tables.
 
-    Interrupt it at any time: the same command goes on where it stopped.
+    Into a file or a pipe they are printed as Markdown. Interrupt it at any time: the same command goes on where it
+    stopped.
 
-        artus baseline --game royal --games 120
+        artus baseline --games 120 --workers 2
         artus baseline --agents random greedy lookahead
     """
 
@@ -182,7 +184,12 @@ def baseline(arguments: list[str]) -> int:
             with one_line():
                 settings = Settings(chosen.agents, rules, players, chosen.games, game=chosen.game)
                 results = run(settings, chosen.out / settings.folder_name, workers=chosen.workers, ray=chosen.ray)
+            if sys.stdout.isatty():
+                print_table(results, standings(results))
+                print()
+                continue
             title = f"**{variant_name(chosen.game, rules, players)}** ({results.games:,} games)"
             parts.append(f"{title}\n\n{markdown_table(standings(results))}")
-    print("\n\n".join(parts))
+    if parts:
+        print("\n\n".join(parts))
     return 0

@@ -20,9 +20,10 @@ from artus_env.engine.match import fair_seats, play_games, seat_orders
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
+from artus_training.arena.columns import filled, table
 from artus_training.arena.lineup import in_full, line_up, name_of
 from artus_training.arena.made_of import made_of
-from artus_training.arena.names import variant_name
+from artus_training.arena.names import one_line_name, variant_name
 from artus_training.arena.sequential import Sequential
 from artus_training.arena.todo import ClusterError, UnitError
 from artus_training.arena.units import check_workers, run_units, unit_games
@@ -79,24 +80,34 @@ class Evaluation:
             [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
         )
         low, high = self.interval
-        width = max(map(len, names))
         games, score = counted(self.games, "game"), find_game(self.game).score
         variant = variant_name(self.game, self.rules, self.num_players)
         equal, at_any_time = 1 / self.num_players, "" if self.sure is None else " at any time"
-        lines = [
+        said = [
             f"{first} against {against}: {variant}, {games}, seed {self.seed}",
             f"wins {self.win_rate:6.1%}   (95 %{at_any_time}: {low:.1%} to {high:.1%}; among equals {equal:.1%})",
             f"margin {self.margin:+.1f} +- {self.margin_error:.1f} {score}",
-            *(
-                f"  {name:<{width}}   wins {rate:6.1%}   {score} {points:+7.1f}"
-                for name, rate, points in zip(names, self.win_rates, self.scores, strict=True)
-            ),
         ]
         if self.sure is not None:
             better = f"{first} wins {'more' if self.win_rate > equal else 'less'} than an equal would"
-            lines.insert(1, f"sure: {better}" if self.sure else f"not sure after {games} who is better")
+            said.insert(1, f"sure: {better}" if self.sure else f"not sure after {games} who is better")
+        lines = [
+            *filled(said),
+            "",
+            *table(
+                [
+                    ("agent", "wins", score),
+                    *(
+                        (one_line_name(name), f"{rate:.1%}", f"{points:+.1f}")
+                        for name, rate, points in zip(names, self.win_rates, self.scores, strict=True)
+                    ),
+                ],
+                names=[0],
+                numbers=(1, 2),
+            ),
+        ]
         if self.forfeits:
-            lines.append(f"  given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}")
+            lines += filled([f"given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}"])
         return "\n".join(lines)
 
 
@@ -320,7 +331,7 @@ class Options:
     Every deal is played from every seat, so that neither the better seat nor the better hand counts.
 
         artus evaluate greedy random
-        artus evaluate ppo lookahead --rules advanced --num-players 4 --games 400
+        artus evaluate ppo lookahead --num-players 4 --games 400
         artus evaluate my_agent.py:Cautious greedy --until-sure
     """
 

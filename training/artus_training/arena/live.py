@@ -7,22 +7,19 @@ from collections.abc import Iterable
 from itertools import permutations
 
 import numpy as np
-from rich.box import SIMPLE
 from rich.console import RenderableType
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.text import Text
 
 from artus_env.engine.match import standing_outcomes, wins_of
-from artus_training.arena.names import one_line_name, short_names
+from artus_training.arena.columns import table
+from artus_training.arena.names import one_line_name
 from artus_training.arena.results import Block, Settings
 from artus_training.arena.standings import PRIOR, ZERO, above, fit
 from artus_training.progress import terminal
 
 SECONDS = 2.0
 """The table is made anew so often at most."""
-OTHER_COLUMNS = 40
-"""Letters of a line that names don't take."""
 
 
 class Tally:
@@ -77,7 +74,7 @@ class LiveTable(Progress):
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._table: Table | None = None
+        self._table: Text | None = None
         self._made = 0.0
         console = terminal()
         super().__init__(
@@ -99,16 +96,14 @@ class LiveTable(Progress):
             self._table = self.table()
             self._made = time.monotonic()
 
-    def table(self) -> Table:
+    def table(self) -> Text:
         """The table, as far as the terminal has room for it."""
         most = max(1, self.console.height - 6)
         rows = self._tally.rows()
-        made = Table("agent", box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
-        for head in ("rating so far", "wins", "games"):
-            made.add_column(head, justify="right", no_wrap=True)
-        names = short_names([row[0] for row in rows], max(8, self.console.width - OTHER_COLUMNS))
-        for name, row in list(zip(names, rows, strict=True))[:most]:
-            made.add_row(escape(name), *row[1:])
+        lines = table(
+            [("agent", "rating so far", "wins", "games"), *rows[:most]],
+            names=[0], numbers=range(1, 4), width=self.console.width, colours=not self.console.no_color,
+        )  # fmt: skip
         if len(rows) > most:
-            made.add_row(f"... and {len(rows) - most} more")
-        return made
+            lines.append(f"... and {len(rows) - most} more")
+        return Text.from_ansi("\n".join(lines), no_wrap=True, overflow="crop")

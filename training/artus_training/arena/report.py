@@ -12,14 +12,10 @@ from types import MappingProxyType
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.box import SIMPLE
-from rich.console import Console
-from rich.markup import escape
-from rich.measure import Measurement
-from rich.table import Table
 
 from artus_env.engine.files import write_atomically
 from artus_env.engine.wording import counted
+from artus_training.arena.columns import filled, table
 from artus_training.arena.explain import differences, levels, neighbours
 from artus_training.arena.faults import faults_of
 from artus_training.arena.names import one_line_name, short_names, variant_name
@@ -30,8 +26,6 @@ from artus_training.arena.standings import MEAN, ZERO, Standing, Standings, know
 NOBODY: Mapping[str, str] = MappingProxyType({})
 MOST_DIGITS = 6
 """Behind the point, of an interval whose ends are as good as the same."""
-SHORTEST_NAME = 8
-"""Letters of a name that are left at least, even if a table gets too wide."""
 
 
 def head(whole: Standings) -> tuple[str, ...]:
@@ -78,30 +72,22 @@ def remarks(whole: Standings) -> list[str]:
 
 
 def print_table(results: Results, whole: Standings) -> None:
-    """The table on the terminal. Where it is too wide names are cut in the middle, and listed below; numbers never
-    are."""
+    """The table on the terminal, with a legend. Where it is too wide names are cut in the middle; see `columns`."""
     settings = results.settings
     variant = variant_name(settings.game, settings.rules, settings.num_players)
-    title = f"{variant}, {results.games:,} games, seed {settings.seed}"
-    cells = rows(whole)
-    names = [row[0] for row in cells]
+    print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
+    print(*table([head(whole), *rows(whole)], names=[0], numbers=range(1, 5)), sep="\n")
+    print("", *filled(remarks(whole) + legend(whole)), sep="\n")
 
-    def table(names: list[str]) -> Table:
-        made = Table(title=title, box=SIMPLE, show_edge=False, padding=(0, 1, 0, 0), pad_edge=False)
-        for number, text in enumerate(head(whole)):
-            made.add_column(text.replace(" (", "\n("), justify="left" if number == 0 else "right", no_wrap=True)
-        for name, row in zip(names, cells, strict=True):
-            made.add_row(*map(escape, (name, *row[1:])))
-        return made
 
-    console = Console()
-    longest = max(map(len, names))
-    too_wide = Measurement.get(console, console.options.update(width=10**6), table(names)).maximum - console.width
-    cut = short_names(names, max(longest - max(too_wide, 0), SHORTEST_NAME))
-    missing = longest - max(map(len, cut))
-    Console(width=console.width + max(0, too_wide - missing)).print(table(cut))
-    legend = [f"{short} = {name}" for short, name in zip(cut, names, strict=True) if short != name]
-    print("", *legend, *remarks(whole), sep="\n")
+def legend(whole: Standings) -> list[str]:
+    """What the columns mean, a line for each."""
+    in_brackets = ["In brackets: 95 % intervals."] if whole.has_intervals else []
+    return [
+        "wins: part of the games that the agent won; joint winners share a win.",
+        f"{whole.points}: its mean at the end of the agent's games.",
+        *in_brackets,
+    ]
 
 
 def markdown_table(whole: Standings) -> str:

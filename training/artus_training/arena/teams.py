@@ -69,8 +69,9 @@ def read_teams(words: Sequence[str]) -> Teams:
 
 
 def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
-    """The bots of a folder and the agents that they are: files that can be executed, files of Python, and folders with
-    a file `bot` or `bot.py` of that kind. A bot is called like its file, without the end.
+    """The bots of a folder and the agents that they are: files that can be executed, or are programs and should be,
+    files of Python, and folders with a file `bot` or `bot.py` of that kind. A bot is called like its file, without the
+    end.
 
     Raises:
         ValueError: If there is none.
@@ -82,7 +83,7 @@ def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
             if path.name.startswith((".", "_")) or not file.is_file():
                 continue
             command = str(file if file.is_absolute() else Path(os.curdir) / file)
-            if os.access(file, os.X_OK):
+            if os.access(file, os.X_OK) or (file.suffix != PYTHON and is_program(file)):
                 words = [command if "/" in command else f"./{command}"]
             elif file.suffix == PYTHON:
                 words = [sys.executable, command]
@@ -93,6 +94,13 @@ def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
             break
     if not found:
         raise ValueError(f"{folder} holds no bot: no file that can be executed, and none that ends in {PYTHON}")
+
+
+def is_program(file: Path) -> bool:
+    """Whether a file looks like a script or a compiled program, even if its owner forgot to let it be executed: then
+    starting it says so."""
+    with file.open("rb") as opened:
+        return opened.read(4).startswith((b"#!", b"\x7fELF"))
 
 
 def shake_hands(teams: Teams, definition: Definition, rules: str | None, num_players: int) -> dict[str, str]:

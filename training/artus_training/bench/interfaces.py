@@ -28,7 +28,8 @@ from artus_env.engine.games import find_game
 from artus_env.engine.render import require, rgb_array
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
-from artus_training.arena.names import variant_name
+from artus_training.arena.columns import terminal_width
+from artus_training.arena.names import shortened, variant_name
 from artus_training.bench import neighbours
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
@@ -275,9 +276,11 @@ def main(arguments: list[str]) -> int:
 def one_by_one(game: Definition, seconds: float) -> dict[str, float]:
     """Print the rate of each way to play."""
     results = {}
+    wide = min(64, terminal_width() - 16)
     for name, rate in measure(game, seconds):
         results[name] = rate
-        print(f"{name:<64} {rate:>12.2f}" if "ratio" in name else f"{name:<64} {rate:>12,.0f} /s", flush=True)
+        short = shortened(name, wide)
+        print(f"{short:<{wide}} {rate:>12.2f}" if "ratio" in name else f"{short:<{wide}} {rate:>12,.0f} /s", flush=True)
     return results
 
 

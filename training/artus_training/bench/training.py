@@ -28,6 +28,7 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.games import find_game
 from artus_env.engine.wording import counted
 from artus_env.engine.workers import available_cores
+from artus_training.arena.columns import filled, table
 from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
@@ -187,17 +188,22 @@ def main(arguments: list[str]) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     threads = counted(settings.threads or available_cores(), "thread")
-    print(
+    about = (
         f"{settings.game}, {settings.rules}, {settings.num_players} players, hidden {settings.hidden}, "
-        f"minibatch {settings.batch_size}, "
-        f"{counted(settings.epochs, 'epoch')}, {threads}; decisions a second, medians\n"
+        f"minibatch {settings.batch_size}, {counted(settings.epochs, 'epoch')}, {threads}; medians"
     )
-    print(f"{'':<28} {'trainer':>10} {'ceiling':>10} {'part':>6} {'x SB3':>6}")
+    print(*filled([about]), "", sep="\n")
+    rows = [("", "trainer", "ceiling", "part", "x SB3")]
     for name, result in results.items():
         cells: dict[str, Any] = {key: f"{value:,.0f}" for key, value in result.items()}
         part, times = result.get("part_of_ceiling"), result.get("times_sb3")
-        print(
-            f"{name:<28} {cells['steps_per_second']:>10} {cells.get('ceiling', ''):>10} "
-            f"{'' if part is None else f'{part:.0%}':>6} {'' if times is None else f'{times:.1f}':>6}"
-        )
+        rows.append(
+            (
+                name, cells["steps_per_second"], cells.get("ceiling", ""),
+                "" if part is None else f"{part:.0%}", "" if times is None else f"{times:.1f}",
+            )
+        )  # fmt: skip
+    print(*table(rows, names=[0], numbers=range(1, 5)), "", sep="\n")
+    legend = "trainer: decisions a second; ceiling: its network alone; part: trainer / ceiling; x SB3: times SB3's."
+    print(*filled([legend]), sep="\n")
     return 0

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Sequence
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from artus_env.engine.documents import documents, fill
 from artus_env.engine.files import write_atomically
 from artus_env.engine.games import find_game, game_names
 from artus_env.engine.wording import did_you_mean
+from artus_training.arena.columns import filled, table
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
@@ -35,7 +37,7 @@ def games(arguments: list[str]) -> int:
         fewest, most = game.min_players, game.max_players
         players = f"{fewest}" if fewest == most else f"{fewest} to {most}"
         rows.append((name, game.title, players, ", ".join(game.rules)))
-    print("\n".join(in_columns(rows)))
+    print("\n".join(table(rows, texts=(1, 3))))
     return 0
 
 
@@ -44,8 +46,7 @@ class RulesOptions:
     """Print the tables of a game: its box, its actions, how rewards are paid.
 
     artus rules
-    artus rules cards wheel
-    artus rules --game quest
+    artus rules actions rewards
     """
 
     tables: Annotated[tuple[str, ...], Positional, arg(metavar="[TABLE ...]")] = ()
@@ -99,14 +100,12 @@ def tables(arguments: list[str]) -> int:
 
 
 def aligned(markdown: str) -> str:
-    """A Markdown table with columns of equal width, for reading in a terminal. Other lines stay below it."""
+    """A Markdown table with columns of equal width, as wide as the terminal; where there is none its lines stay whole.
+    Other lines stay below it."""
     lines = re.sub(r"`|\*\*", "", markdown).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # not the line of dashes
-    return "\n".join([*in_columns(cells), *(line for line in lines if not line.startswith("|"))])
-
-
-def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of as many cells as lines of text, in columns of equal width."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    watched = sys.stdout.isatty() or "COLUMNS" in os.environ
+    below = [line for line in lines if not line.startswith("|")]
+    made = table(cells, texts=range(len(cells[0])), width=None if watched else sys.maxsize) if cells else []
+    return "\n".join([*made, *(filled(below) if watched else below)])

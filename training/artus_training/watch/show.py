@@ -24,7 +24,7 @@ from artus_training.usage import UsageError
 class ShowOptions:
     """Show a position, or the middle of a random game, as text.
 
-    artus show --rules advanced --num-players 3
+    artus show --num-players 3 --seed 7
     artus show position.json --player 0
     """
 

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from functools import partial
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
 from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.saved import read_card
+from artus_training.arena.columns import filled, table
 from artus_training.arena.evaluate import Evaluation
+from artus_training.arena.names import one_line_name
 from artus_training.learn.checkpoints import read_checkpoint
 from artus_training.learn.figures import (
     add_point,
@@ -150,7 +149,7 @@ def train_all(settings: Sequence[Settings]) -> bool | None:
     Returns:
         Whether all have reached the goals of their presets; None if Ctrl-C stopped it.
     """
-    table = Table("agent", "against", "wins", "95 %", "margin", "goal", title="trained agents", box=box.SIMPLE)
+    rows = [("agent", "against", "wins (95 %)", "margin", "goal")]
     good = True
     for each in settings:
         if not train(each):
@@ -161,10 +160,13 @@ def train_all(settings: Sequence[Settings]) -> bool | None:
             goal = wanted.get(result["against"], 0.0)
             reached = result["wins"] >= goal
             good &= reached
-            table.add_row(
-                f"{each.rules}, {each.num_players} players", result["against"], f"{result['wins']:.1%}",
-                f"{100 * low:.1f}..{100 * high:.1f}", f"{result['margin']:+.1f}",
-                f"{goal:.0%} {'ok' if reached else 'missed'}" if goal else "",
+            rows.append(
+                (
+                    f"{each.rules}, {each.num_players} players", one_line_name(result["against"]),
+                    f"{result['wins']:.1%} ({100 * low:.1f}..{100 * high:.1f})", f"{result['margin']:+.1f}",
+                    f"{goal:.0%} {'ok' if reached else 'missed'}" if goal else "",
+                )
             )  # fmt: skip
-    Console().print(table)
+    print("", *table(rows, names=[1], numbers=(2, 3, 4)), "", sep="\n")
+    print(*filled(["margin: mean of its points minus those of the others. goal: wins that it should reach."]), sep="\n")
     return good
