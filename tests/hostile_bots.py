@@ -89,6 +89,26 @@ def hangs():
     time.sleep(FOREVER)
 
 
+def slow():
+    """Answers, but after the time for a move."""
+    greet()
+    while True:
+        request = read()
+        time.sleep(float(sys.argv[2]))
+        say({"type": "move", "move": request["moves"][0]})
+
+
+def crashes_at_the_end():
+    """Plays Artus well until it has only one card left."""
+    greet()
+    while True:
+        request = read()
+        position = request["position"]
+        if len(position["hands"][position["turn"]]) == 1:
+            raise ZeroDivisionError("no cards to divide by")
+        say({"type": "move", "move": request["moves"][0]})
+
+
 def crashes_at_start():
     sys.exit("no time\x1b[31m\tto play")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from artus_agents.program import ProgramAgent
 from artus_env.engine.match import seat_orders
 from artus_training.arena import command
 from artus_training.arena import tournament as playing
@@ -26,6 +27,8 @@ from artus_training.cli import main
 
 ROOT = Path(__file__).parents[1]
 BOT = ROOT / "agents" / "examples" / "bot.py"
+TIME = 1.5
+"""Seconds for a move of bots that hang."""
 CHEATS = '{"type": "move", "move": "@99"}'
 HOSTILE = ROOT / "tests" / "hostile_bots.py"
 
@@ -120,6 +123,54 @@ def test_a_class_of_thirty_bots_plays_in_one_command_and_every_fault_is_named_on
     table = json.loads((tmp_path / "out" / "results.json").read_text())["table"]
     assert len(table) == 28
     assert {line["agent"] for line in table[-5:]} == {"forgetful", "killed", "chatty", "shut", "cheat"}
+
+
+def test_a_class_plays_artus_and_what_hangs_floods_or_cannot_start_is_named_once(tmp_path, monkeypatch, capsys):
+    """Every way to fail beside copies of the example; as few deals as there can be. With 15 copies, a class of thirty,
+    it takes 43 seconds of processor time and finds the same."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ProgramAgent.__init__, "__defaults__", ("", TIME, 10.0))  # bots of a folder have five seconds
+    bots = tmp_path / "bots"
+    bots.mkdir()
+    for number in range(5):
+        shutil.copy(BOT, bots / f"good-{number:02}.py")
+    (tmp_path / "answer").write_text(CHEATS)
+    (bots / "typo.py").write_text("import jsn\n")
+    (bots / "lost").write_text("#!/usr/bin/env pythn\n")
+    (bots / "lost").chmod(0o755)
+    (bots / "stiff").write_text("#!/bin/sh\nexec ./somewhere\n")  # nobody has let it be executed
+    (bots / "README").write_text("This is no bot.\n")
+    kinds = {
+        "asleep": "crashes_at_start", "dumb": "silent", "forgetful": "crashes", "finale": "crashes_at_the_end",
+        "killed": "kills_itself", "chatty": "two_answers", "shut": "closes_stdout", "cheat": "says",
+        "hung": "hangs", "slow": "slow", "endless": "endless_lines", "babble": "no_newline",
+    }  # fmt: skip
+    arguments = {"says": [str(tmp_path / "answer")], "slow": [str(TIME + 1)]}
+    for name, kind in kinds.items():
+        hostile(bots / name, kind, *arguments.get(kind, []))
+    assert len([path for path in bots.iterdir() if path.name != "README"]) == 20
+    assert main(["tournament", "bots/", "--games", "2", "--out", "out"]) == 0
+    shown = capsys.readouterr().out
+    told = (tmp_path / "out" / "report.md").read_text().partition("## Games given up")[2]
+    lines = [line for line in told.splitlines() if line.startswith("- ")]
+    left_out = {
+        "asleep": "ended with exit code 1", "typo": "No module named 'jsn'", "lost": "pythn",
+        "stiff": "ermission denied", "dumb": "no answer within 10 s",
+    }  # fmt: skip
+    failed = {
+        "forgetful": "forgot the rules", "finale": "no cards to divide by", "killed": "was ended by SIGSEGV",
+        "chatty": "wrote more than one line", "shut": "closed its output", "cheat": "illegal move '@99'",
+        "hung": f"no answer within {TIME} s", "slow": f"no answer within {TIME} s",
+        "endless": "wrote more than one line", "babble": "",
+    }  # fmt: skip
+    assert len(lines) == len(left_out) + len(failed), lines
+    for name, reason in left_out.items():
+        assert [reason in line for line in lines if line.startswith(f"- {name} did not play: ")] == [True], lines
+        assert f"{name} doesn't play: " in shown
+    for name, reason in failed.items():
+        assert [reason in line for line in lines if line.startswith(f"- {name}: ")] == [True], lines
+        assert re.search(rf"- {name}: \d+ games?(, and \d+ more because it wasn't started again)?: ", told)
+    assert "good-" not in told
 
 
 def test_faults_are_one_where_only_numbers_and_quotes_differ():
@@ -240,7 +291,7 @@ def test_the_live_table_counts_what_the_last_one_shows(tmp_path):
     rows = {name: (wins, games) for name, _, wins, games in tally.rows()}
     assert rows == {line.agent: (f"{line.wins:.1%}", f"{line.games:,}") for line in standings(results).table}
     live = LiveTable(tally)
-    assert live.table().row_count == 3
+    assert len(str(live.table()).splitlines()) == 4
 
 
 # --- ratings ---
