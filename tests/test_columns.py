@@ -88,6 +88,13 @@ def test_an_evaluation_fits(columns):
     fits(str(result), columns)
     assert all(number in legend for number in ("98.8%", "+151.2", "-12.5"))
     assert "sure: " in shown
+    in_notebook = result._repr_markdown_().splitlines()
+    assert in_notebook[:3] == [
+        "| agent | wins | prestige |",
+        "| --- | ---: | ---: |",
+        f"| {LONG[0]} | 98.8% | +151.2 |",
+    ]
+    assert any(line.startswith("sure: ") for line in in_notebook)
 
 
 def test_what_exploit_finds_fits(columns, tmp_path):

@@ -74,6 +74,11 @@ def filled(lines: Sequence[str]) -> list[str]:
     return [fill(line, terminal_width(), break_long_words=False, break_on_hyphens=False) for line in lines]
 
 
+def markdown_row(cells: Sequence[str]) -> str:
+    """A row of a Markdown table. Names may hold the character that parts its cells."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
 def _below(cell: str) -> str:
     """What stands in brackets goes below the rest."""
     return cell.replace(" (", "\n(")

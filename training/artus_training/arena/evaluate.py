@@ -20,7 +20,7 @@ from artus_env.engine.match import fair_seats, play_games, seat_orders
 from artus_env.engine.reading import shown
 from artus_env.engine.rng import check_seed, seed_stream
 from artus_env.engine.wording import counted
-from artus_training.arena.columns import filled, table
+from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.lineup import in_full, line_up, name_of
 from artus_training.arena.made_of import made_of
 from artus_training.arena.names import one_line_name, variant_name
@@ -74,11 +74,19 @@ class Evaluation:
     """Whether it is sure that the first agent is better than equals, or worse; None: nobody asked."""
 
     def __str__(self) -> str:
+        lines = [*filled(self._said()), "", *table(self._rows(), names=[0], numbers=(1, 2))]
+        return "\n".join(lines + filled(self._given_up()))
+
+    def _repr_markdown_(self) -> str:
+        """In a notebook: the table, and the sentences below it."""
+        head, *others = self._rows()
+        rows = [head, ("---", "---:", "---:"), *others]
+        return "\n".join([*map(markdown_row, rows), "", "  \n".join([*self._said(), *self._given_up()])])
+
+    def _said(self) -> list[str]:
+        """What was played, and how often the first agent won."""
         first, others = self.agents[0], self.agents[1:]
         against = f"{len(others)} x {others[0]}" if self.copies else ", ".join(others)
-        names = (
-            [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
-        )
         low, high = self.interval
         games, score = counted(self.games, "game"), find_game(self.game).score
         variant = variant_name(self.game, self.rules, self.num_players)
@@ -91,24 +99,22 @@ class Evaluation:
         if self.sure is not None:
             better = f"{first} wins {'more' if self.win_rate > equal else 'less'} than an equal would"
             said.insert(1, f"sure: {better}" if self.sure else f"not sure after {games} who is better")
-        lines = [
-            *filled(said),
-            "",
-            *table(
-                [
-                    ("agent", "wins", score),
-                    *(
-                        (one_line_name(name), f"{rate:.1%}", f"{points:+.1f}")
-                        for name, rate, points in zip(names, self.win_rates, self.scores, strict=True)
-                    ),
-                ],
-                names=[0],
-                numbers=(1, 2),
-            ),
-        ]
-        if self.forfeits:
-            lines += filled([f"given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}"])
-        return "\n".join(lines)
+        return said
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Each agent's part of the wins and mean score, below a head."""
+        first, others = self.agents[0], self.agents[1:]
+        names = (
+            [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
+        )
+        figures = zip(names, self.win_rates, self.scores, strict=True)
+        head = ("agent", "wins", find_game(self.game).score)
+        return [head, *((one_line_name(name), f"{rate:.1%}", f"{points:+.1f}") for name, rate, points in figures)]
+
+    def _given_up(self) -> list[str]:
+        if not self.forfeits:
+            return []
+        return [f"given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}"]
 
 
 def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, float]:

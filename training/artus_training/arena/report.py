@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from artus_env.engine.files import write_atomically
 from artus_env.engine.wording import counted
-from artus_training.arena.columns import filled, table
+from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.explain import differences, levels, neighbours
 from artus_training.arena.faults import faults_of
 from artus_training.arena.names import one_line_name, short_names, variant_name
@@ -106,11 +106,6 @@ def duel_table(whole: Standings) -> str:
             (name, *("" if of is None else f"{of:.1%}{interval(low, high, times=100)}" for of, low, high in duels))
         )
     return "\n".join(map(markdown_row, lines))
-
-
-def markdown_row(cells: tuple[str, ...]) -> str:
-    """A row of a Markdown table. Names may hold the character that parts its cells."""
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def write_report(
