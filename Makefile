@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 # It comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
 TORCH := torch==2.13.0
 
-.PHONY: install test test-frameworks train bench fuzz check format coverage notebooks docs clean
+.PHONY: install play test test-frameworks train bench fuzz check format coverage notebooks docs clean
 
 install: $(STAMP)
 
@@ -38,6 +38,10 @@ $(FRAMEWORKS)/.installed: pyproject.toml examples/requirements.txt
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/python -m pytest examples -n auto --dist loadfile
 	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py -n auto
+
+# Choose a game and sit down, in the browser.
+play: install
+	$(BIN)/artus play
 
 train: install
 	$(BIN)/artus train-all

@@ -38,6 +38,8 @@ exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # they hold what came out; `make notebooks` and the tests run them
 nb_render_markdown_format = "myst"  # what they print as Markdown has tables, which "commonmark" knows nothing of
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True

@@ -50,6 +50,27 @@ def test_examples_run(page, code):
     exec(compile(code, page, "exec"), {})
 
 
+def test_what_examples_print_is_shown(capsys):
+    shown = [
+        (page.name, *found)
+        for page in PAGES
+        for found in re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+    assert "index.md" in [page for page, *_ in shown]
+    for page, code, text in shown:
+        exec(compile(code, page, "exec"), {})
+        assert capsys.readouterr().out == text, page
+
+
+def test_the_home_page_has_a_picture_the_two_commands_and_a_game_in_five_lines():
+    page = (ROOT / "docs" / "index.md").read_text()
+    before_links, _, _ = page.partition("| you want to")
+    assert "](table.svg)" in before_links
+    assert re.findall(r"^make ([a-z]+)", before_links, re.MULTILINE) == ["play", "train"]
+    (code,) = re.findall(r"```python\n(.*?)```", before_links, re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) == 5
+
+
 def test_every_command_is_described():
     named = set(re.findall(r"^artus ([a-z0-9-]+)", COMMAND_LINE, re.MULTILINE))
     assert named == set(COMMANDS)
