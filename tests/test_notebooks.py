@@ -1,6 +1,8 @@
 """The notebooks run from top to bottom, in time, and hold what came out of them."""
 
+import re
 import resource
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -56,6 +58,25 @@ def test_runs_from_top_to_bottom(path, tmp_path):
     assert plots(notebook)
     assert len(captions(notebook)) == len(plots(notebook))
     assert [line for line in complaints(notebook) if line != ANNOUNCEMENT] == []
+
+
+COLUMNS = re.compile(r"(\S {2,}\S.*){2}")
+"""A printed line of three columns or more."""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_code_that_draws_is_folded_and_tables_are_tables(path):
+    """In Jupyter and on the site; what is worked out stays in sight, and so does every cell that others need."""
+    notebook = nbformat.read(path, as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for cell in code:
+        draws = "plt.subplots(" in cell.source or "plt.rcParams" in cell.source
+        folded = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        assert folded == ("hide-input" in cell.metadata.get("tags", [])) == draws, cell.source
+        if "plt.subplots(" in cell.source:
+            assert re.match(r"figure, .*plt\.subplots\(", cell.source), "what comes before is a cell of its own"
+    printed = "\n".join(out.text for out in outputs(notebook, "stream")).splitlines()
+    assert not [line for line, after in pairwise(printed) if COLUMNS.search(line) and COLUMNS.search(after)]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
