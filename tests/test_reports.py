@@ -220,6 +220,25 @@ def test_check_bot_says_what_is_wrong_and_what_helps(words, wrong, advice, tmp_p
     assert advice in said
 
 
+@pytest.mark.parametrize(
+    ("text", "mode", "advice"),
+    [
+        ("#!/bin/sh\n", 0o644, "chmod +x"),
+        ("print(1)\n", 0o755, "The first line must say what runs it"),
+        ("#!/usr/bin/env pythn\n", 0o755, "The first line names a program that isn't here. Is it spelt right"),
+        ("#!/no/such/python\n", 0o755, "If it is, the first line names a program that isn't here."),
+        (None, 0, "Is the path right?"),
+    ],
+)
+def test_check_bot_says_why_a_file_does_not_start(text, mode, advice, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("bot").write_text(text)
+        Path("bot").chmod(mode)
+    assert main(["check-bot", "./bot"]) == 1
+    assert advice in capsys.readouterr().out
+
+
 # --- agents that join ---
 
 

@@ -20,9 +20,14 @@ _KEYS = 300  # purpose of the seed stream
 BOT = 0
 """The bot's player."""
 ADVICE = (
-    ("exit code 127", "Is the path right? It counts from the folder that you are in."),
-    ("exit code 126", "Give the file execute permission: chmod +x."),
+    ("Permission denied", "Give the file execute permission: chmod +x."),
     ("Exec format error", "The first line must say what runs it, such as #!/usr/bin/env python3."),
+    ("env: ", "The first line names a program that isn't here. Is it spelt right, and installed?"),
+    (
+        "exit code 127",
+        "Is the path right? It counts from the folder that you are in. If it is, the first line names a program that "
+        "isn't here.",
+    ),
     ("without being asked", "Print nothing but answers to standard output; notes belong on standard error."),
     ("more than one line", "Answer each request with one line, and print notes to standard error."),
     ("no answer within", "Does it flush after each line? In Python: print(..., flush=True)."),
@@ -32,7 +37,7 @@ ADVICE = (
     ("exit code 0", "It must go on reading until its input is closed."),
     ("ended", "It has crashed: its last line on standard error is shown; run it by itself to see all."),
 )
-"""What mostly helps, by what a failure says."""
+"""What mostly helps, by what a failure says; the first that fits."""
 
 
 @options
