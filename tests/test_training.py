@@ -408,12 +408,14 @@ def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, 
     """The figures that `artus train` says, by the name of the run."""
     monkeypatch.setattr(progress, "SECONDS", 0.0)
     limits = {"steps": 12 * 64, "evaluate_every": 1000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
-    settings = Settings(runs=tmp_path, name="mine", **TINY | limits)
+    settings = Settings(runs=tmp_path, name="mine", **TINY | limits | {"games": 2})
     assert train(settings)
     steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
     assert len(steps) == 5
     assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
-    said = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr()
+    assert "mine against random: beginner, 2 players, 2 games" in printed.out
+    said = printed.err.splitlines()
     assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
     figures = r"mine \d+ %: \d+ decisions, [\d.]+( k)?/s, entropy ([\d.]+), KL [-\de.]+, explained variance [-\de.]+"
     entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in said) if match]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -47,6 +48,12 @@ def in_short(number: float) -> str:
 def wins_text(results: Sequence[Evaluation]) -> str:
     """How often the agent won against each opponent: `greedy 84%, lookahead 51%`."""
     return ", ".join(f"{result.agents[1]} {result.win_rate:.0%}" for result in results)
+
+
+def print_strength(results: Sequence[Evaluation], name: str) -> None:
+    """How strong the agent of a run is in the end, by the name of the run."""
+    for result in results:
+        print("", dataclasses.replace(result, agents=(name, *result.agents[1:])), sep="\n")
 
 
 def log_of(folder: Path, resumed_at: int | None) -> closing[SummaryWriter]:

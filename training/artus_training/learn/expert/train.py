@@ -18,7 +18,7 @@ from artus_training.learn.expert.games import Games
 from artus_training.learn.expert.selfplay import SelfPlay, Unit
 from artus_training.learn.expert.settings import Settings
 from artus_training.learn.expert.trainer import Trainer
-from artus_training.learn.figures import add_point, log_of, wins_text, write_figures
+from artus_training.learn.figures import add_point, log_of, print_strength, wins_text, write_figures
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
@@ -58,7 +58,7 @@ def train(settings: Settings) -> bool:
         )
         if settings.final_games:
             strength = trainer.evaluate(settings.final_opponents, settings.final_games)
-            print(*strength, sep="\n")
+            print_strength(strength, settings.folder.name)
             trainer.save_agent(strength)
     return True
 

@@ -22,6 +22,7 @@ from artus_training.learn.figures import (
     figures_text,
     in_short,
     log_of,
+    print_strength,
     wins_text,
     write_figures,
 )
@@ -83,7 +84,7 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
             strength = []
             for opponent in settings.final_opponents:
                 for result in trainer.evaluate([opponent], settings.final_games):
-                    print(result)
+                    print_strength([result], settings.folder.name)
                     strength.append(result)
             trainer.save_agent(strength)
     return True

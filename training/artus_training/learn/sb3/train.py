@@ -19,7 +19,7 @@ from artus_agents.saved import save_agent
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.learn.cards import PACKAGES, card, command, point
 from artus_training.learn.checkpoints import CheckpointError, read_archive
-from artus_training.learn.figures import evaluation_due, figures_text, in_short, wins_text
+from artus_training.learn.figures import evaluation_due, figures_text, in_short, print_strength, wins_text
 from artus_training.learn.opponents import OpponentError, end_round
 from artus_training.learn.runs import alone_in_run, begin_run, keep_agent, saved_steps
 from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
@@ -234,7 +234,7 @@ def train(settings: Settings) -> bool:
         print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {rate:,.0f} a second")
         if settings.games:
             strength = run.evaluate(settings.games)
-            print(*strength, sep="\n")
+            print_strength(strength, settings.folder.name)
             run.save_agent(strength)
     return True
 
