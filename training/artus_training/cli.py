@@ -102,12 +102,13 @@ def main(arguments: list[str] | None = None) -> int:
     except UsageError as error:
         return _failed(name, error)
     except ModuleNotFoundError as error:
-        from artus_env.engine.extras import how_to_install
+        from artus_env.engine.extras import DISTRIBUTION, how_to_install
 
         command = how_to_install(error.name or "", preferred=COMMANDS[name].extra)
         if command is None:
             raise
-        return _failed(name, f"{error.name} is missing: {command}")
+        in_a_clone = command.replace(DISTRIBUTION, ".")
+        return _failed(name, f"{error.name} is missing: {command} (in a clone of the repository: {in_a_clone})")
     except KeyboardInterrupt:
         return _failed(name, "interrupted", 130)
     except BrokenPipeError:
