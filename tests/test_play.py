@@ -665,7 +665,7 @@ def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room
         play_on(hosted, 1)
     monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(Store, "write", write_if_there_is_room)
-    monkeypatch.setattr(HostedGame, "play", lambda *arguments: (tried.append(arguments), play(*arguments)))
+    monkeypatch.setattr(HostedGame, "play", lambda *arguments, **by: (tried.append(arguments), play(*arguments, **by)))
     monkeypatch.setattr(thinking.Mind, "choose", lambda *arguments: (asked.append(arguments), choose(*arguments))[-1])
     server = Serving(tmp_path)
     try:
@@ -741,7 +741,7 @@ def test_programs_are_known_by_what_starts_them_whatever_they_are_called(tmp_pat
     monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [Wrapped()])
     Wrapped.name = name.partition(":")[0]
     with pytest.raises(thinking.NotAllowedError):
-        thinking.Mind(hosted, {"wrapped:./other", "wrapped", "program"}).choose(1, hosted.game, 1)
+        thinking.Mind(hosted, {"wrapped:./other", "wrapped", "program"}).choose(name, 1, hosted.game, 1)
 
 
 class Wrapped:

@@ -15,11 +15,12 @@ from artus_agents.program import ProgramAgent
 from artus_env.engine.match import seat_orders
 from artus_training.arena import command
 from artus_training.arena import tournament as playing
-from artus_training.arena.explain import ahead, levels, neighbours
+from artus_training.arena.elo import POINTS, ahead
+from artus_training.arena.explain import levels, neighbours
 from artus_training.arena.faults import faults_of
 from artus_training.arena.live import LiveTable, Tally
 from artus_training.arena.results import Results, Settings
-from artus_training.arena.standings import POINTS, standings
+from artus_training.arena.standings import standings
 from artus_training.arena.store import Store
 from artus_training.arena.teams import read_teams
 from artus_training.arena.tournament import run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from artus_training.arena.elo import ahead
 from artus_training.arena.names import one_line_name
 from artus_training.arena.standings import Standings
 
@@ -14,11 +15,6 @@ LEVELS = {
     "ppo": "has learnt from millions of games against itself",
 }
 """What the agents that come along do, the plainest first; no people have been measured."""
-
-
-def ahead(difference: float) -> float:
-    """In what fraction of their duels an agent is ahead of another that is so many points below it."""
-    return 1 / (1 + 10 ** (-difference / 400))
 
 
 def neighbours(whole: Standings) -> list[str]:

@@ -13,9 +13,10 @@ from rich.text import Text
 
 from artus_env.engine.match import standing_outcomes, wins_of
 from artus_training.arena.columns import table
+from artus_training.arena.elo import PRIOR
 from artus_training.arena.names import one_line_name
 from artus_training.arena.results import Block, Settings
-from artus_training.arena.standings import PRIOR, ZERO, above, fit
+from artus_training.arena.standings import ZERO, above, fit
 from artus_training.progress import terminal
 
 SECONDS = 2.0

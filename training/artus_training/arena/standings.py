@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from artus_env.engine.match import seat_orders, wins_of
+from artus_training.arena.elo import POINTS, PRIOR
 from artus_training.arena.evaluate import wilson_interval
 from artus_training.arena.results import Results
 
@@ -22,11 +23,6 @@ FEWEST_DEALS = 10
 """With fewer, samples of them are too much alike to say how far off a mean may be."""
 FEWEST_OF_AN_ORDER = 2
 """One deal says nothing about how much deals of its seating order differ."""
-POINTS = 400 / math.log(10)
-"""Elo points in a unit of Bradley and Terry's model."""
-PRIOR = 1
-"""Deals that every agent is thought to have won, and as many lost, before the first one: shared evenly among all
-agents."""
 ZERO = "random"
 """The agent whose rating is 0 where it plays."""
 MEAN = "mean"

@@ -18,12 +18,13 @@ from artus_env.engine.games import find_game
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training.arena.lineup import find_player, line_up
+from artus_training.arena.people import default_folder, read_results
 from artus_training.options import options, read_options
-from artus_training.play import of_game
+from artus_training.play import of_game, placing
 from artus_training.play.connections import Server
 from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat, fits
 from artus_training.play.server import Lobby, loopback
-from artus_training.play.store import Store, default_folder, new_secret
+from artus_training.play.store import Store, left_alone, new_secret
 from artus_training.play.words import readable
 from artus_training.usage import UsageError
 
@@ -61,6 +62,8 @@ class Options:
     """Folder in which games are kept."""
     resume: bool = False
     """Only go on with the games in the folder, deal no new one."""
+    results: bool = False
+    """Print where everybody who has played stands among the agents, and serve nothing."""
     allow: tuple[str, ...] = ()
     """Agents of kept games that are programs, such as 'program:./mybot': a program is started only if you name it."""
     browser: bool = True
@@ -86,8 +89,14 @@ class Plan(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Serve games in the browser until Ctrl-C."""
-    plan = read(arguments)
+    """Serve games in the browser until Ctrl-C, or say where people stand."""
+    said = read_options(Options, "artus play", arguments)
+    if said.results:
+        if chosen(said) or said.resume:
+            raise UsageError("--results says how games have ended, and deals none: leave out what describes a game")
+        print(placing.table(read_results(said.games, left_alone), said.games))
+        return 0
+    plan = planned(said)
     with ExitStack() as stack:
         try:
             store = Store(plan.games)
@@ -127,12 +136,16 @@ def serve(lobby: Lobby, listener: socket.socket, host: str) -> None:
 
 
 def read(arguments: Sequence[str]) -> Plan:
-    """What is to be served, from the command line.
+    """`planned` from the command line."""
+    return planned(read_options(Options, "artus play", arguments))
+
+
+def planned(said: Options) -> Plan:
+    """What is to be served.
 
     Raises:
         UsageError: If something doesn't fit together.
     """
-    said = read_options(Options, "artus play", arguments)
     try:
         game = find_game(said.game)
     except ValueError as error:
@@ -199,7 +212,7 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
     """What is served, and all links."""
     lines = []
     for hosted in lobby.games.values():
-        if hosted.game.over:
+        if hosted.over:
             continue
         state = "new" if not hosted.number else f"after {counted(hosted.number, 'move')}"
         variant = filter(None, [hosted.game.definition.title, of_game.rules_of(hosted.game)])

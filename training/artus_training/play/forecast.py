@@ -150,8 +150,11 @@ def review(games: Sequence[Game], moves: Sequence[tuple[int, int]], players: Seq
     last = len(games) - 1
     numbers = sorted({round(last * i / POSITIONS) for i in range(POSITIONS)} - {last})
     found = [chances(games[number], key + number) for number in numbers]
-    wins = games[-1].winners
-    found.append([(player in wins) / len(wins) for player in range(games[-1].num_players)])
+    if games[last].over:
+        wins = games[last].winners
+        found.append([(player in wins) / len(wins) for player in range(games[last].num_players)])
+    else:  # somebody has resigned: what they could still hope for
+        found.append(chances(games[last], key + last))
     return Review([*numbers, last], found, [lapse(games, moves, player, numbers, found, key) for player in players])
 
 

@@ -8,16 +8,19 @@ import re
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
 from artus_env import Game
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.reading import decode, shown
 from artus_env.engine.rng import check_seed, fresh_seed
-from artus_training.play import of_game
+from artus_training.arena.people import VERSION as RESULT_VERSION
+from artus_training.arena.people import Result, Sat
+from artus_training.play import levels, of_game
 from artus_training.play.phrases import say
-from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason
+from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
 from artus_training.play.words import readable
 
 LONGEST_NAME = 24
@@ -26,6 +29,8 @@ LONGEST_MOVE = 100
 LONGEST_TROUBLE = 2000
 LONGEST_TITLE = 40
 """Letters of an agent's name that are shown; it may be a long command line."""
+SUBSTITUTE = levels.LEVELS["medium"]
+"""The agent that plays on for somebody who has resigned: it needs nothing but the game."""
 
 
 class RefusedError(Exception):
@@ -65,6 +70,10 @@ class Stored:
     share: str  # the secret of the link to the record
     next: str
     record: dict[str, Any]
+    resigned: list[tuple[int, int]] = field(default_factory=list)
+    """Who has resigned, and how many moves had been played then, in the order in which they did."""
+    hinted: list[int] = field(default_factory=list)
+    """Who has asked for a hint."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,8 @@ class HostedGame:
         why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
         taken_back: How many moves have been taken back since the server was started.
         agreed: People who want the last move to be taken back, its player among them. Not kept on disk.
+        resigned: Who has resigned, with the number of moves played until then, in the order in which they did.
+        hinted: Who has asked for a hint.
         changed: Set, and replaced, whenever something is new.
     """
 
@@ -101,6 +112,8 @@ class HostedGame:
         key: int,
         record_secret: str,
         next_name: str = "",
+        resigned: Sequence[tuple[int, int]] = (),
+        hinted: Sequence[int] = (),
     ) -> None:
         self.name = name
         self.seats = tuple(seats)
@@ -111,6 +124,8 @@ class HostedGame:
         self.why: tuple[str, dict[str, str]] | None = None
         self.taken_back = 0
         self.agreed: frozenset[int] = frozenset()
+        self.resigned = dict(resigned)
+        self.hinted = frozenset(hinted)
         self.changed = asyncio.Event()
         self.logs: dict[tuple[int, str], list[dict[str, Any]]] = {}
         self.steps = [Step(game.first())]
@@ -159,7 +174,15 @@ class HostedGame:
         game = of_game.replay(stored.record)
         if len(seats) != game.num_players:
             raise ValueError(f"it has {len(seats)} seats for {game.num_players} players")
-        return cls(name, seats, game, store, check_seed(stored.key), stored.share, stored.next)
+        people = {player for player, seat in enumerate(seats) if seat.agent is None}
+        left = [player for player, _ in stored.resigned]
+        if len({*left}) < len(left) or not people.issuperset(left) or not people.issuperset(stored.hinted):
+            raise ValueError(f"only people resign, each once, and ask for hints: {shown([left, stored.hinted])}")
+        if not all(0 <= number <= len(game.actions_played) for _, number in stored.resigned):
+            raise ValueError(f"somebody has resigned after moves that weren't played: {shown(stored.resigned)}")
+        return cls(
+            name, seats, game, store, check_seed(stored.key), stored.share, stored.next, stored.resigned, stored.hinted
+        )
 
     # --- looking ---
 
@@ -184,8 +207,32 @@ class HostedGame:
 
     @property
     def people(self) -> list[int]:
-        """Players who are people."""
+        """Players who are people, those who have resigned among them."""
         return [player for player, seat in enumerate(self.seats) if seat.agent is None]
+
+    @property
+    def playing(self) -> list[int]:
+        """People who haven't resigned."""
+        return [player for player in self.people if player not in self.resigned]
+
+    def agent_of(self, player: int) -> str | None:
+        """The agent that plays at a seat: its own, or the one that plays on for somebody who has resigned."""
+        return self.seats[player].agent or (SUBSTITUTE if player in self.resigned else None)
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody moves any more: the game is over, or so many have resigned that it ends with that."""
+        return self.game.over or not self.playing or len(self.resigned) == len(self.seats) - 1
+
+    @property
+    def places(self) -> list[int]:
+        """Each player's place, 1 is the best. Who has resigned stands behind all others, the first of them last; where
+        the game ended with that, the others stand as they stood then."""
+        left, standing = [*self.resigned], self.game.outcomes
+        ranks = [
+            (0, left.index(player)) if player in left else (1, standing[player]) for player in range(len(self.seats))
+        ]
+        return [1 + sum(other > own for other in ranks) for own in ranks]
 
     def record(self) -> str:
         """The whole game as one line of JSON, hidden cards included.
@@ -193,24 +240,25 @@ class HostedGame:
         Raises:
             RefusedError: As long as it isn't over.
         """
-        if not self.game.over:
+        if not self.over:
             raise RefusedError(409, "record")
         return self.game.record(self.names)
 
     # --- changing ---
 
-    def play(self, player: int, number: Any, move: Any) -> None:
+    def play(self, player: int, number: Any, move: Any, by_agent: bool = False) -> None:
         """Play a move for a seat, and keep it on disk before anybody sees it.
 
         Args:
             player: Whose seat.
             number: How many moves they have seen: the move is meant for that position and no other.
             move: As text.
+            by_agent: Whether an agent plays it, which may do so for somebody who has resigned.
 
         Raises:
             RefusedError: If it can't be played; nothing has changed.
         """
-        self.check_turn(player, number)
+        self.check_turn(player, number, by_agent)
         step = self._after(self.check_move(move))
         try:
             self.save(step.game)
@@ -218,15 +266,71 @@ class HostedGame:
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
         self.steps.append(step)
         self.agreed = frozenset()
+        self.keep_result()
         self.notify()
+
+    def resign(self, player: int) -> None:
+        """Let a person give the game up. Of two players the other one wins. Otherwise an agent plays on for them, as
+        long as there is another person, and two players who haven't resigned.
+
+        Raises:
+            RefusedError: If it is over, they have resigned before, or it can't be kept.
+        """
+        if self.over:
+            raise RefusedError(409, "over")
+        if player in self.resigned:
+            raise RefusedError(409, "resigned")
+        before = self.resigned
+        self.resigned = {**before, player: self.number}
+        try:
+            self.save()
+        except OSError as error:
+            self.resigned = before
+            raise RefusedError(503, "not-kept", reason=reason(error)) from None
+        self.agreed = frozenset()
+        self.keep_result()
+        self.notify()
+
+    def ask_for_hint(self, player: int) -> None:
+        """Remember that somebody gets a hint.
+
+        Raises:
+            RefusedError: If that can't be kept.
+        """
+        if player in self.hinted:
+            return
+        before = self.hinted
+        self.hinted = before | {player}
+        try:
+            self.save()
+        except OSError as error:
+            self.hinted = before
+            raise RefusedError(503, "not-kept", reason=reason(error)) from None
+
+    def keep_result(self) -> None:
+        """Keep how the game has ended, once it has. Where that fails it is said, and done when the server starts
+        again."""
+        if not self.over or self.store.has_result(self.name):
+            return
+        seats = [
+            Sat(seat.name, seat.agent, points, place, player in self.hinted, player in self.resigned)
+            for player, (seat, points, place) in enumerate(zip(self.seats, self.game.scores, self.places, strict=True))
+        ]
+        game = self.game
+        try:
+            ended = datetime.fromtimestamp(self.store.changed(self.name), UTC).isoformat(timespec="seconds")
+            result = Result(RESULT_VERSION, game.definition.name, game.rules, ended, self.number, seats)
+            self.store.write_result(self.name, result)
+        except OSError as error:
+            warn(f"the result of {self.name} can't be kept, until the server starts again: {reason(error)}")
 
     @property
     def last_can_be_taken_back(self) -> bool:
         """Whether the last move is a person's that has shown nothing hidden, and a person is to move."""
-        if not self.number or self.game.over:
+        if not self.number or self.over:
             return False
         step, own = self.steps[-1], self.game.definition.sight
-        people = {step.player, self.game.player} <= {*self.people}
+        people = {step.player, self.game.player} <= {*self.playing}
         return people and own is not None and bool(own.foreseeable(step.move))
 
     def take_back(self, player: int, number: Any) -> None:
@@ -237,10 +341,14 @@ class HostedGame:
         """
         self.check_number(number)
         mover = self.steps[-1].player
-        if not self.last_can_be_taken_back or (player != mover and mover not in self.agreed):
+        if (
+            not self.last_can_be_taken_back
+            or player not in self.playing
+            or (player != mover and mover not in self.agreed)
+        ):
             raise RefusedError(409, "no-undo")
         agreed = self.agreed | {player}
-        if agreed >= {*self.people}:
+        if agreed >= {*self.playing}:
             try:
                 self.save(self.steps[-2].game)
             except OSError as error:
@@ -253,9 +361,12 @@ class HostedGame:
         self.agreed = agreed
         self.notify()
 
-    def check_turn(self, player: int, number: Any) -> None:
-        """Refuse what isn't meant for this position, or comes from a seat that isn't to move."""
+    def check_turn(self, player: int, number: Any, by_agent: bool = False) -> None:
+        """Refuse what isn't meant for this position, or comes from a seat that isn't to move, or from somebody who has
+        resigned."""
         self.check_number(number)
+        if player in self.resigned and not by_agent:
+            raise RefusedError(409, "resigned")
         if self.game.player != player:
             raise RefusedError(409, "not-turn", name=self.names[self.game.player])
 
@@ -263,7 +374,7 @@ class HostedGame:
         """Refuse what isn't meant for this position."""
         if type(number) is not int:
             raise RefusedError(400, "number", got=f"{number!r:.40}")
-        if self.game.over:
+        if self.over:
             raise RefusedError(409, "over")
         if number != self.number:
             raise RefusedError(409, "gone-on", n=self.number, meant=number)
@@ -289,6 +400,8 @@ class HostedGame:
             "key": self.key,
             "share": self.record_secret,
             "next": self.next,
+            "resigned": [*self.resigned.items()],
+            "hinted": sorted(self.hinted),
         }
         self.store.write(self.name, {**data, "record": record})
 

@@ -12,6 +12,8 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     GET  /api/SECRET/review          a finished game, looked at again: chances to win, and where most was lost
     GET  /api/SECRET/at/NUMBER       what the seat saw of a finished game after so many moves
     POST /api/SECRET/undo            {"number": ..}: take back the last move, or agree to that
+    POST /api/SECRET/resign          give the game up
+    GET  /api/SECRET/placement       where the seat's person stands among the agents, in words, once the game is over
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /api/SECRET/lessons         the game in a few pictures
@@ -21,6 +23,7 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     GET  /host/SECRET                start page and all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
     GET  /api/host/SECRET/choices    what can be set up: games, variants, levels
+    POST /api/host/SECRET/person     {"game": .., "rules": .., "players": .., "name": ..}: where a person stands
     GET  /api/host/SECRET/GAME.svg   a picture of a game
     POST /api/host/SECRET/new        {"game": .., "rules": .., "seats": [{"name": ..} or {"level": ..}, ..]}: set it up
     POST /api/host/SECRET/again      {"name": ..}: deal a game again, with the same players
@@ -44,7 +47,7 @@ from starlette.staticfiles import StaticFiles
 
 from artus_env.engine.games import game_names
 from artus_env.engine.texts import LANGUAGES, preferred, speaking
-from artus_training.play import forecast, levels, of_game, setting_up, sight
+from artus_training.play import forecast, levels, of_game, placing, setting_up, sight
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.pages import PAGE
 from artus_training.play.pages import page as page_of
@@ -96,6 +99,7 @@ class Lobby:
         for hosted in self.games.values():
             if self.following(hosted) is None:
                 hosted.next = ""  # it is gone, or was never one of these people's
+            hosted.keep_result()  # unless that has been done
 
     def add(self, hosted: HostedGame) -> None:
         """Let a game be found. `start` lets its agents move, once the server runs.
@@ -164,7 +168,7 @@ class Lobby:
         Raises:
             RefusedError: If the game isn't over, or the new one can't be kept.
         """
-        if not hosted.game.over:
+        if not hosted.over:
             raise RefusedError(409, "not-over")
         following = self.following(hosted)
         if following is not None:
@@ -249,22 +253,25 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     async def hint(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number")
         hosted.check_turn(player, asked["number"])
+        hosted.ask_for_hint(player)
         game = hosted.game
         found = await lobby.thinking.hint(hosted)
-        moves = [
-            {**sight.described(game, game.action(each.move), hosted.names), "wins": each.wins, "lead": each.lead}
-            for each in found
-        ]
+        moves = []
+        for each in found:
+            action = game.action(each.move)
+            about = sight.described(game, action, hosted.names)
+            why = sight.reasons(game, action, hosted.names)
+            moves.append({**about, "wins": each.wins, "lead": each.lead, "reasons": why})
         agent = levels.strongest(game.definition, game.rules, game.num_players)
         return JSONResponse({"number": asked["number"], "agent": agent, "games": forecast.DEALS, "moves": moves})
 
     async def review(request: Request, hosted: HostedGame, player: int) -> Response:
-        if not hosted.game.over:
+        if not hosted.over:
             raise RefusedError(409, "not-over")
         return JSONResponse(sight.review(hosted, player, await lobby.thinking.review(hosted)))
 
     async def look_back(request: Request, hosted: HostedGame, player: int) -> Response:
-        if not hosted.game.over:
+        if not hosted.over:
             raise RefusedError(409, "not-over")
         number = request.path_params["number"]
         if number > hosted.number:
@@ -274,6 +281,16 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     async def take_back(request: Request, hosted: HostedGame, player: int) -> Response:
         hosted.take_back(player, (await body(request, "number"))["number"])
         return JSONResponse({"number": hosted.number})
+
+    async def resign(request: Request, hosted: HostedGame, player: int) -> Response:
+        await body(request)
+        hosted.resign(player)
+        return JSONResponse({"number": hosted.number})
+
+    async def placement(request: Request, hosted: HostedGame, player: int) -> Response:
+        if not hosted.over:
+            raise RefusedError(409, "not-over")
+        return JSONResponse({"lines": await asyncio.to_thread(placing.after_game, hosted, player)})
 
     async def again(request: Request, hosted: HostedGame, player: int) -> Response:
         await body(request)
@@ -323,6 +340,11 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         check_host(request)
         return JSONResponse({"games": await asyncio.to_thread(setting_up.choices)})
 
+    async def person(request: Request) -> Response:
+        check_host(request)
+        asked = setting_up.read_person(await body(request, "game", "rules", "players", "name"))
+        return JSONResponse({"lines": await asyncio.to_thread(placing.before_game, lobby.store, *asked)})
+
     async def game_picture(request: Request) -> Response:
         check_host(request)
         if request.path_params["game"] not in game_names():
@@ -365,6 +387,7 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/host/{secret}", host_page, methods=get),
         Route("/api/host/{secret}", host, methods=get),
         Route("/api/host/{secret}/choices", choices, methods=get),
+        Route("/api/host/{secret}/person", person, methods=post),
         Route("/api/host/{secret}/{game}.svg", game_picture, methods=get),
         Route("/api/host/{secret}/new", set_up, methods=post),
         Route("/api/host/{secret}/again", deal_again, methods=post),
@@ -374,6 +397,8 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/move", seated(move), methods=post),
         Route("/api/{secret}/hint", seated(hint), methods=post),
         Route("/api/{secret}/undo", seated(take_back), methods=post),
+        Route("/api/{secret}/resign", seated(resign), methods=post),
+        Route("/api/{secret}/placement", seated(placement), methods=get),
         Route("/api/{secret}/again", seated(again), methods=post),
         Route("/api/{secret}/review", seated(review), methods=get),
         Route("/api/{secret}/at/{number:int}", seated(look_back), methods=get),
@@ -405,7 +430,7 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
         hosted.notify()
     try:
         yield "retry: 1000\n\n"
-        told: Any = (after, "", "", 0, frozenset()) if after == hosted.number else None
+        told: Any = (after, "", "", 0, frozenset(), 0) if after == hosted.number else None
         while not lobby.stopping and mark in listening[-MOST_STREAMS:]:
             changed, now = hosted.changed, hosted.number
             fits = 0 <= after <= now <= after + MOST_STEPS
@@ -413,7 +438,7 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
                 yield event(number, sight.seen(hosted, player, number))
                 await asyncio.sleep(0)  # the others' turn: steps that were missed come all at once
             after = now
-            present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed)
+            present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed, len(hosted.resigned))
             if told != present:
                 told = present
                 yield event(now, sight.seen(hosted, player, now))
@@ -531,7 +556,7 @@ def listed(hosted: HostedGame) -> dict[str, Any]:
         "name": hosted.name,
         "title": of_game.title_of(game.definition),
         "rules": of_game.rules_of(game),
-        "over": game.over,
+        "over": hosted.over,
         "moves": hosted.number,
         "scored": [of_game.scored(game.definition, points) for points in game.scores],
         "turn": game.player,

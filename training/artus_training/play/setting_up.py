@@ -12,6 +12,7 @@ from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game, game_names
 from artus_env.engine.reading import shown
 from artus_env.engine.texts import language
+from artus_training.arena.people import Variant
 from artus_training.play import of_game, sight
 from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat, fits
 from artus_training.play.levels import LEVELS, strongest
@@ -102,13 +103,38 @@ def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
     return game, rules, numbered(holders)
 
 
+def read_person(asked: dict[str, Any]) -> tuple[str, Variant]:
+    """A name at a seat, and the variant that was chosen on the start page.
+
+    Raises:
+        RefusedError: If there is no such variant, or nobody can be called that.
+    """
+    kind, rules, players, name = (asked[key] for key in ("game", "rules", "players", "name"))
+    if not isinstance(kind, str) or kind not in game_names():
+        raise RefusedError(400, "unknown-game", got=shown(kind))
+    try:
+        rules = find_game(kind).check_variant(rules, players)
+    except (ValueError, TypeError) as error:
+        raise RefusedError(400, "variant", reason=str(error)) from None
+    return checked_name(name), (kind, rules, players)
+
+
+def checked_name(name: Any) -> str:
+    """A name that somebody may have.
+
+    Raises:
+        RefusedError: If nobody may.
+    """
+    if not isinstance(name, str) or not fits(name, LONGEST_NAME):
+        raise RefusedError(400, "name", longest=LONGEST_NAME, got=shown(name))
+    return name
+
+
 def _holder(seat: dict[str, Any], agents: dict[str, str]) -> tuple[str, str | None]:
     """Name and agent of a seat, None for a person."""
     ((kind, value),) = seat.items()
     if kind == "name":
-        if not isinstance(value, str) or not fits(value, LONGEST_NAME):
-            raise RefusedError(400, "name", longest=LONGEST_NAME, got=shown(value))
-        return value, None
+        return checked_name(value), None
     if kind != "level" or not isinstance(value, str) or value not in agents:
         raise RefusedError(400, "level", levels=", ".join(agents), got=shown(value))
     return say(f"level.{value}"), agents[value]

@@ -17,7 +17,10 @@ from artus_env.engine.pictures import text_picture
 from artus_env.engine.texts import language
 from artus_training.play import levels, of_game, plain, words
 from artus_training.play.forecast import Review
-from artus_training.play.hosted import HostedGame
+from artus_training.play.hosted import SUBSTITUTE, HostedGame
+
+MOST_REASONS = 2
+"""Of a move that a hint proposes; more would have to be studied."""
 
 
 def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
@@ -38,6 +41,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "style": _style(definition),
         "worded": definition.words is not None,
         "lessons": hasattr(own, "lessons"),
+        "substitute": SUBSTITUTE,
         "strongest": levels.strongest(definition, game.rules, game.num_players),
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number], "colour": BADGES[number].colour}
@@ -121,17 +125,19 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
         more = {"gains": gains(before, game), "entry": entry, "opened": opened(hosted, player, number)}
         last = {**detail, **entry, **more}
     now = number == hosted.number
+    over = hosted.over if now else game.over
     return {
         "number": number,
         "now": hosted.number,
-        "turn": None if game.over else game.player,
+        "turn": None if over else game.player,
         "scores": game.scores,
         "position": game.to_dict(player) if own else None,
         "picture": picture(game, player, hosted.names, before, move),
         "last": last,
-        "moves": moves(game, hosted.names) if now and not game.over and game.player == player else [],
-        "trouble": hosted.trouble if now else "",
-        "over": summary(hosted) if game.over else None,
+        "moves": moves(game, hosted.names) if now and not over and game.player == player in hosted.playing else [],
+        "trouble": hosted.trouble if now and not over else "",
+        "over": summary(hosted) if over else None,
+        "resigned": [*hosted.resigned],
         "next": bool(hosted.next) if now else False,
         "taken": hosted.taken_back,
         "undo": undo(hosted, player) if now else None,
@@ -140,7 +146,7 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
 
 def undo(hosted: HostedGame, player: int) -> dict[str, Any] | None:
     """Whether a seat may ask for the last move to be taken back, who asks for it, and whether the seat has agreed."""
-    if not hosted.last_can_be_taken_back:
+    if not hosted.last_can_be_taken_back or player not in hosted.playing:
         return None
     mover = hosted.steps[-1].player
     asks = mover if hosted.agreed else None
@@ -189,6 +195,18 @@ def described(game: Game, action: int, names: Sequence[str], before: dict[str, A
     return {**detail, "move": move, "label": label}
 
 
+def reasons(game: Game, action: int, names: Sequence[str]) -> list[str]:
+    """What speaks for a legal action or against it, in words, as far as its player can know; nothing if the game
+    doesn't say."""
+    say_why = getattr(game.definition.sight, "reasons", None)
+    if say_why is None:
+        return []
+    then = foreseen(game, action)
+    after = then.to_dict(game.player) if then else None
+    found = say_why(game.to_dict(game.player), game.move(action), after, names, game.components)
+    return list(found)[:MOST_REASONS]
+
+
 def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
     """A legal action, and what the position would look like to its player after it; null if they can't know."""
     then = foreseen(game, action)
@@ -234,15 +252,16 @@ def summary(hosted: HostedGame) -> dict[str, Any]:
             source = own.source(step.move, game.components)
             for player, points in enumerate(gains(before.game, step.game)):  # a move may bring others points, too
                 by_source[player][source] += points
-    standing = game.outcomes
-    order = sorted(range(game.num_players), key=lambda player: (-standing[player], player))
+    places = hosted.places
     rows = [
         {
             "player": player,
-            "rank": 1 + sum(other > standing[player] for other in standing),
+            "rank": places[player],
             "points": game.scores[player],
             "parts": [by_source[player][source] for source in sources],
+            "resigned": player in hosted.resigned,
         }
-        for player in order
+        for player in sorted(range(game.num_players), key=lambda player: (places[player], player))
     ]
-    return {"rows": rows, "sources": sources, "winners": game.winners, "record": hosted.record_secret}
+    winners = [player for player, place in enumerate(places) if place == 1]
+    return {"rows": rows, "sources": sources, "winners": winners, "record": hosted.record_secret}

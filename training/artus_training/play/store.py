@@ -1,4 +1,5 @@
-"""Games on disk: one JSON file each, written whole or not at all, and the secret of the page that lists them.
+"""Games on disk: one JSON file each, written whole or not at all, how those that are over have ended, and the secret of
+the page that lists them.
 
 They hold the seats' secrets, so that nobody but their owner may read them.
 """
@@ -13,10 +14,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from artus_env.engine.files import write_atomically
+from artus_training.arena import people
 from artus_training.play.words import readable
 
 VERSION = 1
@@ -29,11 +32,6 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{22}")
 def new_secret() -> str:
     """128 random bits for a link that nobody can guess."""
     return secrets.token_urlsafe(16)
-
-
-def default_folder() -> Path:
-    """Where games lie if nothing else is said: in the user's data folder."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "artus" / "games"
 
 
 class Store:
@@ -56,6 +54,31 @@ class Store:
             OSError: If it can't be written; the old file stands then.
         """
         self._write(f"{name}.json", json.dumps({"version": VERSION, **data}, separators=(",", ":")))
+
+    def write_result(self, name: str, result: people.Result) -> None:
+        """Keep how a game has ended, in a file of its own: any number of servers may keep some at once.
+
+        Raises:
+            OSError: If it can't be written.
+        """
+        (self.folder / people.RESULTS).mkdir(exist_ok=True, mode=0o700)
+        self._write(f"{people.RESULTS}/{name}.json", json.dumps(asdict(result), separators=(",", ":")))
+
+    def has_result(self, name: str) -> bool:
+        """Whether there is a file, be it damaged, with how a game has ended."""
+        return (self.folder / people.RESULTS / f"{name}.json").exists()
+
+    def results(self) -> list[people.Result]:
+        """How games have ended, the oldest first. A file that can't be read is named on stderr and left alone."""
+        return people.read_results(self.folder, left_alone)
+
+    def changed(self, name: str) -> float:
+        """When a game's file was written last, in seconds since 1970.
+
+        Raises:
+            OSError: If there is none.
+        """
+        return (self.folder / f"{name}.json").stat().st_mtime
 
     def remove(self, name: str) -> None:
         """Remove a game's file, if it can be removed."""
@@ -80,9 +103,10 @@ class Store:
         return fresh
 
     def _write(self, name: str, text: str) -> None:
-        write_atomically(self.folder / name, text.encode(), mode=0o600)  # only its owner may read it
+        path = self.folder / name
+        write_atomically(path, text.encode(), mode=0o600)  # only its owner may read it
         with suppress(OSError, AttributeError):  # the folder's entry, where the system knows such a thing
-            folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY)
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(folder)
             finally:

@@ -8,9 +8,8 @@ import queue
 import shlex
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +32,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 GOODBYE_SECONDS = 1.0
 """What agents have to stop when the server is stopped. Then it ends all the same, and with it what they have
 started."""
+NOBODY = -1
+"""Who has played a move that no person is asked about."""
 _MOVES, _HINTS = 30, 31  # purposes of the seed streams
 
 
@@ -53,8 +54,8 @@ class Mind:
 
     def __init__(self, hosted: HostedGame, allowed: Collection[str] = ()) -> None:
         self._batch = of_game.batch_of(hosted.game)
-        self._names = [seat.agent for seat in hosted.seats]
         self._allowed = allowed
+        self._names: dict[int, str] = {}
         self._agents: dict[int, Agent] = {}
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -89,8 +90,7 @@ class Mind:
 
     def end(self) -> None:
         """End the thread and what agents have started, as soon as the thread has done what it was asked."""
-        for player in range(len(self._names)):
-            self._jobs.put(partial(self.forget, player))
+        self._jobs.put(self._forget_all)
         self._jobs.put(None)
 
     def _work(self) -> None:
@@ -104,27 +104,26 @@ class Mind:
 
     # --- what the thread does ---
 
-    def check(self) -> None:
+    def check(self, names: Sequence[str]) -> None:
         """See whether all agents may be asked.
 
         Raises:
             NotAllowedError: If one would start a program that isn't allowed.
         """
-        for name in self._names:
-            if name is not None and name not in self._allowed and runs_program(name):
+        for name in names:
+            if name not in self._allowed and runs_program(name):
                 raise NotAllowedError(name)
 
-    def choose(self, player: int, game: Game, key: int) -> str:
+    def choose(self, name: str, player: int, game: Game, key: int) -> str:
         """The move that an agent plays for the player to move.
 
         Raises:
             NotAllowedError: If it would start a program that isn't allowed.
             RuntimeError: If it gives up, or plays what isn't legal.
         """
-        name = self._names[player]
         if player not in self._agents:
-            self.check()
-            self._agents[player] = find_player(name)
+            self.check([name])
+            self._agents[player], self._names[player] = find_player(name), name
         found = self._agents[player]
         view = self._view(game, seed_stream(key, len(game.actions_played) + 1, _MOVES)[-1:])
         chosen = np.asarray(found.act(view))
@@ -147,15 +146,22 @@ class Mind:
         except Exception as error:  # of anybody's agent
             warn(f"{readable(str(self._names[player]), 200)} can't be closed: {reason(error)}")
 
+    def _forget_all(self) -> None:
+        for player in [*self._agents]:
+            self.forget(player)
+
     def hint(self, game: Game, key: int) -> list[Prospect]:
         """The best moves of the player to move and what they are likely to lead to, using nothing that this player
         couldn't know."""
         view = self._view(game, seed_stream(key, len(game.actions_played) + 1, _HINTS)[-1:])
         return forecast.advice(game, view, key + len(game.actions_played))
 
-    def review(self, steps: Sequence[Step], players: Sequence[int], key: int) -> Review:
-        """A finished game, looked at again."""
-        moves = [(step.player, step.action) for step in steps[1:]]
+    def review(self, steps: Sequence[Step], players: Sequence[int], resigned: Mapping[int, int], key: int) -> Review:
+        """A finished game, looked at again: of those who have resigned only what they have played themselves."""
+        moves = [
+            (step.player if number < resigned.get(step.player, number + 1) else NOBODY, step.action)
+            for number, step in enumerate(steps[1:])
+        ]
         return forecast.review([step.game for step in steps], moves, players, key)
 
     def _view(self, game: Game, keys: np.ndarray) -> View:
@@ -180,7 +186,7 @@ class Thinking:
 
     def start(self, hosted: HostedGame) -> None:
         """Let the game's agents move from now on, whenever it is their turn."""
-        if not hosted.game.over:
+        if not hosted.over:
             self._task(self._play(hosted))
 
     def _task(self, work: Any) -> asyncio.Task[Any]:
@@ -191,26 +197,30 @@ class Thinking:
 
     async def _play(self, hosted: HostedGame) -> None:
         try:
-            if len(hosted.people) < len(hosted.seats):
-                await self._persist(hosted, "trouble.game", lambda: self._ask(hosted, "check"))
-            while not hosted.game.over:
+            agents = [seat.agent for seat in hosted.seats if seat.agent is not None]
+            if agents:
+                await self._persist(hosted, "trouble.game", lambda: self._ask(hosted, "check", agents))
+            while not hosted.over:
                 changed, player = hosted.changed, hosted.game.player
-                if hosted.seats[player].agent is None:
+                agent = hosted.agent_of(player)
+                if agent is None:
                     await changed.wait()
                 else:
-                    await self._move(hosted, player)
+                    await self._move(hosted, player, agent)
         except NotAllowedError as error:
             name = str(error)
             complain(hosted, "trouble.program", name=name, command=f"artus play --resume --allow {shlex.quote(name)}")
         else:
             self._end(hosted)
 
-    async def _move(self, hosted: HostedGame, player: int) -> None:
-        """Let an agent move, and keep the move on disk."""
+    async def _move(self, hosted: HostedGame, player: int, agent: str) -> None:
+        """Let an agent move, and keep the move on disk, unless the game ends meanwhile because somebody resigns."""
 
         async def choose() -> str:
+            if hosted.over:
+                return ""
             try:
-                chosen: str = await self._ask(hosted, "choose", player, hosted.game, hosted.key)
+                chosen: str = await self._ask(hosted, "choose", agent, player, hosted.game, hosted.key)
             except NotAllowedError:
                 raise
             except Exception:
@@ -219,7 +229,8 @@ class Thinking:
             return chosen
 
         async def keep() -> None:
-            hosted.play(player, hosted.number, move)
+            if not hosted.over:
+                hosted.play(player, hosted.number, move, by_agent=True)
 
         name = hosted.names[player]
         move = await self._persist(hosted, "trouble.move", choose, name)
@@ -265,7 +276,7 @@ class Thinking:
 
     async def _review(self, hosted: HostedGame) -> Any:
         try:
-            return await self._ask(hosted, "review", hosted.steps, hosted.people, hosted.key)
+            return await self._ask(hosted, "review", hosted.steps, hosted.people, hosted.resigned, hosted.key)
         finally:
             self._end(hosted)
 

@@ -139,14 +139,23 @@ function seat(i, before) {
   );
   const select = make("select", { "aria-label": say("start.holder", { number }), name: `holder-${number}` }, ...options);
   const input = make("input", { "aria-label": say("start.name", { number }), value: name, maxlength: 24, autocomplete: "off" });
-  const agent = make("small", {});
+  const agent = make("small", {}), stands = make("small", { class: "stands", role: "status" });
   const update = () => {
     input.hidden = select.value !== "person";
     agent.textContent = levels[select.value] ?? "";
+    tellPlacement(stands, input.hidden ? "" : input.value.trim());
   };
-  select.addEventListener("change", update);
+  for (const changed of [select, input]) changed.addEventListener("change", update);
   update();
-  return make("div", { class: "seat" }, make("b", {}, say("start.seat", { number })), select, input, agent);
+  return make("div", { class: "seat" }, make("b", {}, say("start.seat", { number })), select, input, agent, stands);
+}
+
+/** Where a person who sits down stands among the agents of the chosen variant; nothing about those who are new. */
+async function tellPlacement(place, name) {
+  const asked = { game: kind().name, rules: ruleSet().name, players: Number(picked("count")), name };
+  place.dataset.name = name;
+  const { lines } = name ? await askHost("person", asked).catch(() => ({ lines: [] })) : { lines: [] };
+  if (place.dataset.name === name) place.textContent = lines.join(" ");
 }
 
 /** The name that somebody has had at a seat before, as far as the browser keeps it. */

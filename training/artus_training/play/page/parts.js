@@ -44,7 +44,8 @@ export function players({ setup, state }, panel) {
     const turn = state.turn === number, you = number === setup.you;
     const acts = turn && say(player.agent ? "agent.acts" : "person.acts");
     const agent = player.agent && player.agent !== player.name ? player.agent : say("agent.waits");
-    const role = you ? say("you") : acts || (player.agent ? agent : say("person.waits"));
+    const gone = state.resigned.includes(number) && say(state.over ? "resign.lost" : "resign.role", { agent: setup.substitute });
+    const role = gone || you ? gone || say("you") : acts || (player.agent ? agent : say("person.waits"));
     const score = unsigned(state.scores[number]);
     return make(
       "article",
@@ -92,12 +93,13 @@ export function end(setup, over, onAgain) {
   const caption = say(over.sources.length ? "end.sources" : "end.caption", { score });
   const heads = ["", say("end.player"), score, ...over.sources];
   const cell = (points) => make("td", {}, unsigned(points));
-  const row = ({ player, rank, points, parts }) =>
+  const gone = (resigned) => (resigned ? make("small", {}, " ", say("resign.lost")) : null);
+  const row = ({ player, rank, points, parts, resigned }) =>
     make(
       "tr",
       { class: rank === 1 ? "winner" : null },
       make("td", {}, `${rank}.`),
-      make("th", { scope: "row" }, make("span", { class: "named" }, badge(setup, player), setup.players[player].name)),
+      make("th", { scope: "row" }, make("span", { class: "named" }, badge(setup, player), setup.players[player].name), gone(resigned)),
       cell(points),
       ...parts.map(cell),
     );
@@ -138,6 +140,7 @@ export function advice(setup, { agent, games, moves }, { brief, full }, onChoose
         { onclick: () => onChoose(move), "data-move": move.move, title: full(move) },
         make("span", {}, brief(move)),
         make("small", {}, prospect(setup, move)),
+        move.reasons.length ? make("small", { class: "why" }, move.reasons.join("; ")) : null,
         make("i", { style: `width:${100 * move.wins}%`, "aria-hidden": "true" }),
       ),
     );

@@ -5,6 +5,7 @@ import { ask, listen, RefusedError } from "./api.js";
 import * as help from "./help.js";
 import * as parts from "./parts.js";
 import * as plain from "./plain.js";
+import { left, mayResign, offerResigning } from "./resign.js";
 import { lookBack } from "./review.js";
 import { learn, offerLanguages, say as text } from "./texts.js";
 
@@ -15,6 +16,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const waiting = []; // states that are still to be shown
 let entries = []; // of the log, the oldest first
 let looking = []; // elements to look back with, once the game is over
+const placement = parts.make("div", { id: "placement", role: "status" }); // where this seat's person stands then
 const steps = new Set(); // that this decision has gone through
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
 
@@ -44,8 +46,11 @@ async function show(fresh) {
   if (fresh.taken > state.taken) return catchUp(); // a move was taken back
   if (fresh.number < state.number || fresh.taken < state.taken) return;
   if (fresh.number === state.number) {
+    const resigned = fresh.resigned.filter((player) => !state.resigned.includes(player));
+    if (resigned.includes(setup.you) || (fresh.over && !state.over)) put(fresh, () => {});
     state = fresh;
-    return render(); // what was chosen so far stays chosen
+    render(); // what was chosen so far stays chosen
+    return resigned.forEach((player) => announce(text("resign.by", setup.players[player])));
   }
   if (fresh.number > state.number + 1) return catchUp();
   const { last } = fresh;
@@ -166,11 +171,18 @@ function render(moving = false) {
   $("trouble").hidden = !state.trouble;
   $("trouble").textContent = state.trouble;
   renderUndo();
-  $("end").hidden = !state.over || moving;
-  $("prompt").hidden = $("detail").hidden = Boolean(state.over);
+  const gone = !state.over && state.resigned.includes(setup.you);
+  $("resign").hidden = !mayResign(setup, state);
+  $("end").hidden = !(state.over || gone) || moving;
+  if (gone) $("end").replaceChildren(...left(setup));
+  $("prompt").hidden = $("detail").hidden = Boolean(state.over) || gone;
   if (state.over && !moving) {
     $("end").replaceChildren(...parts.end(setup, state.over, again));
-    if (!looking.length) looking = lookBack(setup, entries, ({ picture }) => draw(picture));
+    if (!looking.length) {
+      looking = lookBack(setup, entries, ({ picture }) => draw(picture));
+      tellPlacement();
+    }
+    $("end").querySelector("table").after(placement);
     $("end").append(...looking);
     if (state.next) $("again").textContent = text("end.next");
   }
@@ -179,6 +191,16 @@ function render(moving = false) {
   renderTurn(moving);
   const call = mine() && !moving ? "title.turn" : state.over ? "title.over" : "";
   document.title = call ? text(call, { title: setup.title }) : setup.title;
+}
+
+/** Where this seat's person stands among the agents, or what is missing for that. */
+async function tellPlacement() {
+  try {
+    const { lines } = await ask("placement");
+    placement.replaceChildren(...lines.map((line) => parts.make("p", {}, line)));
+  } catch (error) {
+    placement.textContent = error.message;
+  }
 }
 
 /** May the last move be taken back, and who asks for that? */
@@ -273,7 +295,8 @@ function optionButton({ label, short, face, push, data, choice: wanted, refusal 
 
 function renderHand(active) {
   const focused = [...$("hand").children].indexOf(document.activeElement);
-  $("hand").replaceChildren(...(state.over ? [] : game.hand(now(active), act)));
+  const playing = mayResign(setup, state);
+  $("hand").replaceChildren(...(playing ? game.hand(now(active), act) : []));
   $("hand").hidden = !$("hand").children.length;
   if (focused >= 0) ($("hand").children[focused] ?? $("turn")).focus();
 }
@@ -461,6 +484,7 @@ async function begin() {
   $("back").addEventListener("click", back);
   $("hint").addEventListener("click", hint);
   $("undo").addEventListener("click", undo);
+  offerResigning(() => ({ setup, state }), complain);
   $("asked").lastElementChild.addEventListener("click", undo);
   $("picture").addEventListener("click", clickedPicture);
   $("forced").addEventListener("change", () => playForced());

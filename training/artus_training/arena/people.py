@@ -1,0 +1,196 @@
+"""How games of people have ended: a JSON file for each, which `artus play` keeps beside its games.
+
+A game counts for a person if it can say how strong they are: an agent of known rating played, too, and they haven't
+asked for a hint, which is a stronger player's move. All others are kept and not used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
+
+from artus_env.engine.definition import Definition
+from artus_env.engine.games import find_game, game_names
+from artus_env.engine.ladder import read_ladder
+from artus_env.engine.reading import decode, shown
+from artus_training.arena.anchor import NEEDED, Compared, Placement, place
+
+VERSION = 1
+LARGEST = 100_000
+"""Bytes of a file; real ones have some hundreds."""
+RESULTS = "results"
+"""The folder with them, in that of the games."""
+
+Variant = tuple[str, str, int]
+"""Game, rules, number of players."""
+
+
+@dataclass(frozen=True)
+class Sat:
+    """Who sat at a seat, and how the game ended for them."""
+
+    name: str
+    agent: str | None
+    """As `find_agent` takes it; None: a person."""
+    points: int
+    place: Annotated[int, Meta(ge=1)]
+    """1: won, alone or with others. Who has resigned stands behind all others."""
+    hinted: bool = False
+    """Whether they have asked for a hint."""
+    resigned: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a game has ended."""
+
+    version: int
+    game: str
+    rules: str
+    date: str
+    """When, as ISO 8601 in UTC, such as `2026-11-25T18:30:00+00:00`."""
+    moves: Annotated[int, Meta(ge=0)]
+    seats: list[Sat]
+
+    @property
+    def variant(self) -> Variant:
+        return self.game, self.rules, len(self.seats)
+
+    def seat_of(self, name: str) -> Sat | None:
+        """The seat of the person with a name; None if they didn't play."""
+        return next((seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)), None)
+
+
+def key(name: str) -> str:
+    """What is the same for all ways to write a person's name: `Ann`, `ann ` and `ANN` are one person."""
+    return " ".join(name.split()).casefold()
+
+
+def default_folder() -> Path:
+    """Where games lie if nothing else is said: in the user's data folder."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "artus" / "games"
+
+
+def read_result(content: bytes) -> Result:
+    """A result from its file.
+
+    Raises:
+        ValueError: If it is none; the message says why.
+    """
+    found = decode(content, Result)
+    if found.version != VERSION:
+        raise ValueError(f"it has version {found.version}, not {VERSION}")
+    places = sorted(seat.place for seat in found.seats)
+    if len(places) < 2 or any(place != 1 + places.index(place) for place in places):
+        raise ValueError(f"the places of its seats are none: {shown(places)}")
+    names = [key(seat.name) for seat in found.seats if seat.agent is None]
+    if not all(names) or len(set(names)) < len(names):
+        raise ValueError(f"its people have no names of their own: {shown(names)}")
+    return found
+
+
+def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> list[Result]:
+    """All results of a folder of games, the oldest first; none if there are none yet.
+
+    Args:
+        folder: That of the games.
+        complain: Is told which file can't be used, and why. Others are read all the same, and nothing is changed.
+    """
+    found = []
+    for path in sorted((folder / RESULTS).glob("*.json")):
+        try:
+            with path.open("rb") as file:
+                content = file.read(LARGEST + 1)
+            if len(content) > LARGEST:
+                raise ValueError(f"it has more than {LARGEST} bytes")
+            found.append(read_result(content))
+        except (OSError, ValueError) as error:
+            complain(path, error)
+    return sorted(found, key=lambda result: result.date)
+
+
+def ratings_of(game: Definition, rules: str, num_players: int) -> dict[str, float]:
+    """The agents of a variant whose rating is known, by the game's ladder; the weakest first."""
+    return dict(_rated(game.ladder, rules, num_players)) if game.ladder else {}
+
+
+@cache
+def _rated(ladder: Path, rules: str, num_players: int) -> tuple[tuple[str, float], ...]:
+    rated = {
+        entry.agent: entry.rating
+        for entry in read_ladder(Path(ladder)).entries
+        if (entry.rules, entry.num_players) == (rules, num_players) and entry.rating is not None
+    }
+    return tuple(sorted(rated.items(), key=lambda item: item[1]))
+
+
+@dataclass(frozen=True)
+class Person:
+    """What is known of a person in one variant."""
+
+    name: str
+    variant: Variant
+    games: int
+    """That are kept."""
+    counted: int
+    """Those of them that count."""
+    wins: int
+    """Games won, alone or with others, of those that count."""
+    placement: Placement | None
+    """None as long as fewer than `NEEDED` games count."""
+
+    @property
+    def missing(self) -> int:
+        """How many games are still needed for a placement."""
+        return max(0, NEEDED - self.counted)
+
+
+def compared(result: Result, name: str, ratings: Mapping[str, float]) -> Compared | None:
+    """A game as it counts for a person; None if it doesn't."""
+    own = result.seat_of(name)
+    if own is None or own.hinted:
+        return None
+    agents = [(ratings[seat.agent], seat.place) for seat in result.seats if seat.agent and seat.agent in ratings]
+    return Compared(own.place, tuple(sorted(agents))) if agents else None
+
+
+def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapping[str, float]) -> Person:
+    """What some results say of a person.
+
+    Args:
+        results: Of any variants and people, the oldest first.
+        name: Who.
+        variant: In which variant.
+        ratings: The agents' known ratings in it.
+    """
+    own = [each for each in results if each.variant == variant and each.seat_of(name) is not None]
+    games = [game for each in own if (game := compared(each, name, ratings)) is not None]
+    last = own[-1].seat_of(name) if own else None
+    return Person(
+        last.name if last else name,
+        variant,
+        len(own),
+        len(games),
+        sum(game.place == 1 for game in games),
+        place(games, ratings) if len(games) >= NEEDED else None,
+    )
+
+
+def everybody(results: Iterable[Result]) -> list[Person]:
+    """All people in all variants that they have played, by name and variant. Games that aren't installed place
+    nobody."""
+    kept = list(results)
+    found = {(key(seat.name), each.variant): seat.name for each in kept for seat in each.seats if seat.agent is None}
+    return [person(kept, name, variant, known(variant)) for (_, variant), name in sorted(found.items())]
+
+
+def known(variant: Variant) -> dict[str, float]:
+    """The known ratings of a variant, none if there is no such game."""
+    game, rules, num_players = variant
+    return ratings_of(find_game(game), rules, num_players) if game in game_names() else {}

@@ -1,0 +1,140 @@
+"""Where people stand among the agents, in words: after a game, before one, and as a table on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from artus_env.engine.games import find_game
+from artus_env.engine.wording import counted
+from artus_training.arena import people
+from artus_training.arena.anchor import NEEDED, Placement
+from artus_training.arena.names import shortened
+from artus_training.arena.people import Person, Result, Variant
+from artus_training.play.hosted import HostedGame
+from artus_training.play.phrases import say
+from artus_training.play.setting_up import levels
+from artus_training.play.store import Store
+
+WIDTH = 80
+"""Letters of a line on the terminal."""
+
+
+def after_game(hosted: HostedGame, player: int) -> list[str]:
+    """What a person is told when a game is over: whether it counts, and where they stand or how many games are
+    missing."""
+    game = hosted.game
+    variant = game.definition.name, game.rules, game.num_players
+    ratings = people.known(variant)
+    uncounted = ""
+    if len(hosted.people) == len(hosted.seats):
+        uncounted = "placing.people"
+    elif not any(seat.agent in ratings for seat in hosted.seats):
+        uncounted = "placing.unrated"
+    elif player in hosted.hinted:
+        uncounted = "placing.hinted"
+    known = people.person(hosted.store.results(), hosted.names[player], variant, ratings)
+    return [*([say(uncounted)] if uncounted else []), *told(known, ratings, begun=not uncounted)]
+
+
+def before_game(store: Store, name: str, variant: Variant) -> list[str]:
+    """What is said on the start page of somebody who sits down: nothing if they haven't played this variant yet."""
+    ratings = people.known(variant)
+    return told(people.person(store.results(), name, variant, ratings), ratings, begun=False)
+
+
+def told(person: Person, ratings: Mapping[str, float], begun: bool) -> list[str]:
+    """Where somebody stands, or how many games are missing. `begun`: say so even if no game counts yet."""
+    if person.placement is not None:
+        return [*stands(person, person.placement), *sure(person.variant, person.placement)]
+    if not ratings or not (begun or person.counted):
+        return []
+    return [say("placing.missing", name=person.name, n=person.missing, counted=person.counted, needed=NEEDED)]
+
+
+def stands(person: Person, found: Placement) -> list[str]:
+    """Between which agents somebody stands."""
+    key = "between" if found.below and found.above else "above" if found.below else "below"
+    return [
+        say(
+            f"placing.{key}",
+            name=person.name,
+            below=called(found.below, person.variant),
+            above=called(found.above, person.variant),
+            rating=round(found.rating),
+            low=round(found.low),
+            high=round(found.high),
+            n=person.counted,
+        )
+    ]
+
+
+def sure(variant: Variant, found: Placement) -> list[str]:
+    """How sure it is that somebody is better than the agent below, and weaker than the one above."""
+    lines = []
+    if found.below:
+        agent = called(found.below, variant)
+        lines.append(say("placing.better", agent=agent, percent=percent(found.better[found.below])))
+    if found.above:
+        agent = called(found.above, variant)
+        lines.append(say("placing.weaker", agent=agent, percent=percent(1 - found.better[found.above])))
+    return lines
+
+
+def percent(part: float) -> int:
+    """How sure something is, in percent: a few games are never all that can be."""
+    return min(99, round(100 * part))
+
+
+def called(agent: str | None, variant: Variant) -> str:
+    """An agent's name, with that of the level of strength that it plays on the start page, if it plays one."""
+    game, rules, num_players = variant
+    level = next((each for each, name in levels(find_game(game), rules, num_players).items() if name == agent), None)
+    return say("placing.level", level=say(f"level.{level}"), agent=agent) if level else agent or ""
+
+
+def table(results: Sequence[Result], folder: Path) -> str:
+    """All people and where they stand, as text."""
+    if not results:
+        return f"No game that is over is kept in {folder}."
+    everybody = people.everybody(results)
+    variants = [", ".join(map(str, person.variant)) for person in everybody]
+    wide = max(map(len, [*variants, "game, rules, players"]))
+    narrow = min(max(len(person.name) for person in everybody), max(8, WIDTH - wide - 45))
+    narrow = max(narrow, len("name"))
+    lines = [
+        f"{'name':<{narrow}}  {'game, rules, players':<{wide}}  {'kept':>5}  {'count':>5}  {'won':>5}  rating (95 %)"
+    ]
+    for person, variant in zip(everybody, variants, strict=True):
+        found = person.placement
+        rating = f"{found.rating:.0f} ({found.low:.0f}..{found.high:.0f})" if found else "-"
+        name = shortened(person.name, narrow)
+        counts = f"{person.games:>5}  {person.counted:>5}  {person.wins:>5}"
+        lines.append(f"{name:<{narrow}}  {variant:<{wide}}  {counts}  {rating}")
+        lines += [f"  {line}" for line in below(person)]
+    return "\n".join([*lines, "", *where(folder)])
+
+
+def below(person: Person) -> list[str]:
+    """What stands below somebody's line of the table."""
+    found = person.placement
+    if found is None:
+        if not people.known(person.variant):
+            return ["no agent of this variant has a known rating"]
+        others = person.games - person.counted
+        why = f"; {counted(others, 'game')} with a hint, or without agents of known rating" if others else ""
+        return [f"{person.missing} more until a placement{why}"]
+    between = " and ".join(filter(None, (found.below, found.above)))
+    side = "between" if found.below and found.above else "above" if found.below else "below"
+    parts = [f"better than {found.below}: {percent(found.better[found.below])} % sure"] if found.below else []
+    if found.above:
+        parts.append(f"weaker than {found.above}: {percent(1 - found.better[found.above])} % sure")
+    return [f"{side} {between}", "; ".join(parts)]
+
+
+def where(folder: Path) -> list[str]:
+    """Where all that lies, and how it is deleted."""
+    return [
+        f"Kept in {folder / people.RESULTS}, on this machine only.",
+        f"To delete a game, delete its file there, and the one of the same name in {folder}.",
+    ]
