@@ -18,6 +18,7 @@ STRANGER = str(Path(__file__).parent / "stranger")
 """A folder as `pip install` would fill it: the module of a game and the file that names its entry point."""
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+os.environ["XDG_DATA_HOME"] = str(Path(__file__).parent / "no data")  # games of whoever runs the tests stay out of them
 sys.path.insert(0, STRANGER)
 os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.get("PYTHONPATH")])])
 # Loops that share work among threads would wait for other tests, and be compiled for each game; tests of them ask for

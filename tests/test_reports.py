@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import sys
+from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,10 +14,10 @@ import pytest
 
 from artus_agents.program import ProgramAgent
 from artus_env.engine.match import seat_orders
-from artus_training.arena import command
+from artus_training.arena import command, people
 from artus_training.arena import tournament as playing
 from artus_training.arena.elo import POINTS, ahead
-from artus_training.arena.explain import levels, neighbours
+from artus_training.arena.explain import levels, neighbours, where_people_stand
 from artus_training.arena.faults import faults_of
 from artus_training.arena.live import LiveTable, Tally
 from artus_training.arena.results import Results, Settings
@@ -431,6 +432,73 @@ def test_the_report_says_what_a_difference_means_and_how_sure_it_is():
 def test_levels_name_agents_whose_way_to_play_people_know(tmp_path):
     whole = standings(run(Settings(("lookahead", "random", "greedy"), games=60), tmp_path))
     assert [line.split(" ")[1] for line in levels(whole)] == ["random", "greedy", "lookahead"]
+
+
+def keep(folder, wins, losses, agent="greedy", name="Ann", rules="beginner"):
+    """Games of a person that `artus play` has kept in a folder."""
+    (folder / people.RESULTS).mkdir(parents=True, exist_ok=True)
+    for nth in range(wins + losses):
+        own = 1 if nth < wins else 2
+        seats = [people.Sat(name, None, 50, own), people.Sat("Easy", agent, 40, 3 - own)]
+        result = people.Result(1, "artus", rules, "2026-11-25", 70, seats)
+        (folder / people.RESULTS / f"{name}-{agent}-{rules}-{nth}.json").write_text(json.dumps(asdict(result)))
+
+
+@pytest.mark.parametrize("kept", ["nothing", "too few", "another variant", "another agent of that name"])
+def test_without_games_of_people_a_report_says_that_it_estimates_and_from_what(tmp_path, monkeypatch, kept):
+    monkeypatch.chdir(tmp_path)
+    agents = ["greedy", "random", "lookahead"]
+    if kept == "too few":
+        keep(tmp_path / "games", 5, 4)
+    elif kept == "another variant":
+        keep(tmp_path / "games", 6, 6, rules="advanced")
+    elif kept == "another agent of that name":
+        keep(tmp_path / "games", 6, 6)
+        agents[0] = f"greedy=program:{sys.executable} {BOT}"
+    assert main(["tournament", *agents, "--games", "4", "--out", "out", "--people", "games"]) == 0
+    for path in ("report.md", "report.html"):
+        text = Path("out", path).read_text()
+        assert "Where people would stand" in text
+        assert "No person is placed here: nobody has 10 games kept on this machine" in text
+        assert "What follows is an estimate, from what some of these agents do, and nothing measured." in text
+        assert "Measured, from games of people" not in text
+        assert "lookahead tries all its moves of a turn" in text
+
+
+def test_games_of_people_place_them_in_a_report_without_their_names(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    keep(tmp_path / "games", 9, 3)
+    keep(tmp_path / "games", 1, 9, name="Ben")
+    (tmp_path / "games" / people.RESULTS / "damaged.json").write_text("{")
+    assert (
+        main(["tournament", "greedy", "random", "lookahead", "--games", "60", "--out", "out", "--people", "games"]) == 0
+    )
+    assert "damaged.json is left alone" in "".join(capfd.readouterr()).replace("\n", "")
+    table = {line["agent"]: line["rating"] for line in json.loads(Path("out/results.json").read_text())["table"]}
+    for path in ("report.md", "report.html"):
+        text = Path("out", path).read_text()
+        assert "Measured, from games of people that are kept on this machine" in text
+        assert "Ann" not in text
+        assert "Ben" not in text.replace("Bench", "")
+        found = re.findall(r"(\d+) \(95 %: (-?\d+) to (\d+)\): a person, by (\d+) games; (\w+ \w+(?: and \w+)?)", text)
+        assert [int(games) for *_, games, _ in found] == [10, 12], "the weaker one first"
+        assert table["random"] < int(found[0][0]) < table["greedy"] < int(found[1][0])
+        assert found[0][4] == "between random and greedy"
+        assert "Beside that an estimate" in text
+
+
+def test_beyond_all_agents_somebody_stands_above_or_below(tmp_path):
+    whole = standings(run(Settings(("greedy", "random"), games=40), tmp_path))
+    keep(tmp_path / "games", 12, 0)
+    keep(tmp_path / "games", 0, 12, agent="random", name="Ben")
+    ratings = {line.agent: line.rating for line in whole.table}
+    results = people.read_results(tmp_path / "games", None)
+    placed = people.on_the_scale_of(ratings, ("artus", "beginner", 2), results)
+    below, above = where_people_stand(whole, placed).measured
+    assert below.endswith("by 12 games; below random.")
+    assert above.endswith("by 12 games; above greedy.")
+    alone = standings(simulated(np.array([0.0, 400.0]), 20, np.random.default_rng(1)))
+    assert "None of the agents plays here that would tell: random, greedy" in where_people_stand(alone, []).about
 
 
 def test_orders_stay_as_they_were():

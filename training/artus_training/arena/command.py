@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +17,7 @@ from artus_env.engine.games import find_game
 from artus_training.arena.faults import faults_of
 from artus_training.arena.filmed import Film, write_films
 from artus_training.arena.names import variant_name
+from artus_training.arena.people import default_folder, on_the_scale_of, read_results
 from artus_training.arena.report import markdown_table, print_table, write_report
 from artus_training.arena.results import Results, Settings
 from artus_training.arena.standings import standings
@@ -64,6 +65,8 @@ class TournamentOptions:
     """Seed of the deals and of the agents' choices."""
     out: Path | None = None
     """The folder for results and report; unless given, one below runs/tournaments, named after the settings."""
+    people: Path = field(default_factory=default_folder)
+    """The folder of `artus play` with games of people, for where they stand among these agents."""
     records: Path | None = None
     """A file that keeps every game, for `artus replay`."""
     workers: int = 1
@@ -108,11 +111,19 @@ def tournament(arguments: list[str], film: Film | None = None) -> int:
     faults = faults_of(results.notes, settings.agents)
     if faults:
         print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
+    ratings = {teams.agents[line.agent]: line.rating for line in whole.table}
+    variant = settings.game, settings.rules, settings.num_players
+    placed = on_the_scale_of(ratings, variant, read_results(chosen.people, left_alone))
     with one_line():
         films = write_films(results, whole, folder, Playing(settings, teams.named, True).again, film) if film else []
-        write_report(results, whole, folder, "artus tournament " + shlex.join(arguments), left_out, films)
+        write_report(results, whole, folder, "artus tournament " + shlex.join(arguments), left_out, films, placed)
     print(f"report: {folder / 'report.html'}")
     return 0
+
+
+def left_alone(path: Path, error: Exception) -> None:
+    """Say that a file with the end of somebody's game isn't used, and why."""
+    terminal().print(f"{path} is left alone: {error}", markup=False, highlight=False)
 
 
 def joined(chosen: TournamentOptions, settings: Settings) -> tuple[Settings, Path] | None:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from artus_training.arena.anchor import NEEDED, Placement
 from artus_training.arena.elo import ahead
 from artus_training.arena.names import one_line_name
+from artus_training.arena.people import Person
 from artus_training.arena.standings import Standings
 
 DIFFERENCES = (0, 50, 100, 200, 400)
 LEVELS = {
-    "random": "plays any legal move, which nobody does who knows the aim of the game",
-    "greedy": "takes the most points that it can have at once, as people do who have just learnt the rules",
-    "lookahead": "tries all its moves of a turn and looks at where they leave it, as people do after some games",
+    "random": "plays any legal move; whoever knows the aim of the game should stand above it",
+    "greedy": "takes the most points that it can have at once, as people may who have just learnt the rules",
+    "lookahead": "tries all its moves of a turn and looks at where they leave it, as people may after some games",
     "ismcts:1000": "thinks a thousand possible games ahead, as a good player would have to",
     "ppo": "has learnt from millions of games against itself",
 }
-"""What the agents that come along do, the plainest first; no people have been measured."""
+"""What the agents that come along do, the plainest first, and whom that seems to be like: judged, not measured."""
+ESTIMATED = (
+    "No person is placed here: nobody has {needed} games kept on this machine, in this variant, with agents of this "
+    "table. What follows is an estimate, from what some of these agents do, and nothing measured."
+)
+MEASURED = (
+    "Measured, from games of people that are kept on this machine, with the ratings of this table; who they are isn't "
+    "said."
+)
+BESIDE = "Beside that an estimate, from what some of these agents do:"
+UNKNOWN = "None of the agents plays here that would tell: {names}."
 
 
 def neighbours(whole: Standings) -> list[str]:
@@ -36,6 +51,49 @@ def neighbours(whole: Standings) -> list[str]:
             sentence += ": sure to be better." if low > 0.5 else ": who is better isn't sure. More games would tell."
         sentences.append(sentence)
     return sentences
+
+
+@dataclass(frozen=True)
+class People:
+    """Where people would stand, in sentences."""
+
+    about: str
+    """Whether that was measured, and from what."""
+    measured: list[str]
+    """Each person who was placed, the weakest first."""
+    estimate: str
+    """What the estimate is, where it stands behind something measured; else empty."""
+    estimated: list[str]
+    """What agents do, the weakest first."""
+
+
+def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
+    """Where people would stand in a table: measured where some are placed, and as an estimate.
+
+    Args:
+        whole: The table.
+        placed: People, on its scale; those without a placement don't count.
+    """
+    found = sorted(
+        ((person, person.placement) for person in placed if person.placement), key=lambda each: each[1].rating
+    )
+    told = [
+        f"{one.rating:z.0f} (95 %: {one.low:z.0f} to {one.high:z.0f}): a person, "
+        f"by {person.counted} games; {beside(one)}."
+        for person, one in found
+    ]
+    guessed = levels(whole)
+    unknown = "" if guessed else f" {UNKNOWN.format(names=', '.join(LEVELS))}"
+    if not told:
+        return People(ESTIMATED.format(needed=NEEDED) + unknown, [], "", guessed)
+    return People(MEASURED, told, BESIDE if guessed else "", guessed)
+
+
+def beside(found: Placement) -> str:
+    """Between which agents somebody stands."""
+    if found.below and found.above:
+        return f"between {one_line_name(found.below)} and {one_line_name(found.above)}"
+    return f"above {one_line_name(found.below)}" if found.below else f"below {one_line_name(str(found.above))}"
 
 
 def levels(whole: Standings) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from artus_training.arena.explain import differences, levels, neighbours
+from artus_training.arena.explain import People, differences, neighbours
 from artus_training.arena.faults import Fault
 from artus_training.arena.names import one_line_name, variant_name
 from artus_training.arena.results import Results
@@ -27,6 +27,7 @@ def page(
     faults: Sequence[Fault],
     left_out: Mapping[str, str],
     films: Sequence[tuple[str, str]],
+    stand: People,
 ) -> str:
     """The page.
 
@@ -38,6 +39,7 @@ def page(
         faults: Of games that were given up.
         left_out: Bots that didn't start, and why.
         films: What each shows, and its address.
+        stand: Where people would stand.
     """
     settings = results.settings
     given = {
@@ -54,7 +56,7 @@ def page(
         "duels": _duels(whole),
         "differences": "".join(f"<tr><td>{points}</td><td>{part}</td></tr>" for points, part in differences()),
         "neighbours": _list(neighbours(whole)),
-        "levels": _levels(whole),
+        "people": _people(stand),
         "films": _films(films),
         "faults": _list([*(f"{name} didn't play: {reason}" for name, reason in left_out.items()), *map(str, faults)])
         or "<p>None.</p>",
@@ -134,11 +136,9 @@ def _duels(whole: Standings) -> str:
     return f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
 
 
-def _levels(whole: Standings) -> str:
-    lines = levels(whole)
-    if not lines:
-        return "<p>None of the agents plays here that would tell: random, greedy, lookahead, ismcts:1000, ppo.</p>"
-    return _list(lines)
+def _people(stand: People) -> str:
+    between = f"<p>{escape(stand.estimate)}</p>" if stand.estimate else ""
+    return f"<p>{escape(stand.about)}</p>{_list(stand.measured)}{between}{_list(stand.estimated)}"
 
 
 def _films(films: Sequence[tuple[str, str]]) -> str:

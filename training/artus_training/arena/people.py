@@ -190,6 +190,19 @@ def everybody(results: Iterable[Result]) -> list[Person]:
     return [person(kept, name, variant, known(variant)) for (_, variant), name in sorted(found.items())]
 
 
+def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Iterable[Result]) -> list[Person]:
+    """All people of a variant, measured by the games with agents of some table.
+
+    Args:
+        ratings: Of its agents, by the names that `find_agent` takes.
+        variant: What is played there.
+        results: Of any variants and people.
+    """
+    kept = [each for each in results if each.variant == variant]
+    names = {key(seat.name): seat.name for each in kept for seat in each.seats if seat.agent is None}
+    return [person(kept, name, variant, ratings) for _, name in sorted(names.items())]
+
+
 def known(variant: Variant) -> dict[str, float]:
     """The known ratings of a variant, none if there is no such game."""
     game, rules, num_players = variant

@@ -16,10 +16,11 @@ from matplotlib.figure import Figure
 from artus_env.engine.files import write_atomically
 from artus_env.engine.wording import counted
 from artus_training.arena.columns import filled, markdown_row, table
-from artus_training.arena.explain import differences, levels, neighbours
+from artus_training.arena.explain import differences, neighbours, where_people_stand
 from artus_training.arena.faults import faults_of
 from artus_training.arena.names import one_line_name, short_names, variant_name
 from artus_training.arena.page import page
+from artus_training.arena.people import Person
 from artus_training.arena.results import Results
 from artus_training.arena.standings import MEAN, ZERO, Standing, Standings, known_rows
 
@@ -115,6 +116,7 @@ def write_report(
     command: str,
     left_out: Mapping[str, str] = NOBODY,
     films: Sequence[tuple[str, str]] = (),
+    placed: Sequence[Person] = (),
 ) -> None:
     """Write `report.html`, `report.md`, `results.json`, `results.csv`, `ratings.png` and `duels.png` into a folder.
 
@@ -151,8 +153,9 @@ def write_report(
     faults = [f"- {one_line_name(str(fault))}" for fault in found]
     points = "\n".join(map(markdown_row, differences()))
     sure = "\n".join(f"- {line}" for line in neighbours(whole))
-    stand = "\n".join(f"- {line}" for line in levels(whole))
-    levels_text = f"No people have been measured; this is what some of the agents do.\n\n{stand}" if stand else ""
+    stand = where_people_stand(whole, placed)
+    lists = ["\n".join(f"- {line}" for line in lines) for lines in (stand.measured, stand.estimated)]
+    people = "\n\n".join(filter(None, [stand.about, lists[0], stand.estimate, lists[1]]))
     watch = "\n".join(f"- [{why}]({place})" for why, place in films) or "None were made."
     absent = [f"- {one_line_name(f'{name} did not play: {reason}')}" for name, reason in left_out.items()]
     forfeits = "\n".join(absent + faults) or "None."
@@ -186,7 +189,9 @@ and 100 % have an interval, too. An agent that is as good as the others wins {1 
 
 {sure}
 
-{levels_text}
+### Where people would stand
+
+{people}
 
 ## Duels
 
@@ -207,7 +212,7 @@ Each fault once, with the games that it cost; `results.json` has every game.
 {forfeits}
 """.encode(),
     )
-    made = page(results, whole, head(whole), rows(whole), remarks(whole), command, found, left_out, films)
+    made = page(results, whole, head(whole), rows(whole), remarks(whole), command, found, left_out, films, stand)
     write_atomically(folder / "report.html", made.encode())
 
 
