@@ -68,7 +68,10 @@ def test_a_person_resigns_sees_the_end_and_where_they_stand_and_looks_back(
         page.wait_for_selector("#end:visible #placement p")
         assert hosted.places == [2, 1]
         assert page.locator("#end h2").text_content() == {"en": "greedy has won", "de": "greedy hat gewonnen"}[language]
-        assert page.locator("#end tbody tr small").text_content().strip() == {"en": "resigned", "de": "aufgegeben"}[language]
+        assert (
+            page.locator("#end tbody tr small").text_content().strip()
+            == {"en": "resigned", "de": "aufgegeben"}[language]
+        )
         stands = page.locator("#placement p").first.text_content()
         assert stands.startswith(
             {"en": "Ann, you stand between Medium (lookahead) and ppo", "de": "Ann, du stehst zwischen"}[language]

@@ -476,7 +476,7 @@ def test_a_hint_can_be_asked_for_and_taken(tmp_path, open_page):
         page.wait_for_selector("#advice button", timeout=120_000)
         best = page.locator("#advice button").first
         told = best.locator("small").inner_text()
-        assert re.fullmatch(r"wins \d+ of 100 · about (\d+ prestige (ahead|behind)|level)", told)
+        assert re.fullmatch(r"wins \d+ of 100 · about (\d+ prestige (ahead|behind)|level)(; [^;]+){1,2}", told)
         move = best.get_attribute("data-move")
         assert move in hosted.game.moves()
         shoot(page, "hint")

@@ -139,8 +139,7 @@ export function advice(setup, { agent, games, moves }, { brief, full }, onChoose
         "button",
         { onclick: () => onChoose(move), "data-move": move.move, title: full(move) },
         make("span", {}, brief(move)),
-        make("small", {}, prospect(setup, move)),
-        move.reasons.length ? make("small", { class: "why" }, move.reasons.join("; ")) : null,
+        make("small", {}, prospect(setup, move), ...move.reasons.map((reason) => make("span", {}, `; ${reason}`))),
         make("i", { style: `width:${100 * move.wins}%`, "aria-hidden": "true" }),
       ),
     );
