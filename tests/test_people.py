@@ -187,6 +187,11 @@ def test_ratings_come_from_the_ladder_of_each_game(name):
         assert len(people.ratings_of(game, game.rules[0], game.min_players)) >= 4
 
 
+def test_where_two_have_one_name_it_is_not_known_who_was_who():
+    seats = [Sat("Ann", None, 5, 1), Sat("ann", None, 3, 3), Sat("Easy", "greedy", 4, 2)]
+    assert person([replace(result(), seats=seats)], "Ann", ("artus", "beginner", 3), RATINGS).games == 0
+
+
 def test_a_game_that_is_not_installed_places_nobody():
     (found,) = everybody([replace(result(), game="chess")] * 12)
     assert (found.games, found.counted, found.placement) == (12, 0, None)
@@ -207,11 +212,12 @@ def keep(folder, name, content):
         ({"version": 2}, "it has version 2, not 1"),
         ({"seats": []}, "the places of its seats are none"),
         ({"seats": [{"name": "Ann", "agent": None, "points": 1, "place": 2}] * 2}, "the places of its seats are none"),
-        ({"seats": [{"name": "Ann", "agent": None, "points": 1, "place": 1}] * 2}, "no names of their own"),
         (
             {"seats": [{"name": " ", "agent": None, "points": 1, "place": 1}, asdict(result().seats[1])]},
-            "no names of their own",
+            "names have 1 to 1000 printable letters",
         ),
+        ({"game": "artus\x1b[2J"}, "names have 1 to 1000 printable letters"),
+        ({"rules": "a" * 1001}, "names have 1 to 1000 printable letters"),
         ({"seats": [{"name": "Ann", "agent": None, "points": 1.5, "place": 1}] * 2}, "Expected `int`"),
         ({"seats": [{"name": "Ann", "agent": None, "points": 1, "place": 0}] * 2}, "Expected `int` >= 1"),
         ({"moves": -1}, "Expected `int` >= 0"),

@@ -33,6 +33,7 @@ from artus_env.engine.ladder import HEAD, Entry, Known, Ladder, read_ladder, row
 from artus_env.engine.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
+from artus_training.arena.people import RESULTS, Result, Sat, read_results
 from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
@@ -51,6 +52,7 @@ from artus_training.learn.settings import settings_to_dict
 from artus_training.play import sight
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
+from artus_training.play.placing import table
 from artus_training.play.server import Lobby
 from artus_training.play.store import Store
 from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
@@ -434,6 +436,27 @@ def stored_games(folder: Path) -> Iterator[Try]:
     yield attempt
 
 
+@contextmanager
+def results_of_people(folder: Path) -> Iterator[Try]:
+    path = folder / RESULTS / "game.json"
+    path.parent.mkdir()
+    sat = [Sat("Ann", None, 50, 1, hinted=True), Sat("Easy", "greedy", 40, 2), Sat("Ben", None, -3, 3, resigned=True)]
+    result = json.loads(json.dumps(asdict(Result(1, "artus", "beginner", "2026-11-25T18:30:00+00:00", 70, sat))))
+
+    def attempt(rng: Random) -> bool:
+        text = as_json(mutated(result, rng) if rng.random() < 0.7 else result)
+        path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
+        complaints: list[Exception] = []
+        found = read_results(folder, lambda _, error: complaints.append(error))
+        if complaints:
+            return checked(complaints[0])
+        lines = table(found * 12, folder).splitlines()
+        assert all(line.isprintable() for line in lines), "what a terminal might obey"
+        return True
+
+    yield attempt
+
+
 STATUSES = {200, 307, 400, 403, 404, 405, 408, 409, 411, 413, 414, 415, 421, 422, 429, 431, 501, 503, 505}
 
 
@@ -527,7 +550,8 @@ TARGETS = {
     "expert checkpoints": Target(expert_checkpoints, 0.02),
     "tournaments": Target(tournaments, 0.04),
     "replies": Target(replies, 0.10),
-    "stored games": Target(stored_games, 0.04),
+    "stored games": Target(stored_games, 0.03),
+    "results of people": Target(results_of_people, 0.01),
     "requests": Target(requests, 0.10),
 }
 assert abs(sum(target.fraction for target in TARGETS.values()) - 1) < 1e-9

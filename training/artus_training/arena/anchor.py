@@ -5,8 +5,8 @@ ahead of it in 10 of 11 duels. For whole games that is Plackett and Luce's: who 
 10 ** (rating / 400), then who is second among the others, and so on; who is ahead of whom of two then follows Bradley
 and Terry. With the agents' ratings known one number is unknown, so what the games say of it is worked out as a whole,
 on a grid. What is thought before the first game is Jeffreys' prior for the duels that were played, which leans to no
-agent: with the prior of the tournaments, a game won and one lost, intervals of ten games held strong people in 83 % of
-all cases instead of 95 %.
+agent. With the prior of the tournaments, a game won and one lost, the intervals of few games would be too narrow for
+people who are stronger than most agents.
 """
 
 from __future__ import annotations

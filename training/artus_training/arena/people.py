@@ -24,6 +24,8 @@ from artus_training.arena.anchor import NEEDED, Compared, Placement, place
 VERSION = 1
 LARGEST = 100_000
 """Bytes of a file; real ones have some hundreds."""
+LONGEST = 1000
+"""Letters of a name; that of an agent may be a long command line."""
 RESULTS = "results"
 """The folder with them, in that of the games."""
 
@@ -63,8 +65,10 @@ class Result:
         return self.game, self.rules, len(self.seats)
 
     def seat_of(self, name: str) -> Sat | None:
-        """The seat of the person with a name; None if they didn't play."""
-        return next((seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)), None)
+        """The seat of the person with a name; None if they didn't play, or if two have that name, as it isn't known
+        then who was who."""
+        found = [seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)]
+        return found[0] if len(found) == 1 else None
 
 
 def key(name: str) -> str:
@@ -89,9 +93,9 @@ def read_result(content: bytes) -> Result:
     places = sorted(seat.place for seat in found.seats)
     if len(places) < 2 or any(place != 1 + places.index(place) for place in places):
         raise ValueError(f"the places of its seats are none: {shown(places)}")
-    names = [key(seat.name) for seat in found.seats if seat.agent is None]
-    if not all(names) or len(set(names)) < len(names):
-        raise ValueError(f"its people have no names of their own: {shown(names)}")
+    for text in (found.game, found.rules, *(text for seat in found.seats for text in (seat.name, seat.agent or "-"))):
+        if not text.isprintable() or not key(text) or len(text) > LONGEST:
+            raise ValueError(f"names have 1 to {LONGEST} printable letters, got {shown(text)}")
     return found
 
 
