@@ -63,6 +63,11 @@ def test_a_seats_page_has_no_serious_fault(tmp_path, open_at, game, scheme):
             if not hosted.game.over:
                 page.keyboard.press("1")
                 assert faults(page) == []
+                page.click("#settings summary")
+                page.click("#resign")
+                page.wait_for_selector("#resigning[open]")
+                assert faults(page) == []
+                page.click("#stay")
             if page.locator("#ask-help").is_visible():
                 page.click("#ask-help")
                 page.wait_for_selector("#help section", timeout=60_000)
