@@ -527,6 +527,34 @@ def test_who_wants_less_motion_gets_none(tmp_path, open_page):
         assert page.evaluate("window.animated") == 0
 
 
+def test_what_can_be_clicked_in_the_picture_is_listed_for_the_keyboard_only(tmp_path, open_page):
+    """Or for whoever asks for the list."""
+    with at_a_card(tmp_path) as (server, hosted):
+        page = open_page(link(server, hosted))
+        card = page.locator('#hand .card[data-card^="k"]').first
+        listed = page.locator("#options button:visible")
+        card.click()
+        assert step_of(page) == "figure"
+        assert marked_seats(page)
+        assert listed.count() == 0
+        page.click("#list")
+        assert listed.count() == len(marked_seats(page))
+        assert page.get_attribute("#list", "aria-expanded") == "true"
+        page.click("#list")
+        assert listed.count() == 0
+        page.keyboard.press("Tab")
+        assert listed.count() == len(marked_seats(page))
+        assert page.locator("#list").is_hidden(), "who uses the keyboard has it anyway"
+        listed.first.focus()
+        page.keyboard.press("Enter")
+        assert step_of(page) == "seat"
+        assert listed.count() == len(marked_seats(page))
+        click_seat(page, marked_seats(page)[0])
+        page.click("#back")
+        assert step_of(page) == "seat"
+        assert listed.count() == 0, "folded again for the mouse"
+
+
 # --- several people
 # ------------------------------------------------------------------------------------------------------
 
@@ -805,7 +833,10 @@ def test_everything_has_a_name_for_screen_readers(tmp_path, open_page):
         for card in hosted.game.to_dict()["hands"][0]:
             label = page.locator(f'#hand [data-card="{card}"]').first.get_attribute("aria-label")
             assert len(label.split()) > 5, "title and what it does"
-        page.locator('#hand .card[data-card^="k"]').first.click()
+        card = page.locator('#hand .card[data-card^="k"]').first
+        card.focus()
+        page.keyboard.press("Tab")
+        card.press("Enter")
         assert page.get_by_role("button", name="Your knight on seat").count() >= 4
         assert unnamed(page) == []
         tree = page.locator("#board").aria_snapshot()

@@ -19,6 +19,7 @@ let looking = []; // elements to look back with, once the game is over
 const placement = parts.make("div", { id: "placement", role: "status" }); // where this seat's person stands then
 const steps = new Set(); // that this decision has gone through
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
+let keyed = false, listed = false; // is the keyboard used; is what can be clicked in the picture to be listed as well
 
 const mine = () => Boolean(state.moves.length) && !sent;
 const now = (active = mine()) => ({ setup, state, moves: active ? state.moves : [], choice });
@@ -250,6 +251,7 @@ function renderTurn(moving = false) {
   $("options").className = step;
   const lengths = options.map(({ label, short }) => (short ?? label).length);
   $("options").style.setProperty("--longest", Math.max(0, ...lengths));
+  fold();
   renderHand(active);
   $("confirm").hidden = step !== "confirm";
   $("back").hidden = !active || same(choice, game.settled(state.moves, {}));
@@ -274,16 +276,25 @@ function idle() {
   return { step: "wait", prompt: state.over ? "" : waited, detail: "", options: [] };
 }
 
+/** What can be clicked in the picture stands in the list only for who wants it there, or uses the keyboard. */
+function fold() {
+  const placed = [...$("options").querySelectorAll(".placed")], open = keyed || listed;
+  placed.forEach((button) => (button.hidden = !open));
+  $("list").hidden = !placed.length || keyed;
+  $("list").setAttribute("aria-expanded", String(open));
+  $("options").hidden = !open && placed.length === $("options").children.length;
+}
+
 const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
-function optionButton({ label, short, face, push, data, choice: wanted, refusal }, i) {
+function optionButton({ label, short, face, push, data, place, choice: wanted, refusal }, i) {
   const keyboard = i < 9 && matchMedia("(hover: hover)").matches;
   const key = keyboard ? parts.make("kbd", { "aria-hidden": "true" }, String(i + 1)) : null;
   const about = Object.fromEntries(Object.entries(data ?? {}).map(([name, value]) => [`data-${name}`, value]));
   const more = push ? parts.make("span", { class: "push" }, push) : null;
   const attributes = {
     ...about,
-    class: [face && "faced", refusal && "barred"].filter(Boolean).join(" ") || null,
+    class: [face ? "faced" : place !== undefined && "placed", refusal && "barred"].filter(Boolean).join(" ") || null,
     "aria-label": refusal ? text("option.refused", { label, refusal }) : label,
     "aria-disabled": refusal ? "true" : null,
     title: short ? label : null,
@@ -438,7 +449,14 @@ function keyedLog(event) {
   lines[next].focus();
 }
 
-function keyed(event) {
+/** From now on the keyboard is used. */
+function usesKeys(event) {
+  if (keyed || !/^(Tab|Arrow.*|[1-9])$/.test(event.key)) return;
+  keyed = true;
+  fold();
+}
+
+function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   const digit = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
   if (event.key === "Escape") back();
@@ -492,7 +510,13 @@ async function begin() {
   offerLanguages($("language"));
   for (const look of ["pointerover", "focusin"]) $("log").addEventListener(look, lookedAt);
   for (const away of ["pointerleave", "focusout"]) $("log").addEventListener(away, () => game.point($("picture").firstChild, null));
-  addEventListener("keydown", keyed);
+  addEventListener("keydown", usesKeys);
+  addEventListener("keydown", pressed);
+  addEventListener("pointerdown", () => (keyed = false)); // seen when the next options come: nothing moves under a finger
+  $("list").addEventListener("click", () => {
+    listed = !listed;
+    fold();
+  });
   try {
     setup = await ask();
     await fetchGame();
