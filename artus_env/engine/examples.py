@@ -53,13 +53,15 @@ _found: dict[tuple[Any, ...], Example] = {}
 def lesson(
     say: Texts, topic: str, definition: Definition, rules: str, num_players: int, holds: Callable[[Example], bool],
     components: Any,
-) -> dict[str, str]:  # fmt: skip
+) -> dict[str, Any]:  # fmt: skip
     """A page of a game's "?" panel: the texts `help.TOPIC.title` and `help.TOPIC`, and the first move for which
-    something holds, drawn without hands. It is looked for once."""
+    something holds, drawn without hands, with what the page's script points at for it. It is looked for once."""
     key = definition.name, rules, num_players, topic, components
     if key not in _found:
         _found[key] = example(definition, rules, num_players, holds, components)
     before, move, after = _found[key]
     assert definition.picture is not None
     drawn = definition.picture(after, components, before=before, move=move, layout="table")
-    return {"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}"), "picture": drawn}
+    where = getattr(definition.sight, "where", None)
+    at = where(before, move, after, components) if where else None
+    return {"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}"), "picture": drawn, "where": at}

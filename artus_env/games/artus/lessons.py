@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from artus_env.engine.examples import Example, lesson
 from artus_env.engine.games import find_game
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import last_move
+from artus_env.games.artus.picture import last_move, value_of
 
 Holds = Callable[[Example], bool]
 
 
-def pages(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+def pages(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """What is explained in a variant: a title, a text and a picture each. Nothing that plays no part in it."""
     topics: dict[str, Holds] = {
-        "leave": lambda found: _moved(found, components) and found.before["scores"][0] != found.after["scores"][0],
+        "leave": lambda found: _moved(found, components),
         "turn": _turns,
         "rings": _crowns,
         "push": lambda found: last_move(*found, components).refuge is not None,
@@ -31,9 +32,13 @@ def pages(rules: str, num_players: int, components: Components) -> list[dict[str
 
 
 def _moved(found: Example, components: Components) -> bool:
-    """A knight moves from a green seat to a free one, and nothing turns."""
+    """A knight goes some way from a green seat to a free red one: what it leaves counts, not where it goes."""
     last = last_move(*found, components)
-    return last.origin is not None and last.refuge is None and last.points > 4 and found.before["turn"] == 0
+    if last.origin is None or last.target is None or last.refuge is not None or found.before["turn"] != 0:
+        return False
+    king = next(seat for seat, figure in enumerate(found.before["seats"]) if figure and "king" in figure)
+    knight = "knight" in found.before["seats"][last.origin]
+    return knight and last.forward and last.points > 6 and value_of(last.target, king, components) < -3
 
 
 def _turns(found: Example) -> bool:

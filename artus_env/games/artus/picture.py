@@ -27,7 +27,7 @@ from artus_env.engine.drawing import (
     xml_text,
 )
 from artus_env.engine.texts import language
-from artus_env.engine.wording import counted, letter_of, signed
+from artus_env.engine.wording import letter_of, signed
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed
@@ -419,19 +419,19 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     a_turn = RULE_SETS[rules].a_turn
     rounds = components.deck_size(RULE_SETS[rules]) // a_turn
     if phase == "place":
-        stage = "placing knights"
+        stage = say("picture.stage.place")
     elif phase == "over":
-        stage = f"all {rounds} rounds played"
+        stage = say("picture.stage.over", n=rounds)
     else:
         done = len(position["played"][turn]) - (a_turn - position["left"] if phase == "play" else a_turn)
-        stage = f"round {done // a_turn + 1} of {rounds}"
-    yield label(CENTRE, CENTRE - 92, 13, "mute thin", rules)
+        stage = say("picture.stage.round", round=done // a_turn + 1, n=rounds)
+    yield label(CENTRE, CENTRE - 92, 13, "mute thin", say(f"rules.{rules}"))
     yield label(CENTRE, CENTRE - 74, 13, "mute thin", stage)
     best = max(position["scores"])
     actors = [p for p, score in enumerate(position["scores"]) if score == best] if phase == "over" else [turn]
     for nth, player in enumerate(actors):
         yield badge(player, CENTRE + 50 * (nth - (len(actors) - 1) / 2), CENTRE - 34, 0.95)
-    yield label(CENTRE, CENTRE + 8, 21, "ink", "won" if phase == "over" else due(position))
+    yield label(CENTRE, CENTRE + 8, 21, "ink", say("picture.won") if phase == "over" else due(position))
     if last:
         points = f"  {'+' if last.points > 0 else ''}{signed(last.points)}" if last.points else ""
         yield label(
@@ -441,7 +441,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
     supply = max(0, SUPPLY - rings)
     rings = say("picture.supply", n=supply)
     yield f'<g data-supply="{supply}"><title>{rings}</title>{ring_row(supply, CENTRE, CENTRE + 66)}</g>'
-    yield label(CENTRE, CENTRE + 86, 11, "mute thin", "ring supply")
+    yield label(CENTRE, CENTRE + 86, 11, "mute thin", say("picture.rings.supply"))
     if note:
         yield label(CENTRE, CENTRE + 106, 11, "mute thin", note)
 
@@ -482,10 +482,11 @@ def _panel(
         f'height="{form.height}" rx="12"/>'
     )
     yield badge(player, x + 18, top + 30, 0.85)
-    notes = [f"player {player}"] if names else []
-    notes += ["starts"] if position["start_player"] == player else []
-    notes += (["won"] if over else ["to move"]) if marked else []
-    name = shortened(names[player], 24) if names else f"player {player}"
+    numbered = say("picture.player", player=player)
+    notes = [numbered] if names else []
+    notes += [say("picture.starts")] if position["start_player"] == player else []
+    notes += [say("picture.won" if over else "picture.moves")] if marked else []
+    name = shortened(names[player], 24) if names else numbered
     yield label(x + 48, top + (23 if notes else 30), 18, "ink start", name)
     if notes:
         yield label(x + 48, top + 42, 12, "mute thin start", " · ".join(notes))
@@ -533,7 +534,7 @@ def _cards(
         row, column = divmod(nth, columns)
         inside = shapes.card_front(card) if card else shapes.card_back(pile)
         about = f'data-card="{xml_text(card.name)}"' if card else f'data-back="{pile}"'
-        title = xml_text(card.name) if card else f"hidden {pile} card"
+        title = xml_text(card.name if card else say(f"picture.hidden.{pile}"))
         where = f"translate({short(PANEL_LEFT + 16 + step_x * column)} {short(y + step_y * row)}) scale({scale:g})"
         yield f'<g data-player="{player}" {about} transform="{where}"><title>{title}</title>{inside}</g>'
     stacks = [(kind, piles[kind]) for kind in RULE_SETS[position["rules"]].piles]
@@ -553,12 +554,11 @@ def _cards(
             inside += (
                 f'<rect class="move none" x="-3" y="-3" width="{CARD_WIDTH + 6}" height="{CARD_HEIGHT + 6}" rx="7"/>'
             )
-        what = "played" if kind == "played" else f"in the {kind} pile"
-        caption = f"{count} played" if kind == "played" and width > 50 else str(count)
+        caption = say("picture.played", n=count) if kind == "played" and width > 50 else str(count)
         place_x, place_y = left + step_x * column, y + step_y * row
         yield (
             f'<g data-player="{player}" data-pile="{kind}" '
-            f'data-count="{count}"><title>{counted(count, "card")} {what}</title>'
+            f'data-count="{count}"><title>{say(f"picture.count.{kind}", n=count)}</title>'
             f'<g transform="translate({short(place_x)} {short(place_y)}) scale({scale:g})">{inside}</g>'
             f"{label(place_x + width / 2, place_y + height + 10, 12, 'mute', caption)}</g>"
         )

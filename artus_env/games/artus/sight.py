@@ -116,7 +116,7 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
     }
 
 
-def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """The game in a few pictures, with a title and a text each."""
     return explained.pages(rules, num_players, components)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from artus_env.engine.examples import Example, lesson
 from artus_env.engine.games import find_game
@@ -11,7 +12,7 @@ from artus_env.games.quest.deeds import deed
 from artus_env.games.quest.phrases import say
 
 
-def pages(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+def pages(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """What is explained: a title, a text and a picture each."""
     return [lesson(say, topic, find_game("quest"), rules, 3, holds, components) for topic, holds in TOPICS.items()]
 

@@ -33,7 +33,6 @@ from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES
 from artus_env.games.quest.deeds import CAMELOT, Deed, deed, goal_of, in_order, jousters, place_of, total, winners
 from artus_env.games.quest.phrases import say
 from artus_env.games.quest.shapes import TAG_WIDTH, card_at
-from artus_env.games.quest.text import quest_text
 from artus_env.games.quest.words import action_id, card_id, quest_id, quest_needs
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
@@ -355,17 +354,18 @@ def _panel(
         f'<rect class="panel {"turn" if marked else "edge"}" x="{PANEL_LEFT}" y="{short(top)}" width="{PANEL_WIDTH}" '
         f'height="{short(height)}" rx="12"/>'
     )
+    numbered = say("picture.player", player=player)
     yield badge(player, x + 18, middle, 0.85)
-    yield label(x + 48, middle - 9, 18, "ink start", shortened(names[player], 24) if names else f"player {player}")
-    notes = [f"player {player}"] if names else []
-    notes += [f"tent {position['tents'].index(player) + 1}", *_notes(position, player, marked, last)]
+    yield label(x + 48, middle - 9, 18, "ink start", shortened(names[player], 24) if names else numbered)
+    notes = [numbered] if names else []
+    notes += [say("tent", number=position["tents"].index(player) + 1), *_notes(position, player, marked, last)]
     yield label(x + 48, middle + 12, 12, "mute thin start", " · ".join(notes))
     yield placed(right - 14, middle, 1.35, shapes.shields(position["points"][player]))
     excluded = position["excluded"][player] if position["start_cards"][player] else []
     for nth, card in enumerate(reversed(excluded)):
         sign = placed(right - 52 - 31 * nth, middle, 0.98, shapes.no_card(card))
         yield (
-            f'<g data-player="{player}" data-excluded="{card}"><title>none of the hidden cards is a {card}</title>'
+            f'<g data-player="{player}" data-excluded="{card}"><title>{say("picture.bid.none", card=card_id(card))}</title>'
             f"{sign}</g>"
         )
     yield from _cards(position, components, player, top + 52, height - 52, last)
@@ -376,16 +376,16 @@ def _notes(position: dict[str, Any], player: int, marked: bool, last: Deed | Non
     """What the player does, and what is known of their bid."""
     notes = []
     if position["phase"] == "over":
-        notes += ["won"] if marked else []
+        notes += [say("picture.won")] if marked else []
     elif marked:
         notes.append(say(f"due.{position['phase']}"))
     elif player in position["bidding"]:
-        notes.append("has still to bid")
+        notes.append(say("picture.bid.due"))
     elif player in _have_bid(position):
         bid = position["bids"][player]
-        notes.append("has bid in secret" if bid is None else f"bids {total(bid)}")
+        notes.append(say("picture.bid.secret") if bid is None else say("picture.bid.now", total=total(bid)))
     if last and player in last.bids:
-        notes.append(f"bid {total(last.bids[player])}")
+        notes.append(say("picture.bid.was", total=total(last.bids[player])))
     return notes
 
 
@@ -405,7 +405,7 @@ def _cards(
         if nth < len(actions):
             action = actions[nth]
             about = f'data-player="{player}" data-action="{action}"'
-            yield card_at(shapes.action_front(action), action, x, top, scale, about)
+            yield card_at(shapes.action_front(action), action_id(action), x, top, scale, about)
         else:
             slot = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
             yield placed_at(slot, x, top, scale)
@@ -418,9 +418,10 @@ def _cards(
     for nth, quest in enumerate(quests):
         x = left + named * shrunk * (nth + 0.5)
         tag = placed(30, 0, 1, shapes.place_tag(quest, components))
-        inside = label(-43, 0, 15, "mute end", place_of(quest)) + tag
+        told = say("picture.quest.tag", quest=quest_id(quest), **quest_needs(quest, components))
+        inside = label(-43, 0, 15, "mute end", _place(place_of(quest))) + tag
         yield (
-            f'<g data-player="{player}" data-tag="{quest}"><title>{quest}: {quest_text(quest, components)}</title>'
+            f'<g data-player="{player}" data-tag="{quest}"><title>{told}</title>'
             f"{placed(x, at, shrunk, inside)}</g>"
         )
 
@@ -444,7 +445,7 @@ def _virtues(
     for nth, card in enumerate(held):
         x, mark = left + step * nth, ""
         if card is None:
-            yield card_at(shapes.virtue_back(), "a hidden card", x, y, scale, f'data-player="{player}" data-back=""')
+            yield card_at(shapes.virtue_back(), say("picture.hidden"), x, y, scale, f'data-player="{player}" data-back=""')
             continue
         about = f'data-player="{player}" data-card="{card}"'
         if bids[card]:
@@ -458,4 +459,4 @@ def _virtues(
             mark = (
                 f'<rect class="trail none" x="-1" y="-1" width="{CARD_WIDTH + 2}" height="{CARD_HEIGHT + 2}" rx="6"/>'
             )
-        yield card_at(shapes.virtue_front(card) + mark, card, x, y, scale, about)
+        yield card_at(shapes.virtue_front(card) + mark, card_id(card), x, y, scale, about)

@@ -113,12 +113,13 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Where a move took place: the places of a ride, a quest."""
+    """Where a move took place: the places of a ride, a quest, a pile or an action card on display."""
     moved = deed(before, move, after)
-    return {"way": moved.way, "quest": moved.move.quest}
+    action = moved.move.action if moved.move.kind == "take" else None
+    return {"way": moved.way, "quest": moved.move.quest, "card": moved.move.card, "action": action}
 
 
-def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """The game in a few pictures, with a title and a text each."""
     return explained.pages(rules, num_players, components)
 

@@ -392,10 +392,11 @@ def _panel(position: dict[str, Any], components: Components, player: int, names:
         f'height="{short(height)}" rx="12"/>'
     )
     yield badge(player, x + 18, middle, 0.66 if low else 0.85)
-    notes = [f"player {player}"] if names else []
-    notes += ["deals"] if position["dealer"] == player and not over else []
-    notes += ["won" if over else due(position)] if marked else []
-    name, about = shortened(names[player], 24) if names else f"player {player}", " · ".join(notes)
+    numbered = say("picture.player", player=player)
+    notes = [numbered] if names else []
+    notes += [say("deals")] if position["dealer"] == player and not over else []
+    notes += [say("picture.won") if over else due(position)] if marked else []
+    name, about = shortened(names[player], 24) if names else numbered, " · ".join(notes)
     if low:
         yield (
             f'<text class="ink start" x="{x + 48}" y="{short(middle + 6)}" font-size="17">{xml_text(name)}'
@@ -408,7 +409,7 @@ def _panel(position: dict[str, Any], components: Components, player: int, names:
     voids = position["voids"][player]
     for nth, suit in enumerate(reversed(voids)):
         sign = placed(right - 66 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
-        yield f'<g data-player="{player}" data-void="{suit}"><title>has no {suit}</title>{sign}</g>'
+        yield f'<g data-player="{player}" data-void="{suit}"><title>{xml_text(say("picture.has-no", suit=suit_words(suit)))}</title>{sign}</g>'
     yield from _cards(position, components, player, top, height, 34 if low else 56)
     yield "</g>"
 
@@ -436,7 +437,7 @@ def _cards(
     if rows == 2:
         y += CARD_HEIGHT * scale + 24
         if played:
-            yield label(left, y - 9, 12, "mute thin start", "played since the deal")
+            yield label(left, y - 9, 12, "mute thin start", say("picture.since"))
         first = 0
     else:
         first = len(held)

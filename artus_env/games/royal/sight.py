@@ -61,6 +61,11 @@ def foreseeable(move: str) -> bool:
     return parsed(move).kind != "card"
 
 
+def reveals(before: dict[str, Any], move: str, after: dict[str, Any]) -> bool:
+    """Whether a move that was played has shown something hidden: only the last card of a deal does, new hands."""
+    return parsed(move).kind == "card" and not any(after["played"])
+
+
 def choice(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> dict[str, Any]:
@@ -85,12 +90,22 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Where a move took place: the fields between which the pawn of the trick's taker went, or a chip's suit."""
+    """Where a move took place: a card and the trick up to it, the fields between which the pawn of the trick's taker
+    went, the suit of a chip or the places of two."""
     moved = last_move(before, move, after)
-    return {"taker": moved.taker, "origin": moved.origin, "target": moved.target, "suit": moved.move.suit}
+    card = moved.move.card
+    return {
+        "card": card,
+        "trick": [*before["trick"], [moved.player, card]] if card else [],
+        "taker": moved.taker,
+        "origin": moved.origin,
+        "target": moved.target,
+        "suit": moved.move.suit,
+        "places": moved.move.places,
+    }
 
 
-def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, str]]:
+def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """The game in a few pictures, with a title and a text each."""
     return explained.pages(rules, num_players, components)
 

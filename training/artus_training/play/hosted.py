@@ -330,8 +330,13 @@ class HostedGame:
         if not self.number or self.over:
             return False
         step, own = self.steps[-1], self.game.definition.sight
-        people = {step.player, self.game.player} <= {*self.playing}
-        return people and own is not None and bool(own.foreseeable(step.move))
+        if own is None or not {step.player, self.game.player} <= {*self.playing}:
+            return False
+        reveals = getattr(own, "reveals", None)
+        if reveals is None:
+            return bool(own.foreseeable(step.move))
+        before, after = (each.game.to_dict(step.player) for each in self.steps[-2:])
+        return not reveals(before, step.move, after)
 
     def take_back(self, player: int, number: Any) -> None:
         """Take back the last move, once all people want it; the one who has played it asks first.

@@ -51,7 +51,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
     }
 
 
-def lessons(hosted: HostedGame) -> list[dict[str, str]]:
+def lessons(hosted: HostedGame) -> list[dict[str, Any]]:
     """The pages of the "?" panel, for the variant that is played; none if the game brings none."""
     game = hosted.game
     own = getattr(game.definition.sight, "lessons", None)

@@ -47,7 +47,7 @@ def pictures(line: str | bytes, player: int | None = None, theme: str = "auto", 
     for count in range(last + 1):
         if count:
             game.play(whole.actions_played[count - 1])
-        yield game.svg(player, names=names, note=f"move {count} of {last}", theme=theme, layout=layout)
+        yield game.svg(player, names=names, note=say("note", number=count, all=last), theme=theme, layout=layout)
 
 
 def write_gif(

@@ -1,5 +1,7 @@
 // The round table: the server draws it, this lets figures move, marks seats, and finds the seat that was clicked.
 
+import { numbered } from "/static/parts.js";
+
 const SEATS = 28;
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -114,21 +116,26 @@ export function point(svg, where) {
     group.append(make("text", { x: inX, y: inY + 6 }, String(value).replace("-", "−")));
   }
   if (where.origin !== undefined && where.origin !== null) group.append(...way(sizes, where));
+  else if (!where.marks.length && where.target !== null) {
+    const [x, y] = place(sizes, where.target);
+    group.append(make("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": where.target }));
+  }
   svg.append(group);
 }
 
-/** Arrows of all figures that were moved, each with the letter of who moved it. */
+/** Arrows of all figures that were moved, and signs where one was placed or got a ring, each with who did it. */
 export function trail(svg, entries) {
   svg.querySelectorAll(".trail").forEach((each) => each.remove());
-  const moved = entries.filter(({ where }) => where && where.origin !== null);
+  const moved = entries.filter(({ where }) => where && where.target !== null);
   if (!moved.length) return;
   const sizes = measures(svg), group = make("g", { class: "trail" });
-  moved.forEach(({ player, where }, i) => {
+  const letters = numbered(moved.map(({ player }) => player));
+  moved.forEach(({ where }, i) => {
     const inward = { ...sizes, radius: sizes.radius - 34 - 9 * (i % 4) };
-    group.append(...way(inward, where));
-    const [x, y] = place(inward, where.origin);
-    group.append(make("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": player }));
-    group.append(make("text", { x, y: y + 6 }, "ABCD"[player]));
+    if (where.origin !== null) group.append(...way(inward, where));
+    const [x, y] = place(inward, where.origin ?? where.target);
+    group.append(make("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": letters[i] }));
+    group.append(make("text", { x, y: y + 5, class: letters[i].length > 1 ? "several" : "" }, letters[i]));
   });
   const halo = svg.querySelector(".halo");
   if (halo) svg.insertBefore(group, halo); // what can be clicked stays on top

@@ -118,11 +118,19 @@ export function status({ setup, state }) {
   ];
 }
 
+/** The wheel, the carpet, rings, the King and the princes, then knights and seats. */
+export function things(svg) {
+  const first = ["[data-wheel]", ".carpet", "[data-rings] .ring"].map((each) => svg.querySelector(each)).filter(Boolean);
+  const all = ["king", "prince", "knight"].flatMap((figure) => [...svg.querySelectorAll(`[data-figure="${figure}"]`)]);
+  return [...first, ...all, ...svg.querySelectorAll("[data-seat][data-meaning]:not([data-figure])")];
+}
+
 /** What a part of the round table is good for. */
 export function meaning(target, text) {
-  if (target.closest("[data-plate]")) return say("meaning.wheel");
-  if (target.closest(".carpet, .trim")) return say("meaning.carpet");
+  if (target.closest("[data-wheel]")) return say("meaning.wheel");
+  if (target.closest(".ring, .under")) return say("meaning.rings");
   const { figure } = target.closest("[data-figure]")?.dataset ?? {};
+  if (!figure && target.closest(".carpet, .trim")) return say("meaning.carpet");
   const more = figure === "king" || figure === "prince" ? `meaning.${figure}` : target.closest("[data-seat]") && "meaning.seat";
   return more ? `${upper(text)}. ${say(more)}` : text;
 }
@@ -135,22 +143,24 @@ export function panel(number, { setup, state }) {
   const backs = backsOf(hands[number], setup);
   const counts = setup.piles.map((pile) => [pile, piles[number][pile]]);
   const back = (pile) => drawing(setup.backs[pile], "back");
+  const held = say("hand.backs", { cards: backs.map(pileName).join(", ") || say("hand.nothing") });
+  const left = say("hand.piles", { piles: counts.map(([pile, n]) => `${n} ${pileName(pile)}`).join(", ") });
   return [
     make(
       "div",
-      { class: "backs", role: "img", "aria-label": say("hand.backs", { cards: backs.map(pileName).join(", ") || say("hand.nothing") }) },
+      { class: "backs", role: "img", "aria-label": held, title: held },
       ...backs.map(back),
     ),
     make(
       "div",
-      { class: "piles", role: "img", "aria-label": say("hand.piles", { piles: counts.map(([pile, n]) => `${n} ${pileName(pile)}`).join(", ") }) },
+      { class: "piles", role: "img", "aria-label": left, title: left },
       ...counts.map(([pile, n]) => make("span", { class: `pile${n ? "" : " empty"}` }, back(pile), String(n))),
     ),
     make(
       "details",
       { class: "played" },
       make("summary", {}, say("hand.played", { n: played[number].length })),
-      make("ul", {}, ...played[number].map((name) => make("li", {}, setup.cards[name].title))),
+      make("ul", {}, ...played[number].map((name) => make("li", { title: setup.cards[name].text }, setup.cards[name].title))),
     ),
   ];
 }

@@ -1,5 +1,7 @@
 // The ring: the server draws it, this lets knights ride, marks what can be clicked, and finds what was.
 
+import { numbered } from "/static/parts.js";
+
 const NEAR = 22; // pixels around a card or a quest that count as it, however small it is
 const GAP = 4; // between something and the mark around it, in units of the picture
 
@@ -90,11 +92,14 @@ function draw(name, attributes, text = "") {
   return element;
 }
 
-/** Frame the places of a ride, or a quest. */
+/** What a move was about apart from a ride, as targets: its quest, its pile, its action card on display. */
+const touchedBy = ({ quest, card, action }) =>
+  [quest && `quest:${quest}`, card && `pile:${card}`, action && `display:${action}`].filter(Boolean);
+
+/** Frame the places of a ride, a quest, a pile or an action card. */
 export function point(svg, where) {
   svg.querySelectorAll(".counted").forEach((each) => each.remove());
-  const { way = [], quest } = where ?? {};
-  for (const target of [...way.map((place) => `place:${place}`), quest && `quest:${quest}`].filter(Boolean)) {
+  for (const target of where ? [...where.way.map((place) => `place:${place}`), ...touchedBy(where)] : []) {
     const group = groupOf(svg, target);
     if (!group) continue; // a quest that has been done is gone
     const frame = shapeOf(group).cloneNode();
@@ -103,12 +108,22 @@ export function point(svg, where) {
   }
 }
 
-/** The rides of others, each with the letter of who rode. */
+/** What others have done: rides, and signs where they took something or did a quest, each with who did it. */
 export function trail(svg, entries) {
   svg.querySelectorAll(".trail-ways").forEach((each) => each.remove());
-  const rides = entries.filter(({ where }) => where?.way?.length > 1);
+  const shown = entries.filter(({ where }) => where && (where.way.length > 1 || touchedBy(where).length));
+  const letters = numbered(shown.map(({ player }) => player));
   const group = draw("g", { class: "trail-ways", "pointer-events": "none" });
-  rides.forEach(({ player, where }, i) => {
+  const sign = (text, x, y) => {
+    group.append(draw("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": text }));
+    group.append(draw("text", { x, y: y + 5, class: text.length > 1 ? "several" : "" }, text));
+  };
+  shown.forEach(({ where }, i) => {
+    if (where.way.length < 2) {
+      const touched = groupOf(svg, touchedBy(where)[0]);
+      if (touched) sign(letters[i], ...lowerEdge(svg, touched)); // a quest that has been done is gone
+      return;
+    }
     const shift = 10 * (i % 3) - 10; // rides of the same way lie beside each other
     const middles = where.way.map((place) => {
       const shape = shapeOf(groupOf(svg, `place:${place}`));
@@ -116,9 +131,14 @@ export function trail(svg, entries) {
       return [number("x") + number("width") / 2 + shift, number("y") + number("height") - 12 + shift];
     });
     group.append(draw("polyline", { class: "trail-way", points: middles.map((each) => each.join(",")).join(" ") }));
-    const [x, y] = middles.at(-1);
-    group.append(draw("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": player }));
-    group.append(draw("text", { x, y: y + 6 }, "ABCD"[player]));
+    sign(letters[i], ...middles.at(-1));
   });
   svg.append(group);
+}
+
+/** The middle of something's lower edge, in units of the picture. */
+function lowerEdge(svg, group) {
+  const box = shapeOf(group).getBoundingClientRect();
+  const { x, y } = new DOMPoint(box.left + box.width / 2, box.bottom).matrixTransform(svg.getScreenCTM().inverse());
+  return [x, y];
 }

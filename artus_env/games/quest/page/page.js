@@ -76,8 +76,8 @@ function taking({ setup, state, moves }) {
 
 /** How an action card looks as an option. */
 function looks(setup, action, copies) {
-  const { title, text, face } = setup.actions[action];
-  return { label: say("choose.look", { title: upper(title), text }), short: upper(title), face, push: times(copies), data: { action } };
+  const { title, face } = setup.actions[action];
+  return { label: actionMeaning(action, setup), short: upper(title), face, push: times(copies), data: { action } };
 }
 
 function acting({ setup, moves }, position) {
@@ -160,6 +160,21 @@ export function clicked(place, now) {
 
 // --- showing ---
 
+/** Knights, places and quests, then cards, tents and what is to come. */
+export function things(svg) {
+  const sorts = ["[data-knight]", "[data-place]", "[data-quest]", "[data-display]", "[data-pile]", "[data-tent]"];
+  return sorts.flatMap((sort) => [...svg.querySelectorAll(`${sort}[data-meaning]`)]);
+}
+
+/** What something in the picture is good for. */
+export function meaning(target, text, setup) {
+  const { display, pile, place, quest, tent, knight } = target.closest("[data-meaning]")?.dataset ?? {};
+  const sorts = { place: place === "camelot" ? place : place && "place", quest: quest && "quest", tent: tent && "tent" };
+  const sort = setup.virtues[pile]?.virtue ?? (knight ? "knight" : sorts.place ?? sorts.quest ?? sorts.tent);
+  const more = display ? setup.actions[display].text : sort && say(`meaning.${sort}`);
+  return more ? `${upper(text)}. ${more}` : upper(text);
+}
+
 /** What a player holds: action cards, virtue cards, quests; their tent, and what is known of their bid. */
 export function panel(player, now) {
   const { setup, state } = now;
@@ -171,22 +186,27 @@ export function panel(player, now) {
     make("span", { class: name, role: "img", "aria-label": label }, ...children);
   const told = [...known.map(title("virtues")), ...(hidden ? [say("picture.unknown", { n: hidden })] : [])];
   const lacks = none.map((card) => say("panel.lacks", { card: title("virtues")(card) }));
+  const shown = (svg, name, told) => Object.assign(drawing(svg, name), { title: upper(told) });
   return [
     make("small", { class: "tent" }, notes(player, now)),
     make(
       "div",
       { class: "holds" },
       row("held actions", say("panel.actions", { cards: actions[player].map(title("actions")).join(", ") || say("none") }),
-        ...actions[player].map((name) => drawing(setup.actions[name].face, "face"))),
+        ...actions[player].map((name) => shown(setup.actions[name].face, "face", actionMeaning(name, setup)))),
       row("held virtues", say("panel.virtues", { cards: [...told, ...lacks].join(", ") || say("none") }),
-        ...known.map((name) => drawing(setup.virtues[name].face, "face")),
-        ...Array.from({ length: hidden }, () => drawing(setup.back, "face")),
-        ...none.map((name) => drawing(setup.virtues[name].none, "none"))),
+        ...known.map((name) => shown(setup.virtues[name].face, "face", virtueMeaning(name, setup))),
+        ...Array.from({ length: hidden }, () => shown(setup.back, "face", say("picture.unknown", { n: 1 }))),
+        ...none.map((name, i) => shown(setup.virtues[name].none, "none", lacks[i]))),
       row("held quests", say("panel.quests", { quests: quests[player].map((name) => setup.quests[name].text).join(", ") || say("none") }),
-        ...quests[player].map((name) => drawing(setup.quests[name].face, "tag"))),
+        ...quests[player].map((name) => shown(setup.quests[name].face, "tag", setup.quests[name].text))),
     ),
   ];
 }
+
+const actionMeaning = (action, { actions }) => say("choose.look", { title: upper(actions[action].title), text: actions[action].text });
+
+const virtueMeaning = (card, { virtues }) => `${upper(virtues[card].title)}. ${say(`meaning.${virtues[card].virtue}`)}`;
 
 function notes(player, { setup, state }) {
   const { tents, phase, bids, bidding: due, actions, places } = state.position;
@@ -230,6 +250,7 @@ function cardButton(setup, card, usable, pressed, onclick) {
     "aria-label": upper(title),
     "aria-pressed": String(pressed),
     "aria-disabled": String(!usable),
+    title: virtueMeaning(card, setup),
     onclick,
   };
   return make("button", attributes, drawing(face, "face"));

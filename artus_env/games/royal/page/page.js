@@ -5,7 +5,7 @@ import { drawing, make, upper } from "/static/parts.js";
 import { sayOfGame as say } from "/static/texts.js";
 import { tricksOf } from "./tricks.js";
 
-export { animate, mark, placeAt, point, pointsAt } from "./table.js";
+export { animate, mark, placeAt, point, pointsAt, trail } from "./table.js";
 
 /** The suit that was led and that this seat holds, so that it has to be followed; null if there is none. */
 function demanded({ setup, state }) {
@@ -79,24 +79,50 @@ export function clicked(place, now) {
 
 // --- showing ---
 
+/** Cards of the trick, trumps, pawns and piles, then the fields. */
+export function things(svg) {
+  const sorts = ["[data-trick]", "[data-trumps] [data-meaning], [data-chip]:not([data-place])", "[data-pawn]", "[data-pile]", "[data-field]"];
+  return sorts.flatMap((sort) => [...svg.querySelectorAll(sort)]);
+}
+
+/** What a card can do as trumps are now. */
+function cardMeaning(card, setup, trumps) {
+  const { title, suit } = setup.cards[card];
+  if (!suit) return say(`meaning.${card}`);
+  const placed = trumps.filter(Boolean), place = placed.indexOf(suit) + 1;
+  const kind = !place ? "none" : place === placed.length ? "strongest" : "place";
+  return say("meaning.card", { card: upper(title), trump: say(`meaning.trump.${kind}`, { place }) });
+}
+
+/** What something on the table is good for. */
+export function meaning(target, text, setup) {
+  const { field, pawn, chip, place, trick } = target.closest("[data-meaning]")?.dataset ?? {};
+  const trumps = [...target.closest("svg")?.querySelectorAll("[data-chip][data-place]") ?? []].map((each) => each.dataset.chip);
+  if (trick) return cardMeaning(target.closest("[data-trick]").dataset.card, setup, trumps);
+  const last = field && !target.closest("svg").querySelector(`[data-field="${Number(field) + 1}"]`);
+  const sword = field && target.closest("[data-field]").querySelector(".sworded");
+  const more = pawn ? "pawn" : last ? "goal" : sword ? "sword" : place ? "order" : chip ? "waiting" : null;
+  return more ? `${upper(text)}. ${say(`meaning.${more}`)}` : upper(text);
+}
+
 /** Cards in hand, and suits that this player has shown not to have. */
 export function panel(number, { setup, state }) {
   const { hands, voids, dealer } = state.position;
   const cards = Array.isArray(hands[number]) ? hands[number].length : hands[number];
   const none = voids[number], held = say("hand.cards", { n: cards });
   const lacks = none.map((suit) => say("void", { suit: setup.suits[suit].name })).join(", ") || say("voids.none");
-  const deals = number === dealer && !state.over;
+  const deals = number === dealer && !state.over, about = deals ? say("hand.deals", { cards: held }) : held;
   return [
     make(
       "div",
-      { class: "backs", role: "img", "aria-label": deals ? say("hand.deals", { cards: held }) : held },
+      { class: "backs", role: "img", "aria-label": about, title: about },
       ...Array.from({ length: cards }, () => drawing(setup.back, "back")),
       make("b", {}, String(cards)),
       deals ? make("small", {}, say("deals")) : null,
     ),
     make(
       "div",
-      { class: "voids", role: "img", "aria-label": lacks },
+      { class: "voids", role: "img", "aria-label": lacks, title: none.length ? lacks : null },
       ...none.map((suit) => drawing(setup.voids[suit], "void")),
     ),
   ];
@@ -124,11 +150,20 @@ export function hand(now, act) {
       "aria-label": barred ? say("card.barred", { title, reason }) : title,
       "aria-pressed": String(chosen === name && cards.indexOf(name) === i),
       "aria-disabled": String(!playable.has(name)),
-      title: barred ? reason : null,
+      title: barred ? reason : cardMeaning(name, setup, state.position.trumps),
       onclick: () => click(name),
     };
     return make("button", attributes, drawing(face, "face"));
   });
+}
+
+/** Which trick of the deal it is, and the last one: who took it, and with what. */
+export function status(now) {
+  const { setup, state } = now;
+  if (state.over) return [];
+  const tricks = tricksOf(now), last = tricks.at(-1);
+  const number = say("status.trick", { number: tricks.length + 1, pile: state.position.pile });
+  return last ? [number, make("span", { class: "last" }, say("status.took"), laid(setup, last))] : [number];
 }
 
 const finished = make("details", { class: "tricks" }); // one element for good, so that it stays open
@@ -148,6 +183,17 @@ export function story(now) {
 function trickLine({ setup }, { cards, taker }, number) {
   const name = (player) => setup.players[player].name;
   const told = cards.map(({ player, card }) => `${name(player)}: ${setup.cards[card].title}`).join(", ");
+  return make(
+    "li",
+    {},
+    make("span", { class: "unseen" }, say("trick.line", { number, cards: told, taker: name(taker) })),
+    make("b", { "aria-hidden": "true" }, String(number)),
+    laid(setup, { cards, taker }),
+  );
+}
+
+/** The cards of a trick in small, each with its player; the best one is marked. */
+function laid(setup, { cards, taker }) {
   const shown = cards.map(({ player, card }) =>
     make(
       "span",
@@ -156,13 +202,7 @@ function trickLine({ setup }, { cards, taker }, number) {
       drawing(setup.players[player].badge, "badge"),
     ),
   );
-  return make(
-    "li",
-    {},
-    make("span", { class: "unseen" }, say("trick.line", { number, cards: told, taker: name(taker) })),
-    make("b", { "aria-hidden": "true" }, String(number)),
-    make("span", { class: "laid", "aria-hidden": "true" }, ...shown),
-  );
+  return make("span", { class: "laid", "aria-hidden": "true" }, ...shown);
 }
 
 /** A trick that is complete stays for longer. */

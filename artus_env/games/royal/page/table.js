@@ -1,5 +1,7 @@
 // The table: the server draws it, this lets cards, chips and pawns move, marks chips, and finds the one that was clicked.
 
+import { numbered } from "/static/parts.js";
+
 const NEAR = 24; // pixels around the middle of a chip that count as the chip, however small it is
 
 /** The middle of an element's first circle or rectangle: where a chip or a field is, on the page. */
@@ -80,17 +82,101 @@ export async function animate(svg, last, duration) {
   await Promise.allSettled(running);
 }
 
-/** Frame the fields between which a pawn went, or the chip that was placed. */
-export function point(svg, where) {
-  svg.querySelectorAll(".counted").forEach((each) => each.remove());
+const SVG = "http://www.w3.org/2000/svg";
+
+function make(tag, attributes, text = "") {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+}
+
+/**
+ * Frame what a move was about: its card, the fields between which a pawn went, the chips that were placed or swapped. A
+ * card that doesn't lie on the table any more is shown with its trick.
+ */
+export function point(svg, where, setup) {
+  svg.querySelectorAll(".pointed").forEach((each) => each.remove());
   if (!where) return;
-  const { origin, target, suit } = where;
-  const fields = target === null || target === undefined ? [] : [origin, target].map((field) => `[data-field="${field}"]`);
-  for (const found of [...fields, suit && `[data-chip="${suit}"]`].filter(Boolean)) {
-    const shape = svg.querySelector(found)?.querySelector("rect, circle");
-    if (!shape) continue;
-    const frame = shape.cloneNode();
-    frame.setAttribute("class", "counted");
-    shape.parentNode.append(frame);
+  const { card, trick, target, origin, suit, places } = where;
+  const found = target === null ? [] : [`[data-field="${origin}"]`, `[data-field="${target}"]`];
+  if (suit) found.push(`[data-chip="${suit}"]`);
+  for (const place of places ?? []) found.push(`[data-place="${place}"]`);
+  const laid = card && svg.querySelector(`[data-trick="${trick.at(-1)[0]}"][data-card="${card}"]`);
+  if (laid) frame(laid);
+  else if (card) svg.append(pastTrick(trick, setup));
+  for (const each of found) {
+    const group = svg.querySelector(each);
+    if (group) frame(group);
   }
 }
+
+/** A frame around the first shape of something. */
+function frame(group) {
+  const shape = group.querySelector("rect, circle"), edge = shape.cloneNode();
+  edge.setAttribute("class", "counted pointed");
+  shape.parentNode.append(edge);
+}
+
+const AREA = { x: 116, y: 272, width: 456, height: 214 }; // where tricks lie, in units of the picture
+
+/** A trick up to one of its cards, which is framed. */
+function pastTrick(trick, { cards, players }) {
+  const group = make("g", { class: "pointed past" });
+  group.append(make("rect", { ...AREA, rx: 14, class: "veil" }));
+  const width = Math.min(92, (AREA.width - 20) / trick.length - 10), height = (width * 64) / 46;
+  const left = AREA.x + (AREA.width - trick.length * (width + 10) + 10) / 2, top = AREA.y + 20;
+  trick.forEach(([player, card], i) => {
+    const x = left + i * (width + 10);
+    group.append(inset(cards[card].face, { x, y: top, width, height }));
+    group.append(inset(players[player].badge, { x: x + width / 2 - 17, y: top + height + 6, width: 34, height: 34 }));
+    if (i === trick.length - 1) group.append(make("rect", { x, y: top, width, height, rx: 9, class: "counted" }));
+  });
+  return group;
+}
+
+/** A drawing of the server's within the picture. */
+function inset(drawing, box) {
+  const svg = document.importNode(new DOMParser().parseFromString(named(drawing), "image/svg+xml").documentElement, true);
+  for (const [name, value] of Object.entries(box)) svg.setAttribute(name, value);
+  return svg;
+}
+
+const named = (drawing) => drawing.replace("<svg ", `<svg xmlns="${SVG}" `);
+
+/** What others have done: ways of pawns, and chips that were placed or swapped, each with the letter of who did it. */
+export function trail(svg, entries) {
+  svg.querySelectorAll(".trail-marks").forEach((each) => each.remove());
+  const shown = entries.filter(({ where }) => where && (where.target !== null || where.suit || where.places));
+  const group = make("g", { class: "trail-marks", "pointer-events": "none" });
+  const letters = numbered(shown.map(({ player, where }) => where.taker ?? player));
+  const box = (found) => boxOf(svg, svg.querySelector(found).querySelector("rect, circle"));
+  shown.forEach(({ where }, i) => {
+    const { origin, target, suit, places } = where;
+    const at = (found) => {
+      const { x, y, width, height } = box(found);
+      group.append(...sign(letters[i], x + width - 4, y + height - 4));
+    };
+    if (target !== null) {
+      const fields = Array.from({ length: target - origin + 1 }, (_, nth) => box(`[data-field="${origin + nth}"]`));
+      const middles = fields.map(({ x, y, width, height }) => [x + width / 2, y + height / 2 + 24]);
+      group.append(make("polyline", { class: "trail-way", points: middles.map((each) => each.join(",")).join(" ") }));
+      group.append(...sign(letters[i], ...middles[0]));
+    }
+    if (suit && svg.querySelector(`[data-chip="${suit}"][data-place]`)) at(`[data-chip="${suit}"]`);
+    for (const place of places ?? []) at(`[data-place="${place}"]`);
+  });
+  svg.append(group);
+}
+
+/** Where a shape lies, in units of the picture, whatever moves or scales it. */
+function boxOf(svg, shape) {
+  const { left, top, right, bottom } = shape.getBoundingClientRect(), inside = svg.getScreenCTM().inverse();
+  const [start, end] = [[left, top], [right, bottom]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(inside));
+  return { x: start.x, y: start.y, width: end.x - start.x, height: end.y - start.y };
+}
+
+const sign = (text, x, y) => [
+  make("circle", { class: "worth", cx: x, cy: y, r: 13, "data-mover": text }),
+  make("text", { x, y: y + 5, class: text.length > 1 ? "several" : "" }, text),
+];

@@ -4,12 +4,14 @@ import { ask } from "./api.js";
 import * as parts from "./parts.js";
 import { say, sayOfGame, saysOfGame } from "./texts.js";
 
+const low = matchMedia("(max-width: 720px) and (max-height: 700px)"); // as in play.css: there a tip is one line until opened
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 const $ = (id) => document.getElementById(id);
 const LONG = 450; // milliseconds that a finger rests on something to ask for its meaning
 const AWAY = 12; // pixels between something and its meaning
 
-/** The "?" panel. Its pages are fetched when it is opened first. */
-export function offerHelp() {
+/** The "?" panel. Its pages are fetched when it is opened first; `point(picture, where)` shows what each is about. */
+export function offerHelp(point) {
   const panel = $("help");
   let fetched = false;
   $("ask-help").hidden = false;
@@ -19,6 +21,7 @@ export function offerHelp() {
     try {
       const { pages } = await ask("lessons");
       panel.querySelector(".pages").replaceChildren(...pages.map(page));
+      panel.querySelectorAll(".drawn svg").forEach((picture, i) => pages[i].where && point(picture, pages[i].where));
       fetched = true;
     } catch (error) {
       panel.querySelector(".pages").replaceChildren(parts.make("p", {}, error.message));
@@ -62,7 +65,9 @@ export function tip(game, step) {
   const wanted = saysOfGame(text) && !known(key);
   $("tip").hidden = !wanted;
   if (!wanted) return;
-  $("tip").firstElementChild.textContent = sayOfGame(text);
+  const details = $("tip").firstElementChild, summary = details.firstElementChild, told = sayOfGame(text);
+  if (summary.textContent !== told) details.open = !low.matches;
+  summary.textContent = told;
   $("tip").lastElementChild.onclick = () => {
     learn(key);
     $("tip").hidden = true;
@@ -82,32 +87,62 @@ export function collectMeanings(svg) {
   }
 }
 
+let timer = 0;
+
+function hide() {
+  clearTimeout(timer);
+  $("meaning").hidden = true;
+}
+
+/** Show a meaning beside what has it. */
+function show(target, text) {
+  if (!text) return hide();
+  const bubble = $("meaning");
+  bubble.textContent = text;
+  bubble.hidden = false;
+  const box = target.getBoundingClientRect(), size = bubble.getBoundingClientRect();
+  const left = Math.min(Math.max(4, box.left + box.width / 2 - size.width / 2), innerWidth - size.width - 4);
+  const above = box.top - size.height - AWAY;
+  bubble.style.left = `${left}px`;
+  bubble.style.top = `${above > 4 ? above : Math.min(box.bottom + AWAY, innerHeight - size.height - 4)}px`;
+}
+
+/**
+ * Let things be looked at with the arrow keys: where `holder` has the focus, they go from one of `things(holder)` to the
+ * next, and what it means is shown and told. Things may be drawn anew meanwhile.
+ */
+export function explore(holder, things, meaningOf, tell) {
+  let place = -1;
+  const leave = () => holder.querySelectorAll(".looked").forEach((each) => each.classList.remove("looked"));
+  holder.addEventListener("keydown", (event) => {
+    const all = things(holder).filter((each) => each.checkVisibility()), by = STEPS[event.key];
+    if (event.target !== holder || !all.length || !(by || event.key === "Home" || event.key === "End")) return;
+    event.preventDefault();
+    place = event.key === "Home" ? 0 : event.key === "End" ? all.length - 1 : (place + by + all.length) % all.length;
+    leave();
+    all[place].classList.add("looked");
+    all[place].scrollIntoView({ block: "nearest", behavior: "instant" });
+    const found = all[place], text = meaningOf(found);
+    requestAnimationFrame(() => show(found, text)); // scrolling, which comes before, would hide it
+    tell(text);
+  });
+  holder.addEventListener("focusout", () => {
+    place = -1;
+    leave();
+    hide();
+  });
+}
+
 /** Show what things mean: those in the picture when the mouse is over them, all when they have the focus or are pressed
     for long. */
 export function explain(meaningOf) {
   const bubble = $("meaning");
-  let timer = 0;
-  const hide = () => {
-    clearTimeout(timer);
-    bubble.hidden = true;
-  };
-  const show = (target) => {
-    const text = meaningOf(target);
-    if (!text) return hide();
-    bubble.textContent = text;
-    bubble.hidden = false;
-    const box = target.getBoundingClientRect(), size = bubble.getBoundingClientRect();
-    const left = Math.min(Math.max(4, box.left + box.width / 2 - size.width / 2), innerWidth - size.width - 4);
-    const above = box.top - size.height - AWAY;
-    bubble.style.left = `${left}px`;
-    bubble.style.top = `${above > 4 ? above : Math.min(box.bottom + AWAY, innerHeight - size.height - 4)}px`;
-  };
-  $("picture").addEventListener("pointerover", (event) => event.pointerType === "mouse" && show(event.target));
+  $("picture").addEventListener("pointerover", ({ pointerType, target }) => pointerType === "mouse" && show(target, meaningOf(target)));
   $("picture").addEventListener("pointerleave", hide);
-  document.addEventListener("focusin", ({ target }) => (target.matches("[title]:focus-visible") ? show(target) : hide()));
+  document.addEventListener("focusin", ({ target }) => (target.matches("[title]:focus-visible") ? show(target, meaningOf(target)) : hide()));
   document.addEventListener("pointerdown", (event) => {
     hide();
-    if (event.pointerType !== "mouse") timer = setTimeout(() => show(event.target), LONG);
+    if (event.pointerType !== "mouse") timer = setTimeout(() => show(event.target, meaningOf(event.target)), LONG);
   });
   for (const end of ["pointerup", "pointercancel"]) document.addEventListener(end, () => clearTimeout(timer));
   document.addEventListener("contextmenu", (event) => bubble.hidden || event.preventDefault());

@@ -36,6 +36,15 @@ export function scored(setup, points) {
 /** A text that begins with a capital. */
 export const upper = (text) => text && text[0].toUpperCase() + text.slice(1);
 
+/** What stands at the arrows of some moves: the letters of who has made them, with a number where they made several. */
+export function numbered(players) {
+  const count = (some, player) => some.filter((each) => each === player).length;
+  return players.map((player, i) => {
+    const nth = count(players, player) > 1 ? count(players.slice(0, i + 1), player) : "";
+    return `${"ABCDEF"[player]}${nth}`;
+  });
+}
+
 export const badge = (setup, player) => drawing(setup.players[player].badge, "badge");
 
 /** Everybody's name and points, and what the game adds. */
@@ -55,11 +64,27 @@ export function players({ setup, state }, panel) {
         "aria-label": you ? say("named.you", { name: player.name }) : player.name,
       },
       badge(setup, number),
-      make("div", { class: "who" }, make("strong", {}, player.name), make("small", {}, role)),
+      make("div", { class: "who" }, make("strong", { title: player.agent ? `${player.name} · ${player.agent}` : player.name }, player.name), make("small", {}, role)),
       make("output", { class: "points", "aria-label": scored(setup, state.scores[number]) }, score),
       ...panel(number),
     );
   });
+}
+
+/**
+ * Let a name fit into its line: it is shortened where one of its words ends, or else anywhere, and keeps the number behind
+ * its colon, which tells agents apart: `ppo…:256`.
+ */
+export function fit(element) {
+  const full = element.textContent, fits = () => element.scrollWidth <= element.clientWidth;
+  if (fits()) return;
+  const [, name, number = ""] = full.match(/^(.*?)(:\d+)?$/s);
+  const letters = Array.from({ length: Math.max(0, name.length - 1) }, (_, i) => name.length - 1 - i);
+  const ends = letters.filter((length) => length > 2 && /\w[\s\-_.:]/.test(name.slice(length - 1, length + 1)));
+  for (const length of [...ends, ...letters]) {
+    element.textContent = `${name.slice(0, length).trimEnd()}…${number}`;
+    if (fits()) return;
+  }
 }
 
 /** A line of the log: the game's sentence, or the move itself. */

@@ -61,13 +61,16 @@ export const animate = async () => {};
 /** Where in the picture points rise after a move: [x, y], from 0 to 1. */
 export const pointsAt = () => [0.5, 0.5];
 
-/** How the game stands, in a few short texts: the round, what is left. */
+/** How the game stands, in a few short texts or elements: the round, what is left. */
 export const status = () => [];
 
 /** What something that is pointed at means: `text` is what the picture or a button says of it, if it does. */
 export const meaning = (target, text) => text;
 
-/** Point in the picture at where a move of the log took place: `where` of sight.py. Nothing if it is null. */
+/** What in the picture can be looked at with the arrow keys, in this order: what it means is told. */
+export const things = (picture) => [...picture.querySelectorAll("[data-meaning]")];
+
+/** Point in the picture at where a move of the log took place: `where` of sight.py, then the setup. Nothing if it is null. */
 export const point = () => {};
 
 /** Show in the picture what others have done since this seat's last turn: lines of the log with their `where`. */

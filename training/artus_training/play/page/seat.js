@@ -123,7 +123,7 @@ function sinceMine() {
 function lookedAt(event) {
   const line = event.target.closest?.("#log li");
   const entry = line ? entries[entries.length - 1 - [...$("log").children].indexOf(line)] : null;
-  game.point($("picture").firstChild, entry?.where ?? null);
+  game.point($("picture").firstChild, entry?.where ?? null, setup);
 }
 
 /** State, picture and log change together, and nothing is awaited in between. */
@@ -236,11 +236,13 @@ function renderPlayers() {
   $("players").replaceChildren(...parts.players(now(), (number) => game.panel(number, now())));
   $("players").dataset.count = setup.players.length;
   details().forEach((each, i) => (each.open = Boolean(open[i])));
+  $("players").querySelectorAll(".who > *").forEach(parts.fit);
 }
 
 function renderTurn(moving = false) {
   const active = mine() && !moving;
   const { step, prompt, detail, options } = active ? game.next(now()) : idle();
+  const focused = document.activeElement;
   if (!Object.keys(choice).length) steps.clear();
   steps.add(step);
   document.body.dataset.step = state.over ? "over" : step;
@@ -254,20 +256,28 @@ function renderTurn(moving = false) {
   fold();
   renderHand(active);
   $("confirm").hidden = step !== "confirm";
-  $("back").hidden = !active || same(choice, game.settled(state.moves, {}));
+  const untouched = active && same(choice, game.settled(state.moves, {})); // a move without a choice waits to be confirmed
+  $("back").hidden = !active || untouched;
   $("hint").hidden = !active || step === "confirm";
   if (step !== "confirm") game.mark($("picture").firstChild, options, choice);
-  if (active && step !== "confirm") game.trail($("picture").firstChild, sinceMine(), setup);
+  if (active && (step !== "confirm" || untouched)) game.trail($("picture").firstChild, sinceMine(), setup);
   if (active && step === "confirm") pointAtChoice();
   if (active && step !== "confirm") help.tip(setup.game, step);
   else $("tip").hidden = true;
+  keepFocus(focused);
+  if ($("options").querySelector(".placed")) reveal(); // the picture is where they are chosen
   $("picture").classList.toggle("choosing", options.some((option) => option.place !== undefined));
+}
+
+/** What had the focus and is gone leaves it to the board, from where everything else is near. */
+function keepFocus(focused) {
+  if (focused !== document.body && !focused.checkVisibility()) $("board").focus({ preventScroll: true });
 }
 
 /** Where the chosen move would take place, and which figures it would count. */
 function pointAtChoice() {
   const { marks } = state.moves.find(({ move }) => move === choice.move);
-  if (marks) game.point($("picture").firstChild, { marks });
+  if (marks) game.point($("picture").firstChild, { marks }, setup);
 }
 
 /** What is shown as long as this seat can do nothing. */
@@ -367,7 +377,6 @@ async function play() {
   if (!move || sent) return;
   sent = true;
   for (const step of steps) help.taken(setup.game, step);
-  if (document.activeElement === $("confirm")) $("board").focus({ preventScroll: true }); // it is about to be hidden
   renderTurn();
   try {
     await ask("move", { number, move });
@@ -507,6 +516,7 @@ async function begin() {
   $("picture").addEventListener("click", clickedPicture);
   $("forced").addEventListener("change", () => playForced());
   $("log").addEventListener("keydown", keyedLog);
+  addEventListener("resize", () => state && renderPlayers());
   offerLanguages($("language"));
   for (const look of ["pointerover", "focusin"]) $("log").addEventListener(look, lookedAt);
   for (const away of ["pointerleave", "focusout"]) $("log").addEventListener(away, () => game.point($("picture").firstChild, null));
@@ -525,11 +535,14 @@ async function begin() {
     return;
   }
   begun(setup);
-  if (setup.lessons) help.offerHelp();
-  help.explain((target) => {
+  if (setup.lessons) help.offerHelp((picture, where) => game.point(picture, where, setup));
+  const meaning = (target) => {
     const named = target.closest("[data-meaning], [title]");
     return game.meaning(target, named?.dataset.meaning ?? named?.title ?? "", setup);
-  });
+  };
+  help.explain(meaning);
+  help.explore($("picture"), game.things, meaning, announce);
+  help.explore($("players"), (players) => [...players.querySelectorAll("[title]")], meaning, announce);
   $("title").textContent = setup.title;
   $("rules").textContent = setup.rules;
   listen(state.number, arrived, connection);
