@@ -102,7 +102,8 @@ def choose(page, game, move, in_picture=False):
     page.click(f'#options [data-action="{action}"]')
     if kind != "take" and len(same) > 1:
         option = page.locator("#options button").nth(same.index(move))
-        option.click() if option.is_visible() else click_target(page, target_of(move))  # places are listed for keys only
+        # Places are listed for the keyboard only.
+        option.click() if option.is_visible() else click_target(page, target_of(move))
 
 
 def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):  # noqa: F811

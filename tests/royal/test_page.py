@@ -14,6 +14,9 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
 from artus_env.games.royal.components import STANDARD
+from artus_training.play.command import seats
+from artus_training.play.hosted import HostedGame
+from artus_training.play.store import Store
 from play_server import serving_at, wait_until
 from test_play_browser import (  # noqa: F401
     CHROMIUM,
@@ -291,3 +294,43 @@ def test_cards_chips_and_pawns_move(tmp_path, open_page):  # noqa: F811
         page.wait_for_timeout(600)
         shoot(page, "royal-animation")
         assert {"card 0", f"pawn {taker}"} <= {*page.evaluate("window.animated")}
+
+
+def test_a_card_is_taken_back_when_the_other_person_agrees(tmp_path, open_page):  # noqa: F811
+    """It has shown nothing hidden but itself."""
+
+    def follows(position):
+        return must_follow({**position, "voids": [["hearts"]]})
+
+    with serving(tmp_path, ["Ann", "Ben"], until=follows) as (server, hosted):
+        page, other = (open_page(link(server, hosted, player)) for player in (0, 1))
+        number, hand = hosted.number, page.locator("#hand .card").evaluate_all("all => all.map(e => e.dataset.card)")
+        assert page.locator("#undo").is_hidden() or hosted.steps[-1].player == 0
+        play_one(page, hosted, random.Random(1))
+        page.wait_for_selector("#undo:visible")
+        assert other.locator("#undo").is_hidden()
+        page.click("#undo")
+        other.wait_for_selector("#asked:visible")
+        assert other.inner_text("#asked span") == "Ann would like to take back the last move."
+        assert page.inner_text("#asked span") == "The others are asked whether they agree."
+        other.click("#asked button")
+        wait_until(lambda: hosted.number == number)
+        for each in (page, other):
+            each.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=number)
+        assert page.locator("#hand .card").evaluate_all("all => all.map(each => each.dataset.card)") == hand
+        assert wait_for_step(page, "card")
+        play_one(page, hosted, random.Random(2))
+
+
+def test_the_last_card_of_a_deal_stays_for_it_has_brought_new_hands(tmp_path):
+    rng, stays, goes = random.Random(3), 0, 0
+    hosted = HostedGame.deal(Store(tmp_path), None, seats(["Ann", "Ben"], []), 3, "royal")
+    while not hosted.game.over:
+        before = hosted.game.to_dict()
+        hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
+        dealt = sum(map(len, hosted.game.to_dict()["hands"])) > sum(map(len, before["hands"]))
+        if not hosted.game.over:
+            assert hosted.last_can_be_taken_back is not dealt
+            stays, goes = stays + dealt, goes + (not dealt)
+    assert stays >= 1
+    assert goes > 10

@@ -364,10 +364,8 @@ def _panel(
     excluded = position["excluded"][player] if position["start_cards"][player] else []
     for nth, card in enumerate(reversed(excluded)):
         sign = placed(right - 52 - 31 * nth, middle, 0.98, shapes.no_card(card))
-        yield (
-            f'<g data-player="{player}" data-excluded="{card}"><title>{say("picture.bid.none", card=card_id(card))}</title>'
-            f"{sign}</g>"
-        )
+        told = say("picture.bid.none", card=card_id(card))
+        yield f'<g data-player="{player}" data-excluded="{card}"><title>{told}</title>{sign}</g>'
     yield from _cards(position, components, player, top + 52, height - 52, last)
     yield "</g>"
 
@@ -420,10 +418,7 @@ def _cards(
         tag = placed(30, 0, 1, shapes.place_tag(quest, components))
         told = say("picture.quest.tag", quest=quest_id(quest), **quest_needs(quest, components))
         inside = label(-43, 0, 15, "mute end", _place(place_of(quest))) + tag
-        yield (
-            f'<g data-player="{player}" data-tag="{quest}"><title>{told}</title>'
-            f"{placed(x, at, shrunk, inside)}</g>"
-        )
+        yield (f'<g data-player="{player}" data-tag="{quest}"><title>{told}</title>{placed(x, at, shrunk, inside)}</g>')
 
 
 def placed_at(inside: str, x: float, y: float, scale: float) -> str:
@@ -445,7 +440,9 @@ def _virtues(
     for nth, card in enumerate(held):
         x, mark = left + step * nth, ""
         if card is None:
-            yield card_at(shapes.virtue_back(), say("picture.hidden"), x, y, scale, f'data-player="{player}" data-back=""')
+            yield card_at(
+                shapes.virtue_back(), say("picture.hidden"), x, y, scale, f'data-player="{player}" data-back=""'
+            )
             continue
         about = f'data-player="{player}" data-card="{card}"'
         if bids[card]:

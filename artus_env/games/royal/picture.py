@@ -409,7 +409,8 @@ def _panel(position: dict[str, Any], components: Components, player: int, names:
     voids = position["voids"][player]
     for nth, suit in enumerate(reversed(voids)):
         sign = placed(right - 66 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
-        yield f'<g data-player="{player}" data-void="{suit}"><title>{xml_text(say("picture.has-no", suit=suit_words(suit)))}</title>{sign}</g>'
+        told = xml_text(say("picture.has-no", suit=suit_words(suit)))
+        yield f'<g data-player="{player}" data-void="{suit}"><title>{told}</title>{sign}</g>'
     yield from _cards(position, components, player, top, height, 34 if low else 56)
     yield "</g>"
 
