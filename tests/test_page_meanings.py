@@ -1,5 +1,5 @@
-"""Whoever plays for the first time, in a browser: what things mean, by mouse, keyboard and long press; tips, also on low
-phones; names that don't fit; what others have done."""
+"""Whoever plays for the first time, in a browser: what things mean, by mouse, keyboard and long press; tips; names that
+don't fit; what others have done."""
 
 import random
 

@@ -1,6 +1,9 @@
 """Every text of the play page comes from a catalogue, and the page speaks its reader's language."""
 
+import json
 import random
+import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -8,10 +11,13 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 pytest.importorskip("playwright", reason="playwright isn't installed")
 
+from artus_env import Game
 from artus_env.engine import texts
+from artus_env.engine.drawing import shortened
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
+from artus_training.watch import film
 from play_server import Serving, wait_until
 from test_play_browser import CHROMIUM, chromium, link, open_page, shoot  # noqa: F401
 
@@ -132,6 +138,48 @@ def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium
     finally:
         context.close()
         server.stop()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_no_text_of_a_films_pictures_stands_outside_the_catalogues(bracketed, game):
+    """Wide and narrow, for all together and for one player. Moves and cards stand there in the notation as well."""
+    rng, whole = random.Random(4), Game("advanced" if game == "artus" else None, 3, 5, game=game)
+    while not whole.over:
+        whole.play(rng.choice(whole.moves()))
+    people, line = ["Ann", "Ben", "Cleo"], whole.record(["Ann", "Ben", "Cleo"])
+    notation = [
+        *json.loads(line)["moves"],
+        *(card.name for card in getattr(whole.components, "cards", ()) if game == "artus"),
+    ]
+    with texts.speaking("xx"):
+        for layout, player in (("wide", None), ("wide", 1), ("table", None)):
+            said = set()
+            for svg in film.pictures(line, player, layout=layout):
+                root = ElementTree.fromstring(svg)
+                said |= {each.text for each in root.iter() if each.text and not each.tag.endswith("style")}
+            assert len(said) > 50
+            assert outside(said, [*people, *notation, *map(_shortened, notation)]) == []
+        page = film.page_of(line)
+        embedded = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+        assert outside(json.loads(embedded)["moves"], people) == [], "and the moves beside them"
+
+
+def _shortened(move):
+    return shortened(move, 22)  # in the middle of the round table
+
+
+def test_a_film_goes_at_three_moves_a_second_and_tells_no_result_in_its_title():
+    game, rng = Game("beginner", 2, 5), random.Random(1)
+    while not game.over:
+        game.play(rng.choice(game.moves()))
+    for language in ("en", "de"):
+        with texts.speaking(language):
+            page = film.page_of(game.record(["Ann", "Ben"]))
+        title = re.search("<title>(.*?)</title>", page)[1]
+        assert title == {"en": "Artus, beginner: Ann, Ben", "de": "Artus, Einsteiger: Ann, Ben"}[language]
+        assert '<option value="333" selected>' in page
+        assert f'lang="{language}"' in page
+    assert film.FPS == 3
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -257,10 +257,8 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
             nth, rows = together.index(player), (len(together) + 1) // 2
             x += 18 * (nth % 2 - 0.5)
             y += 18 * (nth // 2 - (rows - 1) / 2)
-        yield (
-            f'<g data-marker="{player}" data-score="{score}">'
-            f"<title>{letter_of(player)}: prestige {signed(score)}</title>{badge(player, x, y, scale)}</g>"
-        )
+        told = say("picture.prestige", player=letter_of(player), score=signed(score))
+        yield (f'<g data-marker="{player}" data-score="{score}"><title>{told}</title>{badge(player, x, y, scale)}</g>')
 
 
 @lru_cache(maxsize=8)
