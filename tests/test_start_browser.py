@@ -166,6 +166,10 @@ def look_back(page, hosted, language, way):
     press("#end .steps button >> nth=0")
     page.wait_for_function("before => document.querySelector('#picture').innerHTML !== before", arg=picture)
     assert page.inner_text("#end .told").startswith(str(hosted.number - 1))
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#end .told").startswith(str(hosted.number - 2))
+    page.click("#log li >> nth=0")
+    assert page.inner_text("#end .told").startswith(str(hosted.number))
     press("#review")
     page.wait_for_selector("#end figure >> nth=1", timeout=120_000)
     for label in page.locator("#end .chart").evaluate_all("all => all.map(each => each.ariaLabel)"):

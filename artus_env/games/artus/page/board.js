@@ -1,9 +1,8 @@
 // The round table: the server draws it, this lets figures move, marks seats, and finds the seat that was clicked.
 
-import { numbered } from "/static/parts.js";
+import { draw, numbered, sign } from "/static/parts.js";
 
 const SEATS = 28;
-const SVG = "http://www.w3.org/2000/svg";
 
 /** Measures of the picture, in its own units: its box, its middle, and how far from there the seats are. */
 function measures(svg) {
@@ -37,10 +36,8 @@ export function mark(svg, seats, chosen) {
   svg.querySelectorAll(".halo").forEach((halo) => halo.remove());
   for (const seat of [...seats, ...(chosen === undefined ? [] : [chosen])]) {
     const [x, y] = place(sizes, seat);
-    const halo = document.createElementNS(SVG, "circle");
-    const attributes = { cx: x, cy: y, r: 27, "data-seat": seat, class: seat === chosen ? "halo chosen" : "halo" };
-    for (const [name, value] of Object.entries(attributes)) halo.setAttribute(name, value);
-    svg.append(halo);
+    const kind = seat === chosen ? "halo chosen" : "halo";
+    svg.append(draw("circle", { cx: x, cy: y, r: 27, "data-seat": seat, class: kind }));
   }
 }
 
@@ -97,28 +94,21 @@ function arc(sizes, origin, steps, target) {
   });
 }
 
-const make = (tag, attributes, text = "") => {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
-  return element;
-};
-
 /** Ring the figures that count, each with what it adds, and show the way of a figure. */
 export function point(svg, where) {
   svg.querySelectorAll(".pointed").forEach((each) => each.remove());
   if (!where) return;
-  const sizes = measures(svg), group = make("g", { class: "pointed" });
+  const sizes = measures(svg), group = draw("g", { class: "pointed" });
   for (const { seat, value } of where.marks) {
     const [x, y] = place(sizes, seat), [inX, inY] = place({ ...sizes, radius: sizes.radius - 46 }, seat);
-    group.append(make("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": seat }));
-    group.append(make("circle", { class: "worth", cx: inX, cy: inY, r: 19 }));
-    group.append(make("text", { x: inX, y: inY + 6 }, String(value).replace("-", "−")));
+    group.append(draw("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": seat }));
+    group.append(draw("circle", { class: "worth", cx: inX, cy: inY, r: 19 }));
+    group.append(draw("text", { x: inX, y: inY + 6 }, String(value).replace("-", "−")));
   }
   if (where.origin !== undefined && where.origin !== null) group.append(...way(sizes, where));
   else if (!where.marks.length && where.target !== null) {
     const [x, y] = place(sizes, where.target);
-    group.append(make("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": where.target }));
+    group.append(draw("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": where.target }));
   }
   svg.append(group);
 }
@@ -128,14 +118,13 @@ export function trail(svg, entries) {
   svg.querySelectorAll(".trail").forEach((each) => each.remove());
   const moved = entries.filter(({ where }) => where && where.target !== null);
   if (!moved.length) return;
-  const sizes = measures(svg), group = make("g", { class: "trail" });
+  const sizes = measures(svg), group = draw("g", { class: "trail" });
   const letters = numbered(moved.map(({ player }) => player));
   moved.forEach(({ where }, i) => {
     const inward = { ...sizes, radius: sizes.radius - 34 - 9 * (i % 4) };
     if (where.origin !== null) group.append(...way(inward, where));
     const [x, y] = place(inward, where.origin ?? where.target);
-    group.append(make("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": letters[i] }));
-    group.append(make("text", { x, y: y + 5, class: letters[i].length > 1 ? "several" : "" }, letters[i]));
+    group.append(...sign(letters[i], x, y));
   });
   const halo = svg.querySelector(".halo");
   if (halo) svg.insertBefore(group, halo); // what can be clicked stays on top
@@ -152,7 +141,7 @@ function way(sizes, { origin, target, forward }) {
   const right = place({ ...sizes, radius: sizes.radius - 9 }, end + back);
   const head = [tip, left, right].map((each) => each.map((x) => x.toFixed(1)).join(",")).join(" ");
   return [
-    make("polyline", { class: "trail-way", points: points.map((each) => each.join(",")).join(" ") }),
-    make("polygon", { class: "trail-head", points: head }),
+    draw("polyline", { class: "trail-way", points: points.map((each) => each.join(",")).join(" ") }),
+    draw("polygon", { class: "trail-head", points: head }),
   ];
 }

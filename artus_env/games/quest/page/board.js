@@ -1,6 +1,6 @@
 // The ring: the server draws it, this lets knights ride, marks what can be clicked, and finds what was.
 
-import { numbered } from "/static/parts.js";
+import { boxIn, draw, numbered, sign } from "/static/parts.js";
 
 const NEAR = 22; // pixels around a card or a quest that count as it, however small it is
 const GAP = 4; // between something and the mark around it, in units of the picture
@@ -83,15 +83,6 @@ export async function animate(svg, last, duration) {
   await Promise.allSettled(running);
 }
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function draw(name, attributes, text = "") {
-  const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.textContent = text;
-  return element;
-}
-
 /** What a move was about apart from a ride, as targets: its quest, its pile, its action card on display. */
 const touchedBy = ({ quest, card, action }) =>
   [quest && `quest:${quest}`, card && `pile:${card}`, action && `display:${action}`].filter(Boolean);
@@ -114,14 +105,10 @@ export function trail(svg, entries) {
   const shown = entries.filter(({ where }) => where && (where.way.length > 1 || touchedBy(where).length));
   const letters = numbered(shown.map(({ player }) => player));
   const group = draw("g", { class: "trail-ways", "pointer-events": "none" });
-  const sign = (text, x, y) => {
-    group.append(draw("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": text }));
-    group.append(draw("text", { x, y: y + 5, class: text.length > 1 ? "several" : "" }, text));
-  };
   shown.forEach(({ where }, i) => {
     if (where.way.length < 2) {
       const touched = groupOf(svg, touchedBy(where)[0]);
-      if (touched) sign(letters[i], ...lowerEdge(svg, touched)); // a quest that has been done is gone
+      if (touched) group.append(...sign(letters[i], ...lowerEdge(svg, touched))); // a quest that has been done is gone
       return;
     }
     const shift = 10 * (i % 3) - 10; // rides of the same way lie beside each other
@@ -131,14 +118,13 @@ export function trail(svg, entries) {
       return [number("x") + number("width") / 2 + shift, number("y") + number("height") - 12 + shift];
     });
     group.append(draw("polyline", { class: "trail-way", points: middles.map((each) => each.join(",")).join(" ") }));
-    sign(letters[i], ...middles.at(-1));
+    group.append(...sign(letters[i], ...middles.at(-1)));
   });
   svg.append(group);
 }
 
 /** The middle of something's lower edge, in units of the picture. */
 function lowerEdge(svg, group) {
-  const box = shapeOf(group).getBoundingClientRect();
-  const { x, y } = new DOMPoint(box.left + box.width / 2, box.bottom).matrixTransform(svg.getScreenCTM().inverse());
-  return [x, y];
+  const { x, y, width, height } = boxIn(svg, shapeOf(group));
+  return [x + width / 2, y + height];
 }

@@ -1,6 +1,6 @@
 // The table: the server draws it, this lets cards, chips and pawns move, marks chips, and finds the one that was clicked.
 
-import { numbered } from "/static/parts.js";
+import { boxIn, draw, drawing, numbered, sign } from "/static/parts.js";
 
 const NEAR = 24; // pixels around the middle of a chip that count as the chip, however small it is
 
@@ -82,15 +82,6 @@ export async function animate(svg, last, duration) {
   await Promise.allSettled(running);
 }
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function make(tag, attributes, text = "") {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.textContent = text;
-  return element;
-}
-
 /**
  * Frame what a move was about: its card, the fields between which a pawn went, the chips that were placed or swapped. A
  * card that doesn't lie on the table any more is shown with its trick.
@@ -122,35 +113,33 @@ const AREA = { x: 116, y: 272, width: 456, height: 214 }; // where tricks lie, i
 
 /** A trick up to one of its cards, which is framed. */
 function pastTrick(trick, { cards, players }) {
-  const group = make("g", { class: "pointed past" });
-  group.append(make("rect", { ...AREA, rx: 14, class: "veil" }));
+  const group = draw("g", { class: "pointed past" });
+  group.append(draw("rect", { ...AREA, rx: 14, class: "veil" }));
   const width = Math.min(92, (AREA.width - 20) / trick.length - 10), height = (width * 64) / 46;
   const left = AREA.x + (AREA.width - trick.length * (width + 10) + 10) / 2, top = AREA.y + 20;
   trick.forEach(([player, card], i) => {
     const x = left + i * (width + 10);
     group.append(inset(cards[card].face, { x, y: top, width, height }));
     group.append(inset(players[player].badge, { x: x + width / 2 - 17, y: top + height + 6, width: 34, height: 34 }));
-    if (i === trick.length - 1) group.append(make("rect", { x, y: top, width, height, rx: 9, class: "counted" }));
+    if (i === trick.length - 1) group.append(draw("rect", { x, y: top, width, height, rx: 9, class: "counted" }));
   });
   return group;
 }
 
 /** A drawing of the server's within the picture. */
-function inset(drawing, box) {
-  const svg = document.importNode(new DOMParser().parseFromString(named(drawing), "image/svg+xml").documentElement, true);
-  for (const [name, value] of Object.entries(box)) svg.setAttribute(name, value);
-  return svg;
+function inset(svg, box) {
+  const drawn = drawing(svg, "").firstElementChild;
+  for (const [name, value] of Object.entries(box)) drawn.setAttribute(name, value);
+  return drawn;
 }
-
-const named = (drawing) => drawing.replace("<svg ", `<svg xmlns="${SVG}" `);
 
 /** What others have done: ways of pawns, and chips that were placed or swapped, each with the letter of who did it. */
 export function trail(svg, entries) {
   svg.querySelectorAll(".trail-marks").forEach((each) => each.remove());
   const shown = entries.filter(({ where }) => where && (where.target !== null || where.suit || where.places));
-  const group = make("g", { class: "trail-marks", "pointer-events": "none" });
+  const group = draw("g", { class: "trail-marks", "pointer-events": "none" });
   const letters = numbered(shown.map(({ player, where }) => where.taker ?? player));
-  const box = (found) => boxOf(svg, svg.querySelector(found).querySelector("rect, circle"));
+  const box = (found) => boxIn(svg, svg.querySelector(found).querySelector("rect, circle"));
   shown.forEach(({ where }, i) => {
     const { origin, target, suit, places } = where;
     const at = (found) => {
@@ -160,7 +149,7 @@ export function trail(svg, entries) {
     if (target !== null) {
       const fields = Array.from({ length: target - origin + 1 }, (_, nth) => box(`[data-field="${origin + nth}"]`));
       const middles = fields.map(({ x, y, width, height }) => [x + width / 2, y + height / 2 + 24]);
-      group.append(make("polyline", { class: "trail-way", points: middles.map((each) => each.join(",")).join(" ") }));
+      group.append(draw("polyline", { class: "trail-way", points: middles.map((each) => each.join(",")).join(" ") }));
       group.append(...sign(letters[i], ...middles[0]));
     }
     if (suit && svg.querySelector(`[data-chip="${suit}"][data-place]`)) at(`[data-chip="${suit}"]`);
@@ -168,15 +157,3 @@ export function trail(svg, entries) {
   });
   svg.append(group);
 }
-
-/** Where a shape lies, in units of the picture, whatever moves or scales it. */
-function boxOf(svg, shape) {
-  const { left, top, right, bottom } = shape.getBoundingClientRect(), inside = svg.getScreenCTM().inverse();
-  const [start, end] = [[left, top], [right, bottom]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(inside));
-  return { x: start.x, y: start.y, width: end.x - start.x, height: end.y - start.y };
-}
-
-const sign = (text, x, y) => [
-  make("circle", { class: "worth", cx: x, cy: y, r: 13, "data-mover": text }),
-  make("text", { x, y: y + 5, class: text.length > 1 ? "several" : "" }, text),
-];

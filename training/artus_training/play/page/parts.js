@@ -21,6 +21,29 @@ export function drawing(svg, name) {
   return holder;
 }
 
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A part of a picture from its tag, its attributes and its text. */
+export function draw(tag, attributes, text = "") {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+}
+
+/** Where something in a picture lies, in the picture's own units, whatever moves or scales it. */
+export function boxIn(svg, shape) {
+  const { left, top, right, bottom } = shape.getBoundingClientRect(), inside = svg.getScreenCTM().inverse();
+  const [start, end] = [[left, top], [right, bottom]].map(([x, y]) => new DOMPoint(x, y).matrixTransform(inside));
+  return { x: start.x, y: start.y, width: end.x - start.x, height: end.y - start.y };
+}
+
+/** A sign in a picture that says who has done something there: see `numbered`. */
+export const sign = (text, x, y) => [
+  draw("circle", { class: "worth", cx: x, cy: y, r: 12, "data-mover": text }),
+  draw("text", { x, y: y + 5, class: text.length > 1 ? "several" : "" }, text),
+];
+
 /** Points won or lost, with a true minus sign. */
 export const signed = (points) => (points > 0 ? `+${points}` : unsigned(points));
 

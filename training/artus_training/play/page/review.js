@@ -6,28 +6,21 @@ import * as parts from "./parts.js";
 import { say } from "./texts.js";
 
 const WIDTH = 320, HEIGHT = 130, EDGE = 6;
-const SVG = "http://www.w3.org/2000/svg";
 
 /** A line for each player: `rows` are [x, [value of each player]]. `label` says what it is to who can't see it. */
 function chart(setup, rows, label, low, high, onPlace) {
   const last = rows.at(-1)[0] || 1, range = high - low || 1;
   const x = (place) => EDGE + ((WIDTH - 2 * EDGE) * place) / last;
   const y = (value) => HEIGHT - EDGE - ((HEIGHT - 2 * EDGE) * (value - low)) / range;
-  const draw = (name, attributes, text = "") => {
-    const element = document.createElementNS(SVG, name);
-    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-    element.textContent = text;
-    return element;
-  };
-  const svg = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "chart" });
+  const svg = parts.draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "chart" });
   const ends = setup.players.map(({ name }, i) => `${name} ${label.unit(rows.at(-1)[1][i])}`).join(", ");
   svg.setAttribute("aria-label", `${label.title}: ${ends}`);
-  if (low < 0 && high > 0) svg.append(draw("line", { x1: 0, x2: WIDTH, y1: y(0), y2: y(0), class: "zero" }));
+  if (low < 0 && high > 0) svg.append(parts.draw("line", { x1: 0, x2: WIDTH, y1: y(0), y2: y(0), class: "zero" }));
   setup.players.forEach(({ colour }, i) => {
     const points = rows.map(([place, values]) => `${x(place).toFixed(1)},${y(values[i]).toFixed(1)}`).join(" ");
-    svg.append(draw("polyline", { points, class: "under" }), draw("polyline", { points, stroke: colour }));
+    svg.append(parts.draw("polyline", { points, class: "under" }), parts.draw("polyline", { points, stroke: colour }));
   });
-  const now = draw("line", { y1: 0, y2: HEIGHT, class: "now" });
+  const now = parts.draw("line", { y1: 0, y2: HEIGHT, class: "now" });
   svg.append(now);
   svg.addEventListener("click", (event) => {
     const box = svg.getBoundingClientRect();
@@ -48,8 +41,8 @@ function chart(setup, rows, label, low, high, onPlace) {
 }
 
 /**
- * Elements to look back with. `entries` are the lines of the log; `show(state)` puts what was seen after so many moves
- * on the page.
+ * What to look back with: {elements, go(number), step(by)}. `entries` are the lines of the log; `show(state)` puts what
+ * was seen after so many moves on the page.
  */
 export function lookBack(setup, entries, show) {
   const all = entries.length;
@@ -85,8 +78,9 @@ export function lookBack(setup, entries, show) {
   }
 
   slider.addEventListener("input", () => go(Number(slider.value)));
-  const step = (by, label, sign) => parts.make("button", { class: "round", "aria-label": label, onclick: () => go(wanted + by) }, sign);
-  const steps = parts.make("div", { class: "steps" }, step(-1, say("review.back"), "‹"), slider, step(1, say("review.on"), "›"));
+  const step = (by) => go(wanted + by);
+  const button = (by, label, sign) => parts.make("button", { class: "round", "aria-label": label, onclick: () => step(by) }, sign);
+  const steps = parts.make("div", { class: "steps" }, button(-1, say("review.back"), "‹"), slider, button(1, say("review.on"), "›"));
   const lost = parts.make("div", { class: "lost" });
   const more = parts.make("button", { id: "review", onclick: look }, say("review.ask"));
 
@@ -121,5 +115,5 @@ export function lookBack(setup, entries, show) {
   }
 
   go(all);
-  return [parts.make("h3", {}, say("review.title")), steps, told, lost, more];
+  return { elements: [parts.make("h3", {}, say("review.title")), steps, told, lost, more], go, step };
 }

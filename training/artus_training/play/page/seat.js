@@ -15,7 +15,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 const waiting = []; // states that are still to be shown
 let entries = []; // of the log, the oldest first
-let looking = []; // elements to look back with, once the game is over
+let looking = null; // what to look back with, once the game is over
 const placement = parts.make("div", { id: "placement", role: "status" }); // where this seat's person stands then
 const steps = new Set(); // that this decision has gone through
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
@@ -179,12 +179,12 @@ function render(moving = false) {
   $("prompt").hidden = $("detail").hidden = Boolean(state.over) || gone;
   if (state.over && !moving) {
     $("end").replaceChildren(...parts.end(setup, state.over, again));
-    if (!looking.length) {
+    if (!looking) {
       looking = lookBack(setup, entries, ({ picture }) => draw(picture));
       tellPlacement();
     }
     $("end").querySelector("table").after(placement);
-    $("end").append(...looking);
+    $("end").append(...looking.elements);
     if (state.next) $("again").textContent = text("end.next");
   }
   $("status").replaceChildren(...status().map((each) => parts.make("span", {}, each)));
@@ -448,8 +448,15 @@ function complain(error) {
 
 // --- wiring ---
 
-/** Up and down within the log, line by line. */
+/** A line of the log of a game that is over leads back to its move. */
+function lineClicked(event) {
+  const line = event.target.closest("li");
+  if (line && looking) looking.go(entries.length - [...$("log").children].indexOf(line));
+}
+
+/** Up and down within the log, line by line; Enter leads back to the move of one. */
 function keyedLog(event) {
+  if (event.key === "Enter") lineClicked(event);
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
   const lines = [...$("log").querySelectorAll("li[tabindex]")];
   const next = lines.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
@@ -468,7 +475,9 @@ function usesKeys(event) {
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   const digit = /^[1-9]$/.test(event.key) ? Number(event.key) - 1 : -1;
-  if (event.key === "Escape") back();
+  const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  if (by && looking && !/^(picture|players)$/.test(event.target.id)) looking.step(by);
+  else if (event.key === "Escape") back();
   else if (event.key === "h" || event.key === "H") $("hint").hidden || $("hint").click();
   else if (event.key === "Enter" && choice.move && event.target.tagName !== "BUTTON") play();
   else if (digit >= 0 && mine() && (!choice.move || choice.open)) {
@@ -516,6 +525,7 @@ async function begin() {
   $("picture").addEventListener("click", clickedPicture);
   $("forced").addEventListener("change", () => playForced());
   $("log").addEventListener("keydown", keyedLog);
+  $("log").addEventListener("click", lineClicked);
   addEventListener("resize", () => state && renderPlayers());
   offerLanguages($("language"));
   for (const look of ["pointerover", "focusin"]) $("log").addEventListener(look, lookedAt);
