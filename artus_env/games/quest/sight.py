@@ -32,6 +32,8 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
         "badges": small_badges("quest", num_players),
         "choices": components.choices[variant],
         "prize": components.prize,
+        "rounds": components.rounds,
+        "goal": components.goals[variant],
         "virtues": {
             card: {
                 "title": words.card_title(card),

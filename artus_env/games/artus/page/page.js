@@ -27,8 +27,8 @@ function nextStep({ setup, moves, choice }) {
     const what = title ? `${title}: ${signed(first.points)}` : upper(first.label);
     return { step: "confirm", prompt: say("choose.confirm", { what }), options: [] };
   }
-  const seats = (prompt) => ({ step: "seat", prompt, options: left.map((move) => seatOption(move, choice)) });
-  if (first.kind === "place") return seats(say("choose.place"));
+  const seats = (prompt, tip = null) => ({ step: "seat", tip, prompt, options: left.map((move) => seatOption(move, choice)) });
+  if (first.kind === "place") return seats(say("choose.place"), "seat");
   if (first.kind === "draw") {
     const option = ({ move, label, pile }) => ({ label: upper(label), data: { pile }, choice: { move } });
     return { step: "pile", prompt: say("choose.draw"), options: left.map(option) };

@@ -160,6 +160,13 @@ export function clicked(place, now) {
 
 // --- showing ---
 
+/** The round, the goal, and the quests that are still to come. */
+export function status({ setup, state }) {
+  if (state.over) return [];
+  const { round, quest_pile: pile } = state.position, count = Array.isArray(pile) ? pile.length : pile;
+  return [upper(say("picture.status", { round, rounds: setup.rounds, goal: setup.goal })), say("picture.pile", { n: count })];
+}
+
 /** Knights, places and quests, then cards, tents and what is to come. */
 export function things(svg) {
   const sorts = ["[data-knight]", "[data-place]", "[data-quest]", "[data-display]", "[data-pile]", "[data-tent]"];

@@ -12,7 +12,8 @@ import { say } from "./texts.js";
  * What comes next, if it is this seat's turn: {step, prompt, detail, options}. An option is {label, choice}; `short` is
  * shown instead of the label where there is one, `face`, a drawing, above it, `push` in grey beside it, and `data`
  * becomes data-attributes. One with a `refusal` instead of a choice is pale, and says that sentence when it is clicked.
- * The step "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
+ * `tip` is the tip for whoever gets there first, null for none; it has the name of the step unless that is said. The
+ * step "confirm" asks whether to play the chosen move; the others may have any name but "wait" and "over".
  */
 export function next({ setup, moves, choice }) {
   if (choice.move) {

@@ -241,7 +241,7 @@ function renderPlayers() {
 
 function renderTurn(moving = false) {
   const active = mine() && !moving;
-  const { step, prompt, detail, options } = active ? game.next(now()) : idle();
+  const { step, tip = step, prompt, detail, options } = active ? game.next(now()) : idle();
   const focused = document.activeElement;
   if (!Object.keys(choice).length) steps.clear();
   steps.add(step);
@@ -262,7 +262,7 @@ function renderTurn(moving = false) {
   if (step !== "confirm") game.mark($("picture").firstChild, options, choice);
   if (active && (step !== "confirm" || untouched)) game.trail($("picture").firstChild, sinceMine(), setup);
   if (active && step === "confirm") pointAtChoice();
-  if (active && step !== "confirm") help.tip(setup.game, step);
+  if (active && step !== "confirm") help.tip(setup.game, tip);
   else $("tip").hidden = true;
   keepFocus(focused);
   if ($("options").querySelector(".placed")) reveal(); // the picture is where they are chosen
