@@ -8,7 +8,7 @@ move. What makes it nicer are three parts of its definition:
 - `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
   `page/plain.js` says what the script may export. In its folder `texts` are the game's texts, a file for each language
   (see `artus_env.engine.texts`): its name `title`, what its points are called `score`, its rule sets `rules.NAME`, and
-  whatever `words`, `sight` and the script say.
+  whatever `words`, `sight` and the script say; the script doesn't get those in `help.` and `picture.`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Protocol
 from artus_env import Batch, Game
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
-from artus_env.engine.texts import Texts
+from artus_env.engine.texts import Entry, Texts
 from artus_env.engine.wording import signed
 from artus_training.play.phrases import say
 
@@ -139,6 +139,17 @@ def texts_of(definition: Definition) -> Texts:
 @cache
 def _texts(page: Path) -> Texts:
     return Texts(page / "texts")
+
+
+SAID_BY_THE_SERVER = ("help.", "picture.")
+"""Beginnings of the keys of a game's texts that its script doesn't get."""
+
+
+def texts_of_script(definition: Definition) -> dict[str, Entry]:
+    """What a game's script can say, in the language that is spoken now."""
+    return {
+        key: text for key, text in texts_of(definition).catalogue().items() if not key.startswith(SAID_BY_THE_SERVER)
+    }
 
 
 def title_of(definition: Definition) -> str:

@@ -13,9 +13,17 @@ from artus_training.play.phrases import say
 PAGE = Path(__file__).parent / "page"
 
 
+ELSEWHERE = {
+    "seat.html": ("error.", "front.", "host.", "level.", "played.", "start.", "trouble."),
+    "host.html": ("error.", "front.", "played.", "trouble."),
+}
+"""Beginnings of the keys of texts that a page's scripts don't say."""
+
+
 def page(name: str) -> str:
-    """A page in the language that is spoken now: `{{key}}` becomes a text, `{{texts}}` all of them for its scripts."""
-    parts = {"language": language(), "texts": embedded(say.catalogue()), "languages": _languages()}
+    """A page in the language that is spoken now: `{{key}}` becomes a text, `{{texts}}` those that its scripts say."""
+    texts = {key: text for key, text in say.catalogue().items() if not key.startswith(ELSEWHERE.get(name, ()))}
+    parts = {"language": language(), "texts": embedded(texts), "languages": _languages()}
     template = (PAGE / name).read_text(encoding="utf-8")
     return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
 

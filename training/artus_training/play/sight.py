@@ -35,7 +35,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "game": definition.name,
         "title": of_game.title_of(definition),
         "score": of_game.score_of(definition),
-        "texts": of_game.texts_of(definition).catalogue(),
+        "texts": of_game.texts_of_script(definition),
         "rules": of_game.rules_of(game),
         "script": _address(definition.name, "page.js") if definition.page else None,
         "style": _style(definition),

@@ -164,7 +164,7 @@ export function clicked(place, now) {
 export function status({ setup, state }) {
   if (state.over) return [];
   const { round, quest_pile: pile } = state.position, count = Array.isArray(pile) ? pile.length : pile;
-  return [upper(say("picture.status", { round, rounds: setup.rounds, goal: setup.goal })), say("picture.pile", { n: count })];
+  return [say("status.round", { round, rounds: setup.rounds, goal: setup.goal }), say("status.quests", { n: count })];
 }
 
 /** Knights, places and quests, then cards, tents and what is to come. */
@@ -191,7 +191,7 @@ export function panel(player, now) {
   const title = (kind) => (name) => setup[kind][name].title;
   const row = (name, label, ...children) =>
     make("span", { class: name, role: "img", "aria-label": label }, ...children);
-  const told = [...known.map(title("virtues")), ...(hidden ? [say("picture.unknown", { n: hidden })] : [])];
+  const told = [...known.map(title("virtues")), ...(hidden ? [say("panel.unknown", { n: hidden })] : [])];
   const lacks = none.map((card) => say("panel.lacks", { card: title("virtues")(card) }));
   const shown = (svg, name, told) => Object.assign(drawing(svg, name), { title: upper(told) });
   return [
@@ -203,7 +203,7 @@ export function panel(player, now) {
         ...actions[player].map((name) => shown(setup.actions[name].face, "face", actionMeaning(name, setup)))),
       row("held virtues", say("panel.virtues", { cards: [...told, ...lacks].join(", ") || say("none") }),
         ...known.map((name) => shown(setup.virtues[name].face, "face", virtueMeaning(name, setup))),
-        ...Array.from({ length: hidden }, () => shown(setup.back, "face", say("picture.unknown", { n: 1 }))),
+        ...Array.from({ length: hidden }, () => shown(setup.back, "face", say("panel.unknown", { n: 1 }))),
         ...none.map((name, i) => shown(setup.virtues[name].none, "none", lacks[i]))),
       row("held quests", say("panel.quests", { quests: quests[player].map((name) => setup.quests[name].text).join(", ") || say("none") }),
         ...quests[player].map((name) => shown(setup.quests[name].face, "tag", setup.quests[name].text))),
