@@ -105,10 +105,11 @@ export function point(svg, where) {
     group.append(draw("circle", { class: "worth", cx: inX, cy: inY, r: 19 }));
     group.append(draw("text", { x: inX, y: inY + 6 }, String(value).replace("-", "−")));
   }
-  if (where.origin !== undefined && where.origin !== null) group.append(...way(sizes, where));
-  else if (!where.marks.length && where.target !== null) {
-    const [x, y] = place(sizes, where.target);
-    group.append(draw("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": where.target }));
+  const { origin = null, target = null } = where;
+  if (origin !== null) group.append(...way(sizes, where));
+  else if (!where.marks.length && target !== null) {
+    const [x, y] = place(sizes, target);
+    group.append(draw("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": target }));
   }
   svg.append(group);
 }

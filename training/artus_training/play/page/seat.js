@@ -271,7 +271,8 @@ function renderTurn(moving = false) {
 
 /** What had the focus and is gone leaves it to the board, from where everything else is near. */
 function keepFocus(focused) {
-  if (focused !== document.body && !focused.checkVisibility()) $("board").focus({ preventScroll: true });
+  const now = document.activeElement, lost = now === document.body ? focused !== now : !now.checkVisibility();
+  if (lost) $("board").focus({ preventScroll: true });
 }
 
 /** Where the chosen move would take place, and which figures it would count. */
