@@ -64,3 +64,15 @@ def test_the_text_that_answers_a_question_stands_in_no_catalogue_by_chance():
             next(i for i, page in enumerate(pages) if each["told"] in page["text"].lower()) for each in questions
         }
         assert len(telling) >= 4, "they are about most of the pages"
+
+
+@pytest.mark.parametrize("rules", find_game("artus").rules)
+def test_the_first_picture_of_artus_shows_that_the_seat_counts_that_is_left(rules):
+    """A knight goes from a green seat to a red one, and what is ringed is the seat that it leaves, with its value."""
+    page = lessons("artus", rules)[0]
+    ((mark,), origin, target) = (page["where"][name] for name in ("marks", "origin", "target"))
+    assert mark["seat"] == origin != target
+    assert mark["value"] > 6
+    plates = re.findall(r'data-value="(-?\d+)"', page["picture"])
+    assert int(plates[origin]) == mark["value"]
+    assert int(plates[target]) < 0
