@@ -152,16 +152,17 @@ def test_no_text_of_a_films_pictures_stands_outside_the_catalogues(bracketed, ga
         *(card.name for card in getattr(whole.components, "cards", ()) if game == "artus"),
     ]
     with texts.speaking("xx"):
-        for layout, player in (("wide", None), ("wide", 1), ("table", None)):
-            said = set()
-            for svg in film.pictures(line, player, layout=layout):
-                root = ElementTree.fromstring(svg)
+        game, said = whole.first(), set()
+        for count, action in enumerate(whole.actions_played):
+            game.play(action)
+            if count % 8 and not game.over:
+                continue
+            for layout, player in (("wide", None), ("wide", 1), ("table", None)):
+                root = ElementTree.fromstring(game.svg(player, names=people, layout=layout))
                 said |= {each.text for each in root.iter() if each.text and not each.tag.endswith("style")}
-            assert len(said) > 50
-            assert outside(said, [*people, *notation, *map(_shortened, notation)]) == []
-        page = film.page_of(line)
-        embedded = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
-        assert outside(json.loads(embedded)["moves"], people) == [], "and the moves beside them"
+        assert len(said) > 80
+        assert outside(said, [*people, *notation, *map(_shortened, notation)]) == []
+        assert outside(film.moves_in_words(line, None), people) == [], "and the moves beside them"
 
 
 def _shortened(move):
@@ -180,6 +181,25 @@ def test_a_film_goes_at_three_moves_a_second_and_tells_no_result_in_its_title():
         assert '<option value="333" selected>' in page
         assert f'lang="{language}"' in page
     assert film.FPS == 3
+
+
+@pytest.mark.parametrize(("width", "drawn"), [(1280, "0 0 1216 688"), (390, "36 36 616 616")], ids=["wide", "phone"])
+def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(chromium, tmp_path, width, drawn):  # noqa: F811
+    game, rng = Game("beginner", 2, 5), random.Random(1)
+    while not game.over:
+        game.play(rng.choice(game.moves()))
+    film.write_html(tmp_path / "film.html", game.record(["Maximiliane-Friederike", "ppo-search:256"]))
+    context = chromium.new_context(viewport={"width": width, "height": 800})
+    try:
+        page = context.new_page()
+        page.goto(f"{(tmp_path / 'film.html').as_uri()}#40")
+        assert page.get_attribute("#picture svg", "viewBox") == drawn
+        page.keyboard.press("End")
+        told = [str(score).replace("-", "\N{MINUS SIGN}") for score in game.scores]
+        assert page.inner_text("#scores") == f"Maximiliane-Friederike {told[0]} · ppo-search:256 {told[1]}"
+        assert page.inner_text("#status").startswith(f"{len(game.actions_played)} of {len(game.actions_played)}: ")
+    finally:
+        context.close()
 
 
 @pytest.mark.parametrize("game", GAMES)

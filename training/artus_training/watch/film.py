@@ -149,7 +149,7 @@ def page_of(line: str | bytes, player: int | None = None, theme: str = "auto") -
         "data": embedded(
             {
                 **packed([*svgs["wide"], *svgs["table"]]),
-                "moves": _moves(line, player),
+                "moves": moves_in_words(line, player),
                 "names": _short(names),
                 "scores": _scores(game),
             }
@@ -210,7 +210,7 @@ def packed(svgs: list[str]) -> dict[str, Any]:
     return {"lines": list(numbers), "frames": frames}
 
 
-def _moves(line: str | bytes, viewer: int | None) -> list[str]:
+def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
     """Each move in words for the list beside the pictures, those of the play page, as far as the viewer knows it at the
     end of the film. Without a viewer each move is told as its player knows it."""
     record, whole = records.read(line), Game.replay(line)
