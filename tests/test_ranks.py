@@ -111,6 +111,7 @@ def test_under_ray_train_two_ranks_train_the_same_agent(done, tmp_path):
     for needed in ("ray", "pandas", "pyarrow"):  # of ray[train]
         pytest.importorskip(needed)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment["RAY_worker_niceness"] = "0"  # Ray's own is 15: beside other tests its workers wouldn't get to run
     line = [sys.executable, str(Path(__file__).with_name("two_ranks.py")), str(tmp_path), "ray"]
     made = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=SECONDS)
     assert made.returncode == 0, made.stderr
