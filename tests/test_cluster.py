@@ -21,9 +21,13 @@ from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings
 from artus_training.arena.todo import TRIES, ClusterError, UnitError
 from artus_training.arena.units import run_units
+from artus_training.cli import main
+from artus_training.learn import exploit
 from artus_training.learn.expert.settings import Settings as Expert
 from artus_training.learn.expert.train import train
 from artus_training.learn.expert.trainer import Trainer
+from artus_training.learn.exploit import RESPONSES, Search, read_kept
+from artus_training.learn.exploit import Options as Response
 from test_expert import parts_of
 from test_units import Made, die
 
@@ -199,6 +203,37 @@ def test_each_worker_has_one_thread_and_keeps_what_it_was_sent(machines):
 def test_an_evaluation_on_a_cluster_is_the_same(machines):
     alone = evaluate(["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8)
     assert evaluate(["ppo", "greedy"], num_players=3, games=36, seed=2, batch_size=8, ray=machines.address) == alone
+
+
+def test_an_evaluation_until_sure_stops_at_the_same_game_on_a_cluster(machines):
+    common = {"num_players": 3, "games": 2000, "seed": 3, "until_sure": True}
+    alone = evaluate(["greedy", "lookahead"], **common)
+    assert alone.sure
+    assert alone.games < 1000
+    assert evaluate(["greedy", "lookahead"], **common, batch_size=35, ray=machines.address) == alone
+
+
+def test_a_cluster_finds_the_same_best_response(machines, tmp_path, monkeypatch):
+    monkeypatch.setattr(exploit, "train", lambda settings: True)
+    monkeypatch.setattr(exploit, "finished", lambda settings: True)
+    monkeypatch.setattr(Search, "responses", lambda *arguments: ["random", "ppo", "ismcts:2"])
+    found = []
+    for address in (None, machines.address):
+        told = Response("greedy", games=60, choosing_games=20, runs=tmp_path / str(address is None), ray=address)
+        search = Search.of(told)
+        (best,) = exploit.exploit(search)
+        found.append((best, read_kept(search.folder / RESPONSES)))
+    assert found[0] == found[1]
+    assert found[0][0].name == "ppo"
+    assert len(found[0][1].responses) == 3
+
+
+def test_no_cluster_for_responses_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(exploit, "finished", lambda settings: True)
+    assert main(["exploit", "greedy", "--ray", "127.0.0.1:1", "--runs", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert "there is no Ray cluster at 127.0.0.1:1" in error
+    assert error.count("\n") == 1
 
 
 def test_a_training_whose_games_a_cluster_plays_ends_with_the_same_agent(machines, tmp_path, monkeypatch):
