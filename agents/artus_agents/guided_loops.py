@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from artus_agents.endgame import finish, is_near, room_for
 from artus_agents.policy import choose, legal_logits
 from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
 from artus_env.engine.bits import is_in, is_subset, next_action, size
@@ -46,6 +47,8 @@ EXPLORATION = 0.3
 EVIDENCE = 12.0
 """What a win in one trial counts beside the policy's logit, see `merit`. Between 12 and 40 it makes little difference;
 without the logits, searches lose to their own network where values know little of what the policy never does."""
+LAST_TWO, LAST_MORE = 2, 2
+"""Decisions before an end that can be calculated, with two players and with more, from which a walk goes on to it."""
 TREE = -1
 """Instead of a number of turns: the search grows a tree."""
 _POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
@@ -177,6 +180,7 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
     paths, ends, going, turns = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going), borrow(leaves.turns)
     t = tables[0]
+    room = room_for(t, roots)
     for k in range(len(games)):
         i = games[k]
         deal = offsets[k + 1] - 1  # the last leaf keeps the deal until it is played from there
@@ -188,15 +192,18 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
             g = states[leaf]
             first = int(trees.candidates[i, leaf - offsets[k]])
             turns[leaf] = max(0, more_turns)
-            ends[leaf, 0], ends[leaf, 1], apart = descend(t, g, tree, first, legal[leaf], paths[leaf], more_turns >= 0)
+            ends[leaf, 0], ends[leaf, 1], apart = descend(
+                t, g, tree, first, legal[leaf], paths[leaf], more_turns >= 0, room
+            )
             going[leaf] = apart and plays_on(t, g, legal[leaf], np.int64(roots[i]["player"]), turns, leaf)
             observe(t, g, np.int64(g["player"]), observation[leaf])
 
 
 @jit
-def descend(t, g, tree, first, legal, path, at_once):
+def descend(t, g, tree, first, legal, path, at_once, room):
     """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge, or
-    until a choice of the searching player is secret; that edge alone if told to end `at_once`.
+    until a choice of the searching player is secret; that edge alone if told to end `at_once`. Where the end can be
+    calculated, all play on to it as well as they can.
 
     Writes the legal actions there and the path. Returns the node for them, -1: none, the number of edges played, and
     whether it was such a choice: then the legal actions are left to be written.
@@ -212,6 +219,10 @@ def descend(t, g, tree, first, legal, path, at_once):
         node, _ = follow(t, g, tree, node, index, viewer)
         if apart:
             return -1, depth, True
+        if is_near(t, g, LAST_TWO, LAST_MORE):
+            finish(t, g, room)
+            write_legal(t, g, legal)
+            return -1, depth, False
         write_legal(t, g, legal)
         if is_over(t, g) or depth == path.shape[1]:
             return -1, depth, False
@@ -284,36 +295,54 @@ def select(tree, node, legal):
 
 
 @jit
-def back_up(tables, games, offsets, following, trees, leaves, said, mode):
-    """Give the leaves' nodes their edges, add what the leaves are worth to the edges that led there, and rank
-    candidates.
+def back_up(tables, games, offsets, following, trees, leaves, rows, values, mode, growing):
+    """Add what the leaves are worth to the edges that led there, and rank candidates.
 
     Args:
         games, offsets: As for `walk`.
         following: How many candidates a round's game tries in its next one: shape (rounds,), int64.
         trees, leaves: After `walk`.
-        said: Of the leaves.
-        mode: The reward that `said.values` are about.
+        rows: Which row of `values` is about a leaf, shape (m,), int64; any where the game is over.
+        values: What the network said of the leaves where it isn't: shape (k, players), float32.
+        mode: The reward that `values` are about.
+        growing: Result: which leaves' nodes the next round may come to, shape (m,), bool.
     """
     tables, trees = borrow(tables), borrowed(trees)
-    states, legal, paths, ends = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.paths), borrow(leaves.ends)
-    said_logits, gates = borrow(said.logits), borrow(said.gates)
-    values, outlook = borrow(said.values), borrow(said.outlook)
-    ids, logits = np.empty(said_logits.shape[1], np.int64), np.empty(said_logits.shape[1], np.float32)
+    states, paths, ends, values = borrow(leaves.states), borrow(leaves.paths), borrow(leaves.ends), borrow(values)
     worth = np.empty(states[0]["scores"].shape[0])
     for k in range(len(games)):
         i = games[k]
         width = offsets[k + 1] - offsets[k]
         tree = tree_of(trees, i)
         for leaf in range(offsets[k], offsets[k + 1]):
-            if ends[leaf, 0] >= 0:
-                count = legal_logits(said_logits[leaf], gates[leaf], legal[leaf], outlook[leaf], ids, logits)
-                grow(tree, ends[leaf, 0], ids, logits, count)
-            appraise(tables[0], states[leaf], values[leaf], mode, worth)
+            appraise(tables[0], states[leaf], values[rows[leaf]], mode, worth)
             for step in range(ends[leaf, 1]):
                 visit(tree, paths[leaf, 0, step], worth[paths[leaf, 1, step]])
         if following[k] < width:
             rank(tree, trees.candidates[i], width)
+        for leaf in range(offsets[k], offsets[k + 1]):
+            growing[leaf] = False
+            if ends[leaf, 0] >= 0:
+                for place in range(following[k]):
+                    growing[leaf] |= trees.candidates[i, place] == paths[leaf, 0, 0]
+
+
+@jit
+def grow_all(games, chosen, rows, trees, leaves, said):
+    """Give the nodes of some leaves their edges.
+
+    Args:
+        games: Whose leaves: shape (k,), int64.
+        chosen: Which ones, shape (k,), int64.
+        rows: As for `back_up`, now of what `said` has beside the outlook, which has a row for each chosen leaf.
+    """
+    trees = borrowed(trees)
+    ids, logits = np.empty(said.logits.shape[1], np.int64), np.empty(said.logits.shape[1], np.float32)
+    for k in range(len(chosen)):
+        leaf = chosen[k]
+        row = rows[leaf]
+        count = legal_logits(said.logits[row], said.gates[row], leaves.legal[leaf], said.outlook[k], ids, logits)
+        grow(tree_of(trees, games[k]), leaves.ends[leaf, 0], ids, logits, count)
 
 
 @jit

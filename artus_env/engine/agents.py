@@ -54,6 +54,7 @@ class View:
         """The games `which` (indices, shape (n,)) of a batch, or all of them; `keys` has shape (N,)."""
         self._batch = batch
         self._which = slice(None) if which is None else which
+        self._keys = keys
         self.player = batch.player[self._which].copy()
         self.keys = keys[self._which]
         self.rules = batch.rules
@@ -64,6 +65,10 @@ class View:
 
     def __len__(self) -> int:
         return len(self.player)
+
+    def part(self, which: np.ndarray) -> View:
+        """The view of some of these games: different indices, shape (k,)."""
+        return View(self._batch, np.arange(len(self._batch))[self._which][which], self._keys)
 
     # Gathered when asked for: an agent that needs only some of it doesn't pay for the rest.
 

@@ -264,3 +264,11 @@ def outlook(t, g, words, scratch, out):
 def doubt(t, g):
     """By how many points the lead of a player may still change, about (a standard deviation). Default: `scale`."""
     return scale(t, g)
+
+
+@_verb(required=False)
+def endgame(t, g):
+    """How many decisions are still to come, at most, where everybody knows everything and nothing is left to chance:
+    then `points_of` says exactly what an action brings, and the scores decide. Else -1. Asked of positions that aren't
+    over; nothing hidden is looked at, so the state may be concealed. Default: -1."""
+    return -1

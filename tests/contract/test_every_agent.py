@@ -7,14 +7,15 @@ from gymnasium.utils.env_checker import data_equivalence
 
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
-from artus_agents.neural_search import NeuralSearchAgent
+from artus_agents.neural_search import EndgameAgent, NeuralSearchAgent
 from artus_agents.simple import RandomAgent
+from artus_env.engine import kernels, verbs
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.choosers import chooser_of
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
 from artus_env.environments import AnyVectorEnv
-from every_game import LARGEST, VARIANTS, largest, variants, variants_of
+from every_game import LARGEST, VARIANTS, largest, random_game, variants, variants_of
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
@@ -41,6 +42,7 @@ AGENTS = {
     "ismcts": lambda variant: find_agent("ismcts:20"),
     "ppo": lambda variant: NeuralAgent(network(variant)),
     "ppo-search": lambda variant: NeuralSearchAgent(network(variant), 8),
+    "ppo-endgame": lambda variant: EndgameAgent(NeuralSearchAgent(network(variant), 8)),
 }
 agents = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS)
 
@@ -135,6 +137,29 @@ def test_decisions_do_not_depend_on_what_is_hidden(make, variant):
         batch.states[:] = view.redeal(seed_stream(truth, PLAYED))
         batch.refresh()
         assert (decide(agent, batch) == decided).all()
+
+
+@variants
+def test_what_is_said_of_the_end_holds(variant):
+    """From then on nothing is hidden, actions bring what was said, and the game ends in time."""
+    for seed in (1, 2):
+        last = -1
+        for game in random_game(variant, seed):
+            tables, state = game._tables[0], game._states[0]
+            left = -1 if game.over else int(verbs.endgame(tables, state))
+            assert game.over or (left > 0 if last < 0 else 0 < left < last) or left == last == -1
+            last = left
+            if left < 0:
+                continue
+            for viewer in range(variant.num_players):
+                assert game.redeal(viewer, seed) == game
+                concealed = game._states.copy()
+                kernels.conceal(game._tables, concealed, np.array([viewer], np.int8), 0, 1)
+                assert verbs.endgame(tables, concealed[0]) == left
+            for action in game.legal_actions()[:5]:
+                then = game.clone()
+                then.play(action)
+                assert then.scores[game.player] - game.scores[game.player] == verbs.points_of(tables, state, action)
 
 
 @agents

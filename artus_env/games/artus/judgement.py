@@ -18,6 +18,7 @@ from artus_env.games.artus.rules import (
     LACKING,
     NONE,
     TOP,
+    cards_in_piles,
     distance_behind,
     king_seat,
     play,
@@ -25,7 +26,7 @@ from artus_env.games.artus.rules import (
     rotated,
     scoring_cards,
 )
-from artus_env.games.artus.state import DRAW_PHASE
+from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 
 LAST_SPREAD, SPREAD = 2.0, 3.0
 """How far a lead in points may still move: in any game that goes on, and times the root of the cards that a player has
@@ -278,3 +279,16 @@ def doubt(t, g):
         for pile in range(g["pile_sizes"].shape[1]):
             left += int(g["pile_sizes"][player, pile])
     return LAST_SPREAD + SPREAD * math.sqrt(left / players)
+
+
+@jit
+def endgame(t, g):
+    """Cards still to play as soon as all piles are empty: then all cards that weren't played are in hands."""
+    if int(g["phase"]) != PLAY_PHASE:
+        return -1
+    left = 0
+    for player in range(int(g["num_players"])):
+        if cards_in_piles(g, player) > 0:
+            return -1
+        left += popcount(to_play(t, g, player))
+    return left

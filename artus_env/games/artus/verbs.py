@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from artus_env.engine.jit import jit
 from artus_env.games.artus.actions import MASK_WORDS
-from artus_env.games.artus.judgement import appeal, doubt, judge, outlook, outlooks, routine
+from artus_env.games.artus.judgement import appeal, doubt, endgame, judge, outlook, outlooks, routine
 from artus_env.games.artus.observation import observe
 from artus_env.games.artus.rules import conceal, deal, is_over, legal, play, points_of, redeal
 
@@ -13,6 +13,7 @@ __all__ = [
     "conceal",
     "deal",
     "doubt",
+    "endgame",
     "is_over",
     "judge",
     "legal",

@@ -1,0 +1,210 @@
+"""The end of a game, calculated exactly: where everybody knows everything and few decisions are left (`endgame` of
+`artus_env.engine.verbs`). Compiled; knows no rules.
+
+Everybody plays for their own lead over the best of the others. With two players what one wins the other loses, so lines
+that one of them can avoid are cut off (alpha-beta); with more, all lines are gone through.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from artus_env.engine.agents import View
+from artus_env.engine.bits import next_action
+from artus_env.engine.handover import jit_shared
+from artus_env.engine.jit import borrow, jit
+from artus_env.engine.verbs import endgame, is_over, mask_words, outcome, play, points_of
+from artus_env.engine.verbs import legal as write_legal
+from artus_env.engine.workers import run_shares, shares, threads_for
+
+TWO, MORE = 4, 3
+"""Decisions before the end from which a game is calculated, with two players and with more."""
+MOST_LEFT = 6
+"""None is calculated from earlier on."""
+MOST_TRIED = 100_000
+"""Actions tried for one decision, the last ones of a line not counted; where that isn't enough, it is left to
+others."""
+ROWS = MOST_LEFT + 1
+GAMES_PER_THREAD = 64
+
+
+class Room(NamedTuple):
+    """What a calculation writes to: a row for each decision on the line that it is looking at."""
+
+    games: np.ndarray
+    """Shape (ROWS,), the state dtype."""
+    words: np.ndarray
+    """Legal actions: shape (ROWS, W), uint64."""
+    actions: np.ndarray
+    """The same as ids, those that bring most are tried first: shape (ROWS, A), int64."""
+    points: np.ndarray
+    """What they bring at once: shape (ROWS, A), int64."""
+    counts: np.ndarray
+    """How many there are, how many were tried, and the best so far: shape (3, ROWS), int64."""
+    leads: np.ndarray
+    """What each player comes to by the best so far: shape (ROWS, players), float64."""
+    floors: np.ndarray
+    """What each player is sure of elsewhere on the line: shape (ROWS, players), float64."""
+
+
+def open_games(view: View) -> np.ndarray:
+    """In which games of a view everybody knows everything, up to the end: shape (n,), bool."""
+    left = np.empty(len(view), np.int64)
+    decisions_left(view.tables, view.known(), left)
+    return left >= 0
+
+
+def solved(view: View) -> np.ndarray:
+    """The best action of each game of a view whose end can be calculated, -1 for the others: shape (n,), int64."""
+    actions = np.full(len(view), -1)
+    if open_games(view).any():
+        states = view.redeal(view.keys)  # the truth, but only where nothing is hidden
+        bounds = shares(len(view), threads_for(len(view), GAMES_PER_THREAD))
+        run_shares(solve_all, (view.tables, states, TWO, MORE, actions), bounds)
+    return actions
+
+
+@jit
+def decisions_left(tables, states, left):
+    """`endgame` of n games: shape (n,), int64. States may be concealed."""
+    tables, states = borrow(tables), borrow(states)
+    for i in range(len(left)):
+        left[i] = endgame(tables[0], states[i])
+
+
+@jit_shared
+def solve_all(tables, states, two, more, actions, low, high):
+    """The best action of each game that `is_near` its end; others' stay: shape (n,), int64."""
+    tables, states = borrow(tables), borrow(states)
+    t = tables[0]
+    room = room_for(t, states)
+    for i in range(low, high):
+        if is_near(t, states[i], two, more):
+            actions[i] = solve(t, states[i], room)
+
+
+@jit
+def room_for(t, games):
+    """Room to calculate in, for games like these: shape (n,), the state dtype."""
+    words, players = mask_words(t), games[0]["scores"].shape[0]
+    return Room(
+        np.empty(ROWS, games.dtype),
+        np.empty((ROWS, words), np.uint64),
+        np.empty((ROWS, 64 * words), np.int64),
+        np.empty((ROWS, 64 * words), np.int64),
+        np.empty((3, ROWS), np.int64),
+        np.empty((ROWS, players)),
+        np.empty((ROWS, players)),
+    )
+
+
+@jit
+def is_near(t, g, two, more):
+    """Whether an end that can be calculated is at most so many decisions away, with two players or with more."""
+    left = endgame(t, g)
+    return left > 0 and left <= (two if int(g["num_players"]) == 2 else more)
+
+
+@jit
+def solve(t, g, room):
+    """The best action in a position that `is_near` the end, -1 if there is too much to look at."""
+    games, actions = borrow(room.games), borrow(room.actions)
+    leads, floors = borrow(room.leads), borrow(room.floors)
+    counts, tried, best = room.counts[0], room.counts[1], room.counts[2]
+    players = np.int64(g["num_players"])
+    games[0] = g
+    for player in range(players):
+        floors[0, player] = -math.inf
+    row, total = enter(t, np.int64(0), room), np.int64(0)
+    while True:
+        mover = int(games[row]["player"])
+        cut = players == 2 and leads[row, mover] >= -floors[row, 1 - mover]
+        if tried[row] < counts[row] and not cut:
+            action = next_best(room, row)
+            games[row + 1] = games[row]
+            play(t, games[row + 1], action)
+            for player in range(players):
+                floors[row + 1, player] = floors[row, player]
+            floors[row + 1, mover] = max(floors[row, mover], leads[row, mover])
+            row = enter(t, row + 1, room)
+            total += counts[row]
+            if total > MOST_TRIED:
+                return -1
+        elif row == 0:
+            return best[0]
+        else:  # what was found below is what the action that led there comes to
+            row -= 1
+            mover = int(games[row]["player"])
+            if leads[row + 1, mover] > leads[row, mover]:
+                best[row] = actions[row, tried[row] - 1]
+                for player in range(players):
+                    leads[row, player] = leads[row + 1, player]
+
+
+@jit
+def enter(t, row, room):
+    """Begin with the position of a row; nothing is left to try there if it is over, or its decision is the last one.
+    Returns the row."""
+    g = room.games[row]
+    players = np.int64(g["num_players"])
+    room.counts[0, row], room.counts[1, row], room.counts[2, row] = 0, 0, -1
+    if is_over(t, g):
+        write_leads(t, g, room.leads[row])
+        return row
+    for player in range(players):
+        room.leads[row, player] = -math.inf
+    write_legal(t, g, room.words[row])
+    count, most = 0, 0
+    action = next_action(room.words[row], -1)
+    while action >= 0:
+        points = points_of(t, g, action)
+        room.actions[row, count], room.points[row, count] = action, points
+        most = count if points > room.points[row, most] else most
+        count += 1
+        action = next_action(room.words[row], action)
+    if endgame(t, g) == 1:
+        room.counts[2, row] = room.actions[row, most]
+        play(t, g, room.actions[row, most])
+        write_leads(t, g, room.leads[row])
+    else:
+        room.counts[0, row] = count
+    return row
+
+
+@jit
+def write_leads(t, g, leads):
+    """By how much each player is ahead of the best of the others, in a finished game."""
+    players = np.int64(g["num_players"])
+    for player in range(players):
+        others = -math.inf
+        for step in range(1, players):
+            others = max(others, float(outcome(t, g, (player + step) % players)))
+        leads[player] = outcome(t, g, player) - others
+
+
+@jit
+def next_best(room, row):
+    """The action that brings most of those of a row that weren't tried, which counts as tried now."""
+    actions, points = room.actions[row], room.points[row]
+    first = int(room.counts[1, row])
+    best = first
+    for k in range(first + 1, int(room.counts[0, row])):
+        best = k if points[k] > points[best] else best
+    actions[first], actions[best] = actions[best], actions[first]
+    points[first], points[best] = points[best], points[first]
+    room.counts[1, row] += 1
+    return actions[first]
+
+
+@jit
+def finish(t, g, room):
+    """Play on to the end from a position that `is_near` it, everybody as well as they can; or as far as that can be
+    calculated."""
+    while not is_over(t, g):
+        action = solve(t, g, room)
+        if action < 0:
+            break
+        play(t, g, action)
