@@ -141,7 +141,7 @@ def _texts(page: Path) -> Texts:
     return Texts(page / "texts")
 
 
-SAID_BY_THE_SERVER = ("help.", "picture.")
+SAID_BY_THE_SERVER = ("help.", "picture.", "reason.")
 """Beginnings of the keys of a game's texts that its script doesn't get."""
 
 

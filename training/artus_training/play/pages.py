@@ -11,18 +11,19 @@ from artus_env.engine.texts import LANGUAGES, language
 from artus_training.play.phrases import say
 
 PAGE = Path(__file__).parent / "page"
-
-
+BY_THE_SERVER = ("error.", "placing.", "trouble.")
+"""Beginnings of the keys of texts that no script says: pages are loaded without them."""
 ELSEWHERE = {
-    "seat.html": ("error.", "front.", "host.", "level.", "played.", "start.", "trouble."),
-    "host.html": ("error.", "front.", "played.", "trouble."),
+    "seat.html": (*BY_THE_SERVER, "front.", "host.", "level.", "played.", "start."),
+    "host.html": (*BY_THE_SERVER, "front.", "played."),
 }
-"""Beginnings of the keys of texts that a page's scripts don't say."""
+"""What else a page's scripts don't say."""
 
 
 def page(name: str) -> str:
     """A page in the language that is spoken now: `{{key}}` becomes a text, `{{texts}}` those that its scripts say."""
-    texts = {key: text for key, text in say.catalogue().items() if not key.startswith(ELSEWHERE.get(name, ()))}
+    left_out = ELSEWHERE.get(name, BY_THE_SERVER)
+    texts = {key: text for key, text in say.catalogue().items() if not key.startswith(left_out)}
     parts = {"language": language(), "texts": embedded(texts), "languages": _languages()}
     template = (PAGE / name).read_text(encoding="utf-8")
     return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
