@@ -179,12 +179,12 @@ def test_after_a_game_it_is_said_how_many_are_missing_and_then_where_somebody_st
         assert told == {"lines": ["Ann: 1 of 10 games count so far. After 9 more you are placed among the agents."]}
         kept(hosted.store, 6, 3)
         status, told = placement(server, hosted)
-        assert told["lines"][0].startswith("Ann, you stand between Medium (lookahead) and ppo: rating 11")
+        assert told["lines"][0].startswith("Ann, you stand between Medium (lookahead) and ppo: rating 1")
         assert told["lines"][0].endswith(", by 10 games.")
         assert len(told["lines"]) == 3
         assert told["lines"][1].startswith("Better than Medium (lookahead): ")
         german = server.ask(f"/api/{hosted.seats[0].secret}/placement", headers={"Accept-Language": "de"})[1]["lines"]
-        assert german[0].startswith("Ann, du stehst zwischen Mittel (lookahead) und ppo: Wertung 11")
+        assert german[0].startswith("Ann, du stehst zwischen Mittel (lookahead) und ppo: Wertung 1")
         assert server.ask(f"/api/{'A' * 22}/placement")[0] == 404
     finally:
         server.stop()
