@@ -99,8 +99,11 @@ def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
 def is_program(file: Path) -> bool:
     """Whether a file looks like a script or a compiled program, even if its owner forgot to let it be executed: then
     starting it says so."""
-    with file.open("rb") as opened:
-        return opened.read(4).startswith((b"#!", b"\x7fELF"))
+    try:
+        with file.open("rb") as opened:
+            return opened.read(4).startswith((b"#!", b"\x7fELF"))
+    except OSError:  # one that nobody can read is no bot
+        return False
 
 
 def shake_hands(teams: Teams, definition: Definition, rules: str | None, num_players: int) -> dict[str, str]:
