@@ -29,7 +29,7 @@ EVALUATIONS = 64
 CANDIDATES, ENDGAME_CANDIDATES = 16, 8
 """Actions that compete, at most, in `ppo-search` and in `ppo-endgame`, which has few evaluations for them."""
 ENDGAME_EVALUATIONS = 24
-"""Of `ppo-endgame` without a number: a decision takes about three times as long as one of `ppo` on average."""
+"""Of `ppo-endgame` without a number: decisions take two to four times as long as those of `ppo` on average."""
 MOST_EVALUATIONS = 100_000
 """A tree of them takes up to 270 MB."""
 MOST_CANDIDATES = 256
@@ -64,6 +64,9 @@ class NeuralSearchAgent:
     A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
     it is the player's turn again, and the network judges the position by what the player sees there. In games with
     `Definition.search_turns` every move is treated like that, and the policy plays so many more of the player's turns.
+
+    The last decisions of a game in which nothing is hidden any more are calculated exactly instead (see `endgame`), and
+    trials that come near the end go on to it that way.
 
     It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
     together; they don't influence each other except in the last bits of the network's sums, which depend on how many
