@@ -578,8 +578,11 @@ def test_nothing_is_searched_where_there_is_no_choice(asked):
     only = position(TABLE, ["all"], rules="advanced", start=1, turn=0, left=1)
     game = Game.from_dict(only)
     assert game.moves() == ["all"]
-    assert game.move(int(NeuralSearchAgent(network(), 50).act(view_of(only))[0])) == "all"
+    agent = NeuralSearchAgent(network(), 50)
+    assert game.move(int(agent.search(view_of(only)).action[0])) == "all"
     assert asked == [1]
+    assert game.move(int(agent.act(view_of(only))[0])) == "all"
+    assert asked == [1]  # the end of a game needs no network
 
 
 @pytest.mark.parametrize("evaluations", [2, 5, 16, 64, 100])
