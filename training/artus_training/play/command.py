@@ -40,26 +40,31 @@ class Options:
     Alone, it opens a page on which games are set up; with any of --game, --rules, --against, --people, --names and
     --seed it deals that game at once. Each person gets a link; keep yours to yourself: anybody who has it sees your
     hand and plays for you. Games are kept on disk: when the server is started again, all links go on working.
+
+        artus play
+        artus play --game royal --against lookahead ppo
+        artus play --names Ann Ben --against ppo --host 0.0.0.0
+        artus play --results
     """
 
     game: str = DEFAULT_GAME
-    """Which game."""
+    """The game that is played; `artus games` lists all."""
     rules: str | None = None
-    """Its rule set; the game's first, unless given."""
+    """Its rule set; unless given, the game's first."""
     against: tuple[str, ...] | None = None
-    """Agents to play against; lookahead if you are alone, unless given."""
+    """Agents to play against; unless given, lookahead if you are alone."""
     people: int | None = None
-    """How many people play; as many as --names, or 1, unless given."""
+    """How many people play; unless given, as many as --names, or one."""
     names: tuple[str, ...] = ()
     """What they are called."""
     seed: int | None = None
-    """The deal; a random one, unless given."""
+    """Seed of the deal; unless given, a random one."""
     host: str = "127.0.0.1"
-    """Address to listen on; 0.0.0.0 lets in the network."""
+    """Address to listen on. 0.0.0.0 lets in the network."""
     port: int = PORT
-    """0: any that is free."""
+    """Port to listen on. 0: any that is free."""
     games: Path = field(default_factory=default_folder)
-    """Folder in which games are kept."""
+    """The folder that keeps the games."""
     resume: bool = False
     """Only go on with the games in the folder, deal no new one."""
     results: bool = False
