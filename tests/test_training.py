@@ -738,7 +738,7 @@ def test_one_agent_meets_copies_of_the_other():
     assert result.agents == ("greedy", "random", "random", "random")
     assert sum(result.win_rates) == pytest.approx(1)
     assert "greedy against 3 x random" in str(result)
-    assert "  random, 3 behind   wins" in str(result)
+    assert "\nrandom, 3 behind    0.0%" in str(result)
 
 
 def test_progress_rises_to_1():

@@ -42,7 +42,7 @@ class Options:
     hand and plays for you. Games are kept on disk: when the server is started again, all links go on working.
 
         artus play
-        artus play --game royal --against lookahead ppo
+        artus play --against lookahead ppo
         artus play --names Ann Ben --against ppo --host 0.0.0.0
         artus play --results
     """
