@@ -38,7 +38,6 @@ $(FRAMEWORKS)/.installed: pyproject.toml examples/requirements.txt
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/python -m pytest examples -n auto --dist loadfile
 	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py -n auto
-	$(FRAMEWORKS)/bin/python -m pytest tests/test_ranks.py -k ray_train -n 0
 
 # Choose a game and sit down, in the browser.
 play: install
