@@ -84,6 +84,10 @@ class Texts:
             self._read[wanted] = read_catalogue(path) if path.is_file() else {}
         return self._read[wanted]
 
+    def without(self, *beginnings: str) -> dict[str, Entry]:
+        """The catalogue without the texts whose keys begin like one of these: what a page can do without."""
+        return {key: entry for key, entry in self.catalogue().items() if not key.startswith(beginnings)}
+
     def __call__(self, key: str, **values: Any) -> str:
         """A text with its values, those of a form if there is a number `n`.
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from artus_env.games.artus.components import NUM_SEATS, Components
+from artus_env.games.artus.components import Components
 from artus_env.games.artus.moves import MoveParts
+from artus_env.games.artus.picture import king_of, value_of
 
 
 def counting(position: dict[str, Any], move: MoveParts, components: Components) -> list[tuple[int, int]]:
@@ -19,38 +20,43 @@ def counting(position: dict[str, Any], move: MoveParts, components: Components) 
     Returns:
         (seat, value), best value first; the values add up to the move's points, unless it brings a penalty.
     """
-    seats, player = position["seats"], position["turn"]
-    king = next(seat for seat, figure in enumerate(seats) if figure and "king" in figure)
-
-    def worth(seat: int) -> int:
-        return 0 if seat == king else components.wheel[(king - seat) % NUM_SEATS]
-
+    worth = worths(position, components)
     if move.kind == "move" and move.origin is not None:
-        return [(move.origin, worth(move.origin))]
+        return [(move.origin, worth[move.origin])]
     if move.kind == "ring" and move.target is not None:
-        return [(move.target, worth(move.target))]
+        return [(move.target, worth[move.target])]
     if move.kind not in ("score", "best"):
         return []
-    own = [seat for seat, figure in enumerate(seats) if figure and figure.get("knight") == player]
-    own.sort(key=lambda seat: (-worth(seat), seat))
+    own = sorted(knights_of(position, position["turn"]), key=lambda seat: (-worth[seat], seat))
     effect = next(card.action for card in components.cards if card.name == move.card)
     if effect == "all":
         chosen = own
     elif effect == "reversed":
-        return [(seat, -worth(seat)) for seat in reversed(own)]
+        return [(seat, -worth[seat]) for seat in reversed(own)]
     elif effect == "colors":
         colours = [
-            [seat for seat in own if worth(seat) > 0],
-            [seat for seat in own if worth(seat) == 0],
-            [seat for seat in own if worth(seat) < 0],
+            [seat for seat in own if worth[seat] > 0],
+            [seat for seat in own if worth[seat] == 0],
+            [seat for seat in own if worth[seat] < 0],
         ]
         chosen = [some[0] for some in colours] if all(colours) else []
     elif effect == "carpet":
         there = [seat for seat in own if seat in components.carpet]
         chosen = there[:2] if len(there) >= 2 else []
     elif effect == "reds":
-        there = [seat for seat in own if worth(seat) < 0]
+        there = [seat for seat in own if worth[seat] < 0]
         chosen = there[:3] if len(there) >= 3 else []
     else:
         chosen = own[:1]
-    return [(seat, worth(seat)) for seat in chosen]
+    return [(seat, worth[seat]) for seat in chosen]
+
+
+def worths(position: dict[str, Any], components: Components) -> list[int]:
+    """What each seat is worth to a figure that leaves it; the King's nothing."""
+    king = king_of(position)
+    return [0 if seat == king else value_of(seat, king, components) for seat in range(len(position["seats"]))]
+
+
+def knights_of(position: dict[str, Any], player: int) -> list[int]:
+    """The seats of a player's knights."""
+    return [seat for seat, figure in enumerate(position["seats"]) if figure and figure.get("knight") == player]

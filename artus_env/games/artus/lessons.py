@@ -10,7 +10,7 @@ from artus_env.engine.games import find_game
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import last_move, value_of
+from artus_env.games.artus.picture import king_of, last_move, value_of
 
 Holds = Callable[[Example], bool]
 
@@ -36,9 +36,8 @@ def _moved(found: Example, components: Components) -> bool:
     last = last_move(*found, components)
     if last.origin is None or last.target is None or last.refuge is not None or found.before["turn"] != 0:
         return False
-    king = next(seat for seat, figure in enumerate(found.before["seats"]) if figure and "king" in figure)
     knight = "knight" in found.before["seats"][last.origin]
-    return knight and last.forward and last.points > 6 and value_of(last.target, king, components) < -3
+    return knight and last.forward and last.points > 6 and value_of(last.target, king_of(found.before), components) < -3
 
 
 def _turns(found: Example) -> bool:

@@ -111,7 +111,7 @@ def picture(
     """
     check_options(position, names, theme, layout)
     last = last_move(before, move, position, components) if before is not None and move is not None else None
-    king = next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
+    king = king_of(position)
     wide = layout == "wide"
     # Without scoring cards the carpet plays no part.
     carpet = components.carpet if "scoring" in RULE_SETS[position["rules"]].piles else ()
@@ -151,6 +151,11 @@ def last_move(before: dict[str, Any], move: str, after: dict[str, Any], componen
     if target in stayed:  # the one seat that is taken now and wasn't is where its figure went
         (refuge,) = {seat for seat, figure in enumerate(after["seats"]) if figure} - stayed
     return LastMove(what, player, points, origin, target, not backward, refuge)
+
+
+def king_of(position: dict[str, Any]) -> int:
+    """Seat of the King."""
+    return next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
 
 
 def value_of(seat: int, king: int, components: Components) -> int:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from artus_env.engine.wording import signed
-from artus_env.games.artus.components import STANDARD, Components
+from artus_env.games.artus.components import Components
+from artus_env.games.artus.counting import knights_of, worths
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import LastMove, last_move, value_of
-from artus_env.games.artus.words import figure_words, king_of
+from artus_env.games.artus.picture import LastMove, king_of, last_move
+from artus_env.games.artus.words import figure_words
 
 WELL = 5
 """Worth of a seat that it is good to keep."""
@@ -21,11 +22,7 @@ Reason = tuple[float, str]
 
 
 def reasons(
-    before: dict[str, Any],
-    move: str,
-    after: dict[str, Any] | None,
-    names: Sequence[str],
-    components: Components = STANDARD,
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
     """What a legal move is good or bad for, what matters most first; nothing of a card that is drawn.
 
@@ -41,30 +38,19 @@ def reasons(
     last = last_move(before, move, after, components)
     if last.move.kind == "place":
         return []
-    worths = worth(before, components), worth(after, components)
-    found = [*_turned(before, after, worths, names), *_pushed(before, last, worths, names)]
-    found += [*_moved(before, last, worths), *_kept(before, after, worths)]
+    both = worths(before, components), worths(after, components)
+    found = [*_turned(before, after, both, names), *_pushed(before, last, both, names)]
+    found += [*_moved(before, last, both), *_kept(before, after, both)]
     return [words for _, words in sorted(found, key=lambda reason: -reason[0])]
 
 
-def worth(position: dict[str, Any], components: Components) -> list[int]:
-    """What each seat is worth to a figure that leaves it; the King's nothing."""
-    king = king_of(position)
-    return [0 if seat == king else value_of(seat, king, components) for seat in range(len(position["seats"]))]
-
-
-def knights_of(position: dict[str, Any], player: int) -> list[int]:
-    """The seats of a player's knights."""
-    return [seat for seat, figure in enumerate(position["seats"]) if figure and figure.get("knight") == player]
-
-
 def _turned(
-    before: dict[str, Any], after: dict[str, Any], worths: tuple[list[int], list[int]], names: Sequence[str]
+    before: dict[str, Any], after: dict[str, Any], both: tuple[list[int], list[int]], names: Sequence[str]
 ) -> Iterator[Reason]:
     """What all knights of a player are worth together, where the table has turned with the King."""
     if king_of(before) == king_of(after):
         return
-    old, new = worths
+    old, new = both
     for player, name in enumerate(names):
         change = sum(new[seat] for seat in knights_of(after, player)) - sum(
             old[seat] for seat in knights_of(before, player)
@@ -76,35 +62,35 @@ def _turned(
 
 
 def _pushed(
-    before: dict[str, Any], last: LastMove, worths: tuple[list[int], list[int]], names: Sequence[str]
+    before: dict[str, Any], last: LastMove, both: tuple[list[int], list[int]], names: Sequence[str]
 ) -> Iterator[Reason]:
     """What somebody's knight gains or loses that has to go."""
     if last.refuge is None or last.target is None:
         return
     pushed = before["seats"][last.target]
-    old, new = worths[0][last.target], worths[1][last.refuge]
+    old, new = both[0][last.target], both[1][last.refuge]
     if "knight" in pushed and new != old:
         who = figure_words(pushed, names, before["turn"], "object")
         key = "reason.drives" if new < old else "reason.helps"
         yield abs(new - old), say(key, figure=who, old=signed(old), new=signed(new))
 
 
-def _moved(before: dict[str, Any], last: LastMove, worths: tuple[list[int], list[int]]) -> Iterator[Reason]:
+def _moved(before: dict[str, Any], last: LastMove, both: tuple[list[int], list[int]]) -> Iterator[Reason]:
     """Where the own knight that moves gets to."""
     if last.origin is None or last.target is None or before["seats"][last.origin].get("knight") != before["turn"]:
         return
-    value = worths[1][last.target]
+    value = both[1][last.target]
     key = "reason.goes.good" if value > 0 else "reason.goes.bad" if value < 0 else "reason.goes.even"
     yield max(abs(value), 1), say(key, seat=last.target, value=signed(value))
 
 
-def _kept(before: dict[str, Any], after: dict[str, Any], worths: tuple[list[int], list[int]]) -> Iterator[Reason]:
+def _kept(before: dict[str, Any], after: dict[str, Any], both: tuple[list[int], list[int]]) -> Iterator[Reason]:
     """The best own knight that stays where it is worth much."""
     stay = set(knights_of(before, before["turn"])) & set(knights_of(after, before["turn"]))
-    best = max(stay, key=lambda seat: (worths[1][seat], -seat), default=None)
-    if best is None or min(worths[0][best], worths[1][best]) < WELL:
+    best = max(stay, key=lambda seat: (both[1][seat], -seat), default=None)
+    if best is None or min(both[0][best], both[1][best]) < WELL:
         return
-    value, king = worths[1][best], king_of(after)
+    value, king = both[1][best], king_of(after)
     right = best == (king - 1) % len(after["seats"])  # seats are numbered clockwise, and he looks at the table
     key = "reason.keeps.right" if right else "reason.keeps"
     yield value / 2, say(key, seat=best, value=signed(value))

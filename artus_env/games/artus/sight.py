@@ -11,14 +11,14 @@ from typing import Any
 
 from artus_env.engine.drawing import small_badges, small_card
 from artus_env.games.artus import lessons as explained
-from artus_env.games.artus import reasons as why
 from artus_env.games.artus import shapes, words
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.counting import counting
 from artus_env.games.artus.moves import MoveParts, parsed
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import SUPPLY, last_move
+from artus_env.games.artus.picture import SUPPLY, king_of, last_move
 from artus_env.games.artus.picture import picture as draw
+from artus_env.games.artus.reasons import reasons as reasons  # which the page asks for here
 
 PAGE = Path(__file__).parent / "page"
 
@@ -99,8 +99,8 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
         "target": moved.target,
         "forward": moved.forward,
         "refuge": moved.refuge,
-        "king_before": words.king_of(before),
-        "king_after": words.king_of(after),
+        "king_before": king_of(before),
+        "king_after": king_of(after),
         "marks": marks(before, moved.move, components),
     }
 
@@ -119,13 +119,6 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
 def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """The game in a few pictures, with a title and a text each."""
     return explained.pages(rules, num_players, components)
-
-
-def reasons(
-    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
-) -> list[str]:
-    """What speaks for a legal move or against it, what matters most first."""
-    return why.reasons(before, move, after, names, components)
 
 
 def sources(rules: str) -> Sequence[str]:

@@ -11,7 +11,7 @@ from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.counting import counting
 from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.phrases import say
-from artus_env.games.artus.picture import LastMove, last_move, value_of
+from artus_env.games.artus.picture import LastMove, king_of, last_move, value_of
 from artus_env.games.artus.shapes import reach
 
 
@@ -56,11 +56,6 @@ def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | Non
         owner = figure["knight"]
         return say(f"figure.own.{case}") if owner == viewer else say(f"figure.other.{case}", name=names[owner])
     return say(f"figure.{'king' if 'king' in figure else figure['prince']}.{case}")
-
-
-def king_of(position: dict[str, Any]) -> int:
-    """Seat of the King."""
-    return next(seat for seat, figure in enumerate(position["seats"]) if figure and "king" in figure)
 
 
 class Option(NamedTuple):

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from artus_env.games.quest.components import STANDARD, Components
+from artus_env.games.quest.components import Components
 from artus_env.games.quest.deeds import jousters, needs_of, place_of, value_of, virtue_of
 from artus_env.games.quest.moves import parsed
 from artus_env.games.quest.phrases import say
@@ -17,11 +17,7 @@ from artus_env.games.quest.words import listed, quest_title
 
 
 def reasons(
-    before: dict[str, Any],
-    move: str,
-    after: dict[str, Any] | None,
-    names: Sequence[str],
-    components: Components = STANDARD,
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
     """What a legal move is good or bad for, what matters most first.
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from artus_env.engine.drawing import small, small_badges, small_card
 from artus_env.games.quest import lessons as explained
-from artus_env.games.quest import reasons as why
 from artus_env.games.quest import shapes, words
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
 from artus_env.games.quest.deeds import deed, jousters, place_of, total, value_of, virtue_of
 from artus_env.games.quest.moves import parsed
 from artus_env.games.quest.phrases import say
 from artus_env.games.quest.picture import picture as draw
+from artus_env.games.quest.reasons import reasons as reasons  # which the page asks for here
 from artus_env.games.quest.shapes import TAG_HEIGHT, TAG_WIDTH
 
 PAGE = Path(__file__).parent / "page"
@@ -124,13 +124,6 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
 def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """The game in a few pictures, with a title and a text each."""
     return explained.pages(rules, num_players, components)
-
-
-def reasons(
-    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
-) -> list[str]:
-    """What speaks for a legal move or against it, what matters most first."""
-    return why.reasons(before, move, after, names, components)
 
 
 def sources(rules: str) -> Sequence[str]:

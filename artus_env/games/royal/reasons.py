@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
+from artus_env.games.royal.components import SUPER_TRUMPS, Components
 from artus_env.games.royal.moves import parsed
 from artus_env.games.royal.phrases import say
 from artus_env.games.royal.tricks import destination, holder, suit_of, value_of
@@ -17,11 +17,7 @@ from artus_env.games.royal.words import goal_words, suit_words
 
 
 def reasons(
-    before: dict[str, Any],
-    move: str,
-    after: dict[str, Any] | None,
-    names: Sequence[str],
-    components: Components = STANDARD,
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
     """What a legal move is good or bad for, what matters most first.
 

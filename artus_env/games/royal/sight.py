@@ -11,11 +11,11 @@ from typing import Any
 
 from artus_env.engine.drawing import small, small_badges, small_card
 from artus_env.games.royal import lessons as explained
-from artus_env.games.royal import reasons as why
 from artus_env.games.royal import shapes, words
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.moves import parsed
 from artus_env.games.royal.picture import picture as draw
+from artus_env.games.royal.reasons import reasons as reasons  # which the page asks for here
 from artus_env.games.royal.tricks import last_move, suit_of
 
 PAGE = Path(__file__).parent / "page"
@@ -108,13 +108,6 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
 def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
     """The game in a few pictures, with a title and a text each."""
     return explained.pages(rules, num_players, components)
-
-
-def reasons(
-    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
-) -> list[str]:
-    """What speaks for a legal move or against it, what matters most first."""
-    return why.reasons(before, move, after, names, components)
 
 
 def sources(rules: str) -> Sequence[str]:

@@ -19,6 +19,7 @@ from itertools import groupby, permutations, product
 import numpy as np
 
 from artus_training.arena.elo import POINTS
+from artus_training.arena.names import one_line_name
 
 NEEDED = 10
 """Games until somebody is placed."""
@@ -53,6 +54,15 @@ class Placement:
     """The weakest agent with a higher rating, None if there is none."""
     better: dict[str, float]
     """How sure it is that they are better than each agent, 0..1; the weakest agent first."""
+
+    @property
+    def side(self) -> str:
+        """On which side of the agents next to them they stand: `between`, `above` or `below`."""
+        return "between" if self.below and self.above else "above" if self.below else "below"
+
+    def __str__(self) -> str:
+        """Between which agents somebody stands."""
+        return f"{self.side} {' and '.join(one_line_name(each) for each in (self.below, self.above) if each)}"
 
 
 def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from artus_training.arena.anchor import NEEDED, Placement
+from artus_training.arena.anchor import NEEDED
 from artus_training.arena.elo import ahead
 from artus_training.arena.names import one_line_name
 from artus_training.arena.people import Person
@@ -78,8 +78,7 @@ def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
         ((person, person.placement) for person in placed if person.placement), key=lambda each: each[1].rating
     )
     told = [
-        f"{one.rating:z.0f} (95 %: {one.low:z.0f} to {one.high:z.0f}): a person, "
-        f"by {person.counted} games; {beside(one)}."
+        f"{one.rating:z.0f} (95 %: {one.low:z.0f} to {one.high:z.0f}): a person, by {person.counted} games; {one}."
         for person, one in found
     ]
     guessed = levels(whole)
@@ -87,13 +86,6 @@ def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
     if not told:
         return People(ESTIMATED.format(needed=NEEDED) + unknown, [], "", guessed)
     return People(MEASURED, told, BESIDE if guessed else "", guessed)
-
-
-def beside(found: Placement) -> str:
-    """Between which agents somebody stands."""
-    if found.below and found.above:
-        return f"between {one_line_name(found.below)} and {one_line_name(found.above)}"
-    return f"above {one_line_name(found.below)}" if found.below else f"below {one_line_name(str(found.above))}"
 
 
 def levels(whole: Standings) -> list[str]:

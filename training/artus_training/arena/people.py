@@ -190,8 +190,9 @@ def everybody(results: Iterable[Result]) -> list[Person]:
     """All people in all variants that they have played, by name and variant. Games that aren't installed place
     nobody."""
     kept = list(results)
-    found = {(key(seat.name), each.variant): seat.name for each in kept for seat in each.seats if seat.agent is None}
-    return [person(kept, name, variant, known(variant)) for (_, variant), name in sorted(found.items())]
+    variants = {each.variant for each in kept}
+    found = [one for variant in variants for one in on_the_scale_of(known(variant), variant, kept)]
+    return sorted(found, key=lambda one: (key(one.name), one.variant))
 
 
 def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Iterable[Result]) -> list[Person]:

@@ -260,10 +260,7 @@ class HostedGame:
         """
         self.check_turn(player, number, by_agent)
         step = self._after(self.check_move(move))
-        try:
-            self.save(step.game)
-        except OSError as error:
-            raise RefusedError(503, "not-kept", reason=reason(error)) from None
+        self.keep(step.game)
         self.steps.append(step)
         self.agreed = frozenset()
         self.keep_result()
@@ -283,10 +280,10 @@ class HostedGame:
         before = self.resigned
         self.resigned = {**before, player: self.number}
         try:
-            self.save()
-        except OSError as error:
+            self.keep()
+        except RefusedError:
             self.resigned = before
-            raise RefusedError(503, "not-kept", reason=reason(error)) from None
+            raise
         self.agreed = frozenset()
         self.keep_result()
         self.notify()
@@ -302,10 +299,10 @@ class HostedGame:
         before = self.hinted
         self.hinted = before | {player}
         try:
-            self.save()
-        except OSError as error:
+            self.keep()
+        except RefusedError:
             self.hinted = before
-            raise RefusedError(503, "not-kept", reason=reason(error)) from None
+            raise
 
     def keep_result(self) -> None:
         """Keep how the game has ended, once it has. Where that fails it is said, and done when the server starts
@@ -354,10 +351,7 @@ class HostedGame:
             raise RefusedError(409, "no-undo")
         agreed = self.agreed | {player}
         if agreed >= {*self.playing}:
-            try:
-                self.save(self.steps[-2].game)
-            except OSError as error:
-                raise RefusedError(503, "not-kept", reason=reason(error)) from None
+            self.keep(self.steps[-2].game)
             self.steps.pop()
             self.taken_back += 1
             for log in self.logs.values():
@@ -409,6 +403,17 @@ class HostedGame:
             "hinted": sorted(self.hinted),
         }
         self.store.write(self.name, {**data, "record": record})
+
+    def keep(self, game: Game | None = None) -> None:
+        """`save`, where it has to be done before anything else happens.
+
+        Raises:
+            RefusedError: If it can't be written.
+        """
+        try:
+            self.save(game)
+        except OSError as error:
+            raise RefusedError(503, "not-kept", reason=reason(error)) from None
 
     def notify(self) -> None:
         """Wake up all who wait for something new."""

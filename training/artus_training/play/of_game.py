@@ -8,7 +8,7 @@ move. What makes it nicer are three parts of its definition:
 - `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
   `page/plain.js` says what the script may export. In its folder `texts` are the game's texts, a file for each language
   (see `artus_env.engine.texts`): its name `title`, what its points are called `score`, its rule sets `rules.NAME`, and
-  whatever `words`, `sight` and the script say; the script doesn't get those in `help.` and `picture.`.
+  whatever `words`, `sight` and the script say; the script doesn't get those in `SAID_BY_THE_SERVER`.
 """
 
 from __future__ import annotations
@@ -147,9 +147,7 @@ SAID_BY_THE_SERVER = ("help.", "picture.", "reason.")
 
 def texts_of_script(definition: Definition) -> dict[str, Entry]:
     """What a game's script can say, in the language that is spoken now."""
-    return {
-        key: text for key, text in texts_of(definition).catalogue().items() if not key.startswith(SAID_BY_THE_SERVER)
-    }
+    return texts_of(definition).without(*SAID_BY_THE_SERVER)
 
 
 def title_of(definition: Definition) -> str:

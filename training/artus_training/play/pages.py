@@ -22,8 +22,7 @@ ELSEWHERE = {
 
 def page(name: str) -> str:
     """A page in the language that is spoken now: `{{key}}` becomes a text, `{{texts}}` those that its scripts say."""
-    left_out = ELSEWHERE.get(name, BY_THE_SERVER)
-    texts = {key: text for key, text in say.catalogue().items() if not key.startswith(left_out)}
+    texts = say.without(*ELSEWHERE.get(name, BY_THE_SERVER))
     parts = {"language": language(), "texts": embedded(texts), "languages": _languages()}
     template = (PAGE / name).read_text(encoding="utf-8")
     return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)

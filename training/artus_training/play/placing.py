@@ -54,10 +54,9 @@ def told(person: Person, ratings: Mapping[str, float], begun: bool) -> list[str]
 
 def stands(person: Person, found: Placement) -> list[str]:
     """Between which agents somebody stands."""
-    key = "between" if found.below and found.above else "above" if found.below else "below"
     return [
         say(
-            f"placing.{key}",
+            f"placing.{found.side}",
             name=person.name,
             below=called(found.below, person.variant),
             above=called(found.above, person.variant),
@@ -124,12 +123,10 @@ def below(person: Person) -> list[str]:
         others = person.games - person.counted
         why = f"; {counted(others, 'game')} with a hint, or without agents of known rating" if others else ""
         return [f"{person.missing} more until a placement{why}"]
-    between = " and ".join(filter(None, (found.below, found.above)))
-    side = "between" if found.below and found.above else "above" if found.below else "below"
     parts = [f"better than {found.below}: {percent(found.better[found.below])} % sure"] if found.below else []
     if found.above:
         parts.append(f"weaker than {found.above}: {percent(1 - found.better[found.above])} % sure")
-    return [f"{side} {between}", "; ".join(parts)]
+    return [str(found), "; ".join(parts)]
 
 
 def where(folder: Path) -> list[str]:

@@ -86,16 +86,10 @@ def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
     Raises:
         RefusedError: If it doesn't fit together.
     """
-    name, rules, given = asked["game"], asked["rules"], asked["seats"]
-    if not isinstance(name, str) or name not in game_names():
-        raise RefusedError(400, "unknown-game", got=shown(name))
+    game, rules, given = checked_game(asked["game"]), asked["rules"], asked["seats"]
     if not isinstance(given, list) or not all(isinstance(seat, dict) and len(seat) == 1 for seat in given):
         raise RefusedError(400, "seats", got=shown(given))
-    game = find_game(name)
-    try:
-        game.check_variant(rules, len(given))
-    except (ValueError, TypeError) as error:
-        raise RefusedError(400, "variant", reason=str(error)) from None
+    check_variant(game, rules, len(given))
     agents = levels(game, rules, len(given))
     holders = [_holder(seat, agents) for seat in given]
     if all(agent for _, agent in holders):
@@ -109,14 +103,28 @@ def read_person(asked: dict[str, Any]) -> tuple[str, Variant]:
     Raises:
         RefusedError: If there is no such variant, or nobody can be called that.
     """
-    kind, rules, players, name = (asked[key] for key in ("game", "rules", "players", "name"))
-    if not isinstance(kind, str) or kind not in game_names():
-        raise RefusedError(400, "unknown-game", got=shown(kind))
+    game, players = checked_game(asked["game"]), asked["players"]
+    rules = check_variant(game, asked["rules"], players)
+    return checked_name(asked["name"]), (game.name, rules, players)
+
+
+def checked_game(name: Any) -> Definition:
+    """A game by its name.
+
+    Raises:
+        RefusedError: If there is none.
+    """
+    if not isinstance(name, str) or name not in game_names():
+        raise RefusedError(400, "unknown-game", got=shown(name))
+    return find_game(name)
+
+
+def check_variant(game: Definition, rules: Any, players: Any) -> str:
+    """The rule set of a variant; refuses one that there isn't."""
     try:
-        rules = find_game(kind).check_variant(rules, players)
+        return game.check_variant(rules, players)
     except (ValueError, TypeError) as error:
         raise RefusedError(400, "variant", reason=str(error)) from None
-    return checked_name(name), (kind, rules, players)
 
 
 def checked_name(name: Any) -> str:

@@ -1,6 +1,6 @@
 // The round table: the server draws it, this lets figures move, marks seats, and finds the seat that was clicked.
 
-import { draw, numbered, sign } from "/static/parts.js";
+import { draw, numbered, sign, unsigned } from "/static/parts.js";
 
 const SEATS = 28;
 
@@ -103,7 +103,7 @@ export function point(svg, where) {
     const [x, y] = place(sizes, seat), [inX, inY] = place({ ...sizes, radius: sizes.radius - 46 }, seat);
     group.append(draw("circle", { class: "counted", cx: x, cy: y, r: 28, "data-counted": seat }));
     group.append(draw("circle", { class: "worth", cx: inX, cy: inY, r: 19 }));
-    group.append(draw("text", { x: inX, y: inY + 6 }, String(value).replace("-", "−")));
+    group.append(draw("text", { x: inX, y: inY + 6 }, unsigned(value)));
   }
   const { origin = null, target = null } = where;
   if (origin !== null) group.append(...way(sizes, where));
