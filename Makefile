@@ -19,9 +19,12 @@ $(STAMP): pyproject.toml constraints.txt
 	$(INSTALL) -e ".[all]" --group dev
 	touch $(STAMP)
 
+# Tests side by side. One that ends its process ends them all: with others in its place pytest-xdist 3.8 waits for ever.
+ASIDE := -n auto --max-worker-restart 0
+
 # Each process takes tests that belong together, in the order of tests/conftest.py.
 test: install check
-	$(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder
 
 # The examples with other people's frameworks, which need versions of their own, and our environments with these. Most of
 # their modules are never imported, so pip doesn't compile them.
@@ -36,8 +39,8 @@ $(FRAMEWORKS)/.installed: pyproject.toml examples/requirements.txt
 	touch $@
 
 test-frameworks: $(FRAMEWORKS)/.installed
-	$(FRAMEWORKS)/bin/python -m pytest examples -n auto --dist loadfile
-	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py -n auto
+	$(FRAMEWORKS)/bin/python -m pytest examples $(ASIDE) --dist loadfile
+	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py $(ASIDE)
 
 # Choose a game and sit down, in the browser.
 play: install
@@ -68,7 +71,7 @@ GAMES := artus royal quest
 COVERING := components hidden judgement moves observation picture positions redeal reference rulebook_examples rules text
 coverage: install
 	$(BIN)/python -m coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -n auto \
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(ASIDE) \
 		tests/test_engine_*.py tests/contract/test_identity.py \
 		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/$(game)/test_%.py)))
 	$(BIN)/python -m coverage combine --quiet
