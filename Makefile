@@ -24,7 +24,7 @@ ASIDE := -n auto --max-worker-restart 0
 
 # Each process takes tests that belong together, in the order of tests/conftest.py.
 test: install check
-	$(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder --durations 20
 
 # The examples with other people's frameworks, which need versions of their own, and our environments with these. Most of
 # their modules are never imported, so pip doesn't compile them.
