@@ -54,6 +54,13 @@ def test_what_was_measured_comes_together(played, exploited, tmp_path):
     assert all(entry.decisions > 0 for entry in again.entries)
 
 
+def test_an_interval_goes_with_the_figure_that_it_is_about():
+    before = Entry("beginner", 2, "greedy", 900.0, (800.0, 1000.0), 0.5, (0.4, 0.6), 600, decisions=7.0)
+    anew = Entry("beginner", 2, "greedy", 700.0, None, 0.3, None, 20)
+    (entry,) = merged(Ladder("artus", [before]), [anew]).entries
+    assert entry == dataclasses.replace(anew, decisions=7.0)
+
+
 def test_page_and_data_are_compared(tmp_path):
     """Another ladder makes another page; tests/test_docs.py compares that of each game with its data."""
     path = tmp_path / "ladder.json"
@@ -75,6 +82,8 @@ def test_the_ladder_that_comes_with_a_game_is_in_order_and_of_agents_that_there_
         definition.check_variant(entry.rules, entry.num_players)
         assert entry.rating is not None or entry.responses
         assert (entry.rating == 0) == (entry.agent == "random")
+        for figure, interval in ((entry.rating, entry.rating_95), (entry.wins, entry.wins_95)):
+            assert interval is None or interval[0] <= figure <= interval[1], (entry.agent, entry.num_players)
 
 
 def test_decisions_are_counted():

@@ -182,13 +182,17 @@ def check_game(path: Path, found: str, wanted: str) -> None:
 
 # --- the ladder ---
 
+PLAYED = ("rating", "rating_95", "wins", "wins_95", "games")
+"""What a tournament says of an agent at once: an interval of an earlier one isn't about these figures."""
+
 
 def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
     """A ladder with what was found of its agents, and of others, in the order of the table."""
     entries = {(entry.rules, entry.num_players, entry.agent): entry for entry in ladder.entries}
     for entry in found:
         key = entry.rules, entry.num_players, entry.agent
-        known = {name: value for name, value in vars(entry).items() if value not in (None, [])}
+        at_once = PLAYED if entry.rating is not None else ()
+        known = {name: value for name, value in vars(entry).items() if name in at_once or value not in (None, [])}
         entries[key] = dataclasses.replace(entries.get(key, entry), **known)
     variants = list(find_game(ladder.game).rules)
     order = sorted(
