@@ -212,12 +212,14 @@ def test_a_unit_that_kills_every_worker_is_named_when_all_others_are_done(machin
 
 def test_machines_with_other_code_do_not_play(machines):
     done, error = drive(drive_units, Made(), range(3), machines.address)
+    assert isinstance(error, ValueError)
     assert re.search(r"of [0-9]+ here, but of [0-9]+ where", str(error))
     assert done == []
 
 
 def test_each_worker_has_one_thread_and_keeps_what_it_was_sent(machines):
-    done, _ = drive(drive_units, Surroundings(), range(12), machines.address)
+    done, error = drive(drive_units, Surroundings(), range(12), machines.address)
+    assert error is None
     seen = [result for _, result in done]
     assert {(threads, cores) for _, _, threads, cores in seen} == {("1", 1)}
     assert len({process for process, *_ in seen}) == len({(process, made) for process, made, *_ in seen}) > 1
