@@ -19,7 +19,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(INSTALL) -e ".[all]" --group dev
 	touch $(STAMP)
 
-# Tests side by side. One that ends its process ends them all: with others in its place pytest-xdist 3.8 waits for ever.
+# Tests side by side. One that ends its process ends the run: pytest-xdist 3.8 would put another process in its place and
+# then wait for ever.
 ASIDE := -n auto --max-worker-restart 0
 
 # Each process takes tests that belong together, in the order of tests/conftest.py.
