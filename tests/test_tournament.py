@@ -594,7 +594,7 @@ def test_ratings_do_not_depend_on_the_order_of_the_games():
     assert [line.agent for line in wanted.table] == ["lookahead", "ismcts:20", "greedy"]
     assert wanted.duels[0, 1] > 0.5
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    for _ in range(200):
         order = np.stack([rng.permutation(np.arange(first, 20, 2)) for first in (0, 1)], axis=1).ravel()
         again = standings(results_of(played.settings.agents, played.scores[0][order], players=3))
         assert ratings(again) == pytest.approx(ratings(wanted), abs=1e-3)
