@@ -268,8 +268,8 @@ class Batch:
         return self.reward, self.done
 
     def play_on(
-        self, actions: np.ndarray | None, which: np.ndarray, seats: np.ndarray, choosers: np.ndarray, keys: np.ndarray,
-        owed: np.ndarray,
+        self, actions: np.ndarray | None, which: np.ndarray, seats: np.ndarray, choosers: np.ndarray | None,
+        keys: np.ndarray, owed: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Play actions (None: the other seats begin), then what the other seats choose; without autoreset. See
         `artus_env.engine.choosers.play_on`.

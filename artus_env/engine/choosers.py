@@ -65,7 +65,8 @@ def play_on(
 
     Args:
         seats: The seat of each game that is played from outside: shape (N,), int64.
-        choosers: Of all seats: shape (N, players), int64; the outside's own doesn't count.
+        choosers: Of all seats: shape (N, players), int64; the outside's own doesn't count. None: all choose uniformly,
+            and what is compiled knows nothing else.
         keys: Of the next decision of another seat: shape (N,), uint64.
         owed: What the seat is paid is added: shape (N,), float64.
         acts: Whether the seat plays an action first; else the others begin.
@@ -73,9 +74,9 @@ def play_on(
         which: Shape (n,), int64.
         illegal: Which of the actions aren't legal, to be written; nothing happens in their games: shape (n,), bool.
     """
-    tables, states, legal, mask, observation, reward, final_scores, final_outcomes, choosers = (
+    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
-        borrow(final_scores), borrow(final_outcomes), borrow(choosers),
+        borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     t = tables[0]
     known = np.empty_like(states[:1])
@@ -95,7 +96,11 @@ def play_on(
             mover = np.int64(g["player"])
             if over or mover == seat:
                 break
-            action = chosen(t, g, legal[i], choosers[i, mover], random_bits(keys[i], 0), known)
+            bits = random_bits(keys[i], 0)
+            if choosers is None:
+                action = choose(t, legal[i], bits)
+            else:
+                action = chosen(t, g, legal[i], borrow(choosers)[i, mover], bits, known)
             keys[i] = following(keys[i])
             plays = True
         done[i] = over

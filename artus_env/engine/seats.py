@@ -10,7 +10,7 @@ from gymnasium.spaces import Box
 
 from artus_env.engine.agents import FORFEIT, Agent, blamed, choose_actions, find_agent, type_name
 from artus_env.engine.batch import Batch
-from artus_env.engine.choosers import chooser_of
+from artus_env.engine.choosers import UNIFORM, chooser_of
 from artus_env.engine.game import IllegalMoveError
 from artus_env.engine.numbers import whole_number
 from artus_env.engine.options import read_options, read_position
@@ -63,7 +63,8 @@ class SeatedGames:
         choosers = [chooser_of(agent) for agent in self.agents]
         self._compiled = None not in choosers  # whether compiled code can play for all others
         self._chooser_of_agent = np.array([-1 if chooser is None else chooser for chooser in choosers])
-        self._choosers = np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
+        uniform = set(choosers) == {UNIFORM}  # the usual beginning: then nothing else has to be compiled
+        self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
         self._last_action: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
         self._scale = batch.definition.observation_scale(batch.components) if scale else None
@@ -118,7 +119,8 @@ class SeatedGames:
         for k, agent in enumerate(self._order):
             seats = (self.seat[which] + 1 + k) % batch.num_players
             self._holders[which, seats] = agent
-            self._choosers[which, seats] = self._chooser_of_agent[agent]
+            if self._choosers is not None:
+                self._choosers[which, seats] = self._chooser_of_agent[agent]
         self._owed[which] = 0
         if self._last_action is not None:
             self._last_action[which] = -1
