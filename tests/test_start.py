@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from artus_agents.network import Network
 from artus_agents.neural import infer, trained
-from artus_agents.saved import load_agent, read_card
+from artus_agents.saved import load_agent, read_card, save_agent
 from artus_env import Batch
 from artus_env.engine.games import find_game, game_names
 from artus_training.cli import main
@@ -58,15 +59,18 @@ def test_a_training_of_any_game_begins_with_the_agent_that_comes_with_it(tmp_pat
         opponents=("past=0.5",), pool_size=1,
     )  # fmt: skip
     trainer = Trainer(settings)
-    assert weights_equal(trainer.network.state_dict(), network.state_dict())
-    assert weights_equal(trainer.pool[0], network.state_dict())
+    begun = find_start(settings, trainer.network.shape).weights  # with rows for what the agent wasn't told yet
+    shared = [name for name in begun if name.startswith("trunk")]
+    assert all(torch.equal(begun[name], network.state_dict()[name]) for name in shared)
+    assert weights_equal(trainer.network.state_dict(), begun)
+    assert weights_equal(trainer.pool[0], begun)
     assert not trainer.optimizer.state
     assert trainer.start == card["weights"]
     trainer.collect()
     trainer.update()
-    assert not weights_equal(trainer.network.state_dict(), network.state_dict())
+    assert not weights_equal(trainer.network.state_dict(), begun)
     assert weights_equal(trained(rules, 2, game)[0].state_dict(), network.state_dict())
-    assert weights_equal(trainer.pool[0], network.state_dict()), "what the training began with isn't trained"
+    assert weights_equal(trainer.pool[0], begun), "what the training began with isn't trained"
 
 
 @pytest.mark.parametrize("name", ["ppo:{}", "{}"])
@@ -134,14 +138,35 @@ def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_an_outlook_of_another_size_is_refused(tmp_path, saved):
+def test_a_training_without_outlook_begins_with_no_agent_that_has_one(tmp_path, saved):
     settings = dataclasses.replace(saved, start=str(saved.agent), outlook=False)
     needed = find_game("artus").outlooks
     with pytest.raises(ValueError, match=rf"has another network than this training: outlooks {needed}, expected 0$"):
         Trainer(settings)
-    fewer = load_agent(saved.agent)[0].shape
-    with pytest.raises(ValueError, match=rf"outlooks {needed}, expected {needed + 5}$"):
-        find_start(dataclasses.replace(settings), dataclasses.replace(fewer, outlooks=needed + 5))
+    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, outlooks=needed - 1)
+    with pytest.raises(ValueError, match=rf"outlooks {needed}, expected {needed - 1}$"):
+        find_start(settings, shape)
+
+
+@pytest.mark.parametrize("known", [1, 3])
+def test_an_agent_that_was_told_less_says_the_same_and_learns_the_rest(tmp_path, saved, known):
+    needed = find_game("artus").outlooks
+    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, outlooks=known)
+    network = Network(shape, gates=(1.0, 0.5, -0.5)[:known])
+    with torch.no_grad():
+        network.head.weight.normal_(generator=torch.Generator().manual_seed(known))
+    save_agent(tmp_path / "old.safetensors", network, read_card(saved.agent))
+    trainer = Trainer(dataclasses.replace(saved, start=str(tmp_path / "old.safetensors"), runs=tmp_path))
+    observation = Batch(64, num_players=2, seed=1).observation
+    ours, theirs = infer(trainer.network, observation), infer(network, observation)
+    assert torch.equal(ours.logits, theirs.logits)
+    assert torch.equal(ours.values, theirs.values)
+    assert torch.equal(ours.gates[:, :known], theirs.gates)
+    assert ours.gates.shape[1] == needed
+    assert not ours.gates[:, known:].any()
+    trainer.collect()
+    trainer.update()
+    assert infer(trainer.network, observation).gates[:, known:].any()
 
 
 # --- Stable-Baselines3 ---

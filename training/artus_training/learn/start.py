@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 
-from artus_agents.network import Shape
+from artus_agents.network import Network, Shape
 from artus_agents.neural import trained
 from artus_agents.neural_search import reward_of
 from artus_agents.saved import game_of, load_agent
@@ -28,6 +29,9 @@ class Start(NamedTuple):
 def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") -> Start | None:
     """The weights that a training begins with; None if they are drawn, or come from its own checkpoint.
 
+    An agent from the time before its game told more of each action knows the first numbers of the outlook; it learns
+    what to make of the others.
+
     Args:
         settings: Of the training.
         shape: The network that it trains.
@@ -45,6 +49,8 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     network, card = load_agent(Path(path)) if path else trained(settings.rules, settings.num_players, definition)
     if game_of(card) != definition.name:
         raise ValueError(f"start {settings.start} plays the game {game_of(card)}, this training is for {settings.game}")
+    if 0 < network.shape.outlooks < shape.outlooks:
+        network = knowing_more(network, shape.outlooks)
     theirs, needed = network.shape.to_dict(), shape.to_dict()
     if differing := [name for name in needed if theirs[name] != needed[name]]:
         parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
@@ -52,3 +58,16 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     if reward and (about := reward_of(card)) != reward:
         raise ValueError(f"start {settings.start} has values about {about}, this training needs them about {reward}")
     return Start(network.state_dict(), card["weights"])
+
+
+def knowing_more(network: Network, outlooks: int) -> Network:
+    """A network that says the same, and is told more numbers of each action, of which it makes nothing yet."""
+    wide = Network(dataclasses.replace(network.shape, outlooks=outlooks))
+    used = network.shape.num_actions + network.shape.players + network.shape.outlooks
+    weights = network.state_dict()
+    for name, before in wide.head.named_parameters(prefix="head"):
+        after = torch.zeros_like(before)
+        after[:used] = weights[name][:used]
+        weights[name] = after
+    wide.load_state_dict(weights)
+    return wide
