@@ -218,7 +218,7 @@ def view_outlook(view: View) -> np.ndarray:
 def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0) -> None:
     """`outlook` of n games, by several threads (0: one a core) where that pays."""
     bounds = shares(len(states), threads_for(len(states), GAMES_PER_THREAD, threads))
-    after = scratch(len(bounds) - 1, 1, states.dtype)
+    after = scratch(len(bounds) - 1, 2, states.dtype)
     run_shares(outlook, (tables, states, legal, after, out), bounds)
 
 

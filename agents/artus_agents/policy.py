@@ -24,7 +24,7 @@ SCALE = np.float32(0.1)
 def outlook(tables, states, legal, scratch, out, low, high, share=0):
     """Write the outlook of every legal action: shape (n, A, K), int8. Other actions' entries stay as they were.
 
-    `scratch` (shares, 1) is overwritten. States may be concealed: nothing hidden is looked at.
+    `scratch` (shares, 2) is overwritten. States may be concealed: nothing hidden is looked at.
     """
     tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
     for i in range(low, high):

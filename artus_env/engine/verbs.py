@@ -256,7 +256,7 @@ def outlook(t, g, words, scratch, out):
 
     Args:
         words: The legal actions, see `legal`.
-        scratch: Room for one game: shape (1,), the state dtype.
+        scratch: Room for two games: shape (2,), the state dtype.
     """
 
 

@@ -65,7 +65,7 @@ def test_what_an_action_leads_to_is_told_before(rules, num_players):
         assert (routine in game.legal_actions()) if drawing else routine == -1
         legal = np.zeros(verbs.mask_words(t), np.uint64)
         verbs.legal(t, g, legal)
-        verbs.outlook(t, g, legal, np.zeros(1, game._states.dtype), out)
+        verbs.outlook(t, g, legal, np.zeros(2, game._states.dtype), out)
         for action in game.legal_actions()[:6]:
             after = game.clone()
             points = after.play(action)

@@ -1,14 +1,18 @@
 """What players that look ahead go by: sensible, of the player's own knowledge alone, and good enough to win."""
 
+import random
+
 import numpy as np
 import pytest
 
-from artus_env import Batch
+from artus_env import Batch, Game
 from artus_env.engine import verbs
 from artus_env.engine.agents import find_agent
 from artus_env.engine.jit import DISABLED
 from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
+from artus_env.games.quest.judgement import NEXT, OTHERS, PLANNED, POINTS, REPLIED, TURN, held_by
+from artus_env.games.quest.plans import worth
 from quest.positions import game, joust, points
 
 GAMES = 60
@@ -40,7 +44,7 @@ def outlook(made):
     legal = np.zeros(verbs.mask_words(t), np.uint64)
     verbs.legal(t, g, legal)
     out = np.zeros((256, verbs.outlooks(t)), np.int8)
-    verbs.outlook(t, g, legal, np.zeros(1, made._states.dtype), out)
+    verbs.outlook(t, g, legal, np.zeros(2, made._states.dtype), out)
     return {made.move(action): out[action].tolist() for action in made.legal_actions()}
 
 
@@ -148,9 +152,69 @@ def test_judgements_and_appeals_look_at_nothing_hidden():
 def test_an_outlook_tells_points_and_plans_in_tenths():
     made = game(actions={0: ["quest"]}, places={0: "lake"}, quests={0: ["lake-1"]}, taken={0: ["dragon-2"]})
     told = outlook(made)
-    assert told["quest:lake-1"][0] == 30
-    assert told["done"][0] == 0
-    assert told["quest:lake-1"][1] > 0 > told["done"][1]
+    assert told["quest:lake-1"][POINTS] == 30
+    assert told["done"][POINTS] == 0
+    assert told["quest:lake-1"][PLANNED] > 0 > told["done"][PLANNED]
+    assert told["done"][TURN] < 0
+
+
+def test_an_outlook_tells_what_the_others_miss():
+    """Moor is four steps away, and there is one horse that goes so far."""
+    parts = {"quests": {1: ["moor-2"]}, "taken": {1: ["sword-1", "book-2"]}, "phase": "choose"}
+    chosen = {0: ["artus"], 1: ["quest"], 2: ["court"]}
+    told = outlook(game(2, actions={player: chosen[player] for player in (0, 1)}, **parts))
+    assert told["take:horse-4"][NEXT] < -10
+    assert told["take:exercise-lance"][NEXT] > -5
+    assert {numbers[OTHERS] for numbers in told.values()} == {0}, "there is nobody else"
+    told = outlook(game(3, actions=chosen, tents=[0, 2, 1], **parts))
+    assert told["take:horse-4"][OTHERS] < -10 < told["take:horse-4"][NEXT]
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_an_outlook_tells_what_is_left_after_the_next_player_has_chosen(number):
+    """The next one takes what they would like best, or what they would like second, if it is gone."""
+    wanted = [{1: ["moor-2"]}, {0: ["ruin-1"], 1: ["forest-1"]}, {}][number]
+    cards = [{1: ["sword-1", "book-2"]}, {0: ["lance-1"], 1: ["sword-2"]}, {1: ["sword-1", "lance-2"]}][number]
+    made = game(2, actions={0: ["quest"], 1: ["quest"]}, quests=wanted, taken=cards, phase="choose")
+    t, told = made._tables[0], outlook(made)
+    before = worth(t, made._states[0], held_by(t, made._states[0], 0, 0))
+    passing = made.clone()
+    passing._states[0]["player"] = 1
+    likes = sorted(outlook(passing).items(), key=lambda choice: -choice[1][PLANNED])
+    gaps = {round(likes[k][1][PLANNED] - likes[k + 1][1][PLANNED]) for k in range(2)}
+    assert 0 not in gaps, "or the reply is one of several"
+    for move, numbers in told.items():
+        played = made.clone()
+        played.play(move)
+        played.play(next(reply for reply, _ in likes if reply in played.moves()))
+        after = worth(t, played._states[0], held_by(t, played._states[0], 0, 0))
+        assert numbers[REPLIED] == pytest.approx(10 * (after - before), abs=0.51)
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_an_outlook_is_what_a_player_hopes_for_when_the_action_is_played(players):
+    choices = random.Random(players)
+    made = Game(game="quest", num_players=players, seed=1)
+    while not made.over:
+        t, g, player = made._tables[0], made._states[0], made.player
+        chooses = made.to_dict()["phase"] == "choose"
+        for move, numbers in outlook(made).items():
+            assert chooses or numbers[REPLIED] == numbers[PLANNED]
+            if move == "done" or move.startswith("bid"):
+                assert numbers[NEXT] == numbers[OTHERS] == 0
+                continue
+            played = made.clone()
+            played.play(move)
+            later = played._states[0]
+            hopes = np.array([[worth(t, at, held_by(t, at, other, player)) for other in range(players)]
+                              for at in (g, later)])  # fmt: skip
+            tents = g["tents"].tolist()
+            following = tents[(tents.index(player) + 1) % players]
+            own, others = (hopes[1] - hopes[0])[player], np.delete(hopes[1] - hopes[0], [player, following]).sum()
+            assert numbers[PLANNED] == pytest.approx(10 * (points(made, move) + own), abs=0.51)
+            assert numbers[NEXT] == pytest.approx(10 * (hopes[1] - hopes[0])[following], abs=0.51)
+            assert numbers[OTHERS] == pytest.approx(10 * others, abs=0.51)
+        made.play(choices.choice(made.moves()))
 
 
 def test_an_outlook_tells_nothing_that_is_hidden():

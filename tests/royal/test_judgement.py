@@ -1,6 +1,7 @@
 """How positions and actions of the royal card game are judged: positions written out, and what must hold everywhere."""
 
 import random
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -16,10 +17,15 @@ from artus_env.games.royal.judgement import (
     BRINGS,
     CHIP,
     COSTS,
+    EMPTIES,
+    GIVES,
     HOLDS,
+    LOSES,
     OUTLOOKS,
+    SWORDS,
     TAKES,
     WINNING,
+    WINS,
     WORTH,
     cards_left,
     hold_chance,
@@ -59,7 +65,7 @@ def outlook(game):
     out = np.full((90, OUTLOOKS), -99, np.int8)
     legal = np.zeros(verbs.mask_words(t), np.uint64)
     verbs.legal(t, g, legal)
-    verbs.outlook(t, g, legal, np.zeros(1, game._states.dtype), out)
+    verbs.outlook(t, g, legal, np.zeros(2, game._states.dtype), out)
     assert set(np.flatnonzero((out != -99).any(axis=1))) == set(game.legal_actions())
     return {game.move(action): out[action].tolist() for action in game.legal_actions()}
 
@@ -288,7 +294,43 @@ def test_an_outlook_says_what_a_card_brings_and_costs():
     choosing = outlook(at(table(HANDS, fields=[4, 1, 0], phase="sword")))
     assert choosing["decline"] == [0] * OUTLOOKS
     assert choosing["trump:clubs"][CHIP] > 0 > choosing["trump:diamonds"][CHIP]
-    assert not any(told[:CHIP] != [0] * CHIP for told in choosing.values())
+    assert not any(number for told in choosing.values() for k, number in enumerate(told) if k != CHIP)
+
+
+@pytest.mark.parametrize(
+    ("fields", "led", "numbers"),
+    [
+        ([5, 6], "hearts-2", {TAKES: 100, BRINGS: 10, WINS: 0, SWORDS: 0, GIVES: 0, LOSES: 0}),
+        ([26, 3], "hearts-2", {TAKES: 100, BRINGS: 10, WINS: 0, SWORDS: 100, GIVES: 0, LOSES: 0}),
+        ([5, 26], "hearts-2", {TAKES: 100, BRINGS: 10, WINS: 100, SWORDS: 0, GIVES: 0, LOSES: 0}),
+        ([25, 26], "hearts-9", {TAKES: 0, BRINGS: 0, WINS: 0, SWORDS: 0, GIVES: 20, LOSES: 100}),
+        ([7, 3], "hearts-9", {TAKES: 0, BRINGS: 0, WINS: 0, SWORDS: 0, GIVES: 10, LOSES: 0}),
+    ],
+)
+def test_an_outlook_says_what_a_trick_decides(fields, led, numbers):
+    """Who plays last knows it: a card that takes the trick wins the game or leads to a sword, any other gives it up."""
+    told = outlook(after(table([["hearts-2", "hearts-9"], ["hearts-5", "clubs-1"]], fields=fields), led))
+    assert list(told) == ["hearts-5"]
+    assert {k: told["hearts-5"][k] for k in numbers} == numbers
+
+
+def test_an_outlook_counts_everybody_who_may_take_the_trick_alike():
+    """Player 1 holds the trick and goes to the last field, player 3 is to come and goes on by one."""
+    hands = [["hearts-2", "clubs-3"], ["hearts-9", "clubs-1"], ["hearts-5", "hearts-6"], ["hearts-7", "clubs-2"]]
+    told = outlook(after(table(hands, fields=[24, 25, 26, 3]), "hearts-2", "hearts-9"))
+    assert {(row[TAKES], row[GIVES], row[LOSES]) for row in told.values()} == {(0, 15, 50)}
+    taking = outlook(after(table(hands, fields=[24, 22, 23, 3]), "hearts-2"))["hearts-9"]
+    assert 0 < taking[HOLDS] < 100
+    gain = (2 + 1) / 2  # of player 2, over the pawn on 24, and of player 3; player 0 is not to come any more
+    assert taking[GIVES] == pytest.approx(10 * (1 - taking[HOLDS] / 100) * gain, abs=0.6)
+
+
+@counts_of_players
+def test_an_outlook_says_where_a_card_is_the_last_of_its_suit(num_players):
+    for game in random_games(num_players, seeds=1):
+        suits = Counter(card.partition("-")[0] for card in game.to_dict()["hands"][game.player])
+        for move, row in outlook(game).items():
+            assert row[EMPTIES] == (100 if "-" in move and suits[move.partition("-")[0]] == 1 else 0)
 
 
 def test_a_card_is_worth_more_the_fewer_are_higher():

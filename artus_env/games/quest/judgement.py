@@ -33,10 +33,21 @@ from artus_env.games.quest.components import (
     QUESTS_AT_PLACE,
     TOURNAMENT,
 )
-from artus_env.games.quest.plans import BOOK, JOUSTING, PROSPECT, Held, card_worth, chance_to_win, strength, worth
+from artus_env.games.quest.plans import (
+    BOOK,
+    JOUSTING,
+    PROSPECT,
+    Held,
+    card_worth,
+    chance_to_win,
+    parts_of_worth,
+    strength,
+    worth,
+)
 from artus_env.games.quest.rules import (
     CAMELOT,
     DIGITS,
+    NUM_ACTION_CARDS,
     NUM_CARDS,
     NUM_HORSES,
     NUM_PLACES,
@@ -52,6 +63,7 @@ from artus_env.games.quest.rules import (
     play,
     points_of,
     steps_between,
+    tent_of,
 )
 from artus_env.games.quest.state import BID_PHASE, CHOOSE_PHASE, DIGIT
 
@@ -65,8 +77,8 @@ FURTHER = 0.5
 """What quests beside the best one count that can't be done in this round: cards and rounds are few."""
 EXERCISING, ASKING, RIDING = 0.2, 0.5, 0.05
 """Points that an action card promises that can be used: to exercise, to take a quest, for each step of a horse."""
-POINTS, PLANNED = range(2)
-OUTLOOKS = 2
+POINTS, PLANNED, TURN, NEXT, OTHERS, REPLIED = range(6)
+OUTLOOKS = 6
 """Numbers that an outlook tells."""
 LAST_SPREAD, SPREAD, SHORT = 2.0, 1.2, 0.5
 """How far a lead in points may still move: in any game that goes on, and times the root of the points that the leader
@@ -266,26 +278,31 @@ def appeal(t, g, action):
 
 @jit
 def outlooks(t):
-    """Two: see `outlook`."""
+    """Six: see `outlook`."""
     return OUTLOOKS
 
 
 @jit
 def outlook(t, g, words, scratch, out):
-    """In tenths of a point: what each legal action brings at once, and that with the change in what is held.
+    """In tenths of a point, of each legal action: what it brings at once; that with the change in what is held; that
+    with the change in what the best plan for this turn brings alone. Then the change in what the player in the next
+    tent may hope for, who finds other cards and quests left, and in what all others may. While cards are chosen, at
+    last, the second number again, after the next player has taken what is worth most to them.
 
     Nothing hidden is looked at: a bid counts as a hope.
     """
-    player = int(g["player"])
-    before = worth(t, g, held_by(t, g, player, player))
-    after = scratch[0]
+    player, after, later = int(g["player"]), scratch[0], scratch[1]
+    turn_before, rest_before = parts_of_worth(t, g, held_by(t, g, player, player))
+    next_before, others_before = hopes_of_others(t, g, player)
+    first, second = replies(t, g, player, scratch) if int(g["phase"]) == CHOOSE_PHASE else (-1, -1)
     action = next_action(words, -1)
     while action >= 0:
-        points = float(points_of(t, g, action))
+        points, next_after, others_after = float(points_of(t, g, action)), next_before, others_before
         out[action, POINTS] = clipped(10 * points)
         scratch[0] = g
         if action < DONE:
             play(t, after, action)
+            next_after, others_after = hopes_of_others(t, after, player)
         elif action == DONE:
             after["actions"][player] = int(g["actions"][player]) & DIGITS << DIGIT * TOURNAMENT
         held = held_by(t, after, player, player)
@@ -294,8 +311,56 @@ def outlook(t, g, words, scratch, out):
             if popcount(jousters(g)) > 1:
                 points += prize_of(t, g, player, bid)
             held = Held(player, held.cards - bid, held.quests, 0, held.place, 0)
-        out[action, PLANNED] = clipped(10 * (points + worth(t, after, held) - before))
+        turn, rest = parts_of_worth(t, after, held)
+        turn += points - turn_before
+        rest -= rest_before
+        replied = turn + rest
+        if first >= 0 and int(after["phase"]) == CHOOSE_PHASE:
+            scratch[1] = after
+            play(t, later, first if count(int(after["display"]), first - TAKE) > 0 else second)
+            replied = worth(t, later, held_by(t, later, player, player)) - turn_before - rest_before
+        out[action, PLANNED] = clipped(10 * (turn + rest))
+        out[action, TURN] = clipped(10 * turn)
+        out[action, NEXT] = clipped(10 * (next_after - next_before))
+        out[action, OTHERS] = clipped(10 * (others_after - others_before))
+        out[action, REPLIED] = clipped(10 * replied)
         action = next_action(words, action)
+
+
+@jit
+def replies(t, g, player, scratch):
+    """The two action cards on display that the player in the next tent would like best to take, as far as this player
+    can know it: actions, the better one first; -1: there is none."""
+    chooser = int(g["tents"][(tent_of(g, player) + 1) % int(g["num_players"])])
+    own, first, second, best, second_best = int(g["actions"][chooser]), -1, -1, -math.inf, -math.inf
+    scratch[1] = g
+    after = scratch[1]
+    for kind in range(NUM_ACTION_CARDS):
+        if count(int(g["display"]), kind) > 0 and not (kind == TOURNAMENT and count(own, TOURNAMENT) > 0):
+            after["display"] = int(g["display"]) - one(kind)
+            after["actions"][chooser] = own + one(kind)
+            hope = worth(t, after, held_by(t, after, chooser, player))
+            if hope > best:
+                first, second, best, second_best = TAKE + kind, first, hope, best
+            elif hope > second_best:
+                second, second_best = TAKE + kind, hope
+    return first, second
+
+
+@jit
+def hopes_of_others(t, g, player):
+    """What the player in the tent after this one may hope for, as far as this player can know it, and what all others
+    may."""
+    players, tent = int(g["num_players"]), tent_of(g, player)
+    following, others = 0.0, 0.0
+    for step in range(1, players):
+        other = int(g["tents"][(tent + step) % players])
+        hope = worth(t, g, held_by(t, g, other, player))
+        if step == 1:
+            following = hope
+        else:
+            others += hope
+    return following, others
 
 
 @jit

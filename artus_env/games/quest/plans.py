@@ -87,26 +87,33 @@ class Hopes(NamedTuple):
 @jit
 def worth(t, g, held):
     """Points that a player may hope for with what they hold, by the best plan for this turn."""
-    total = OWED * held.left
+    turn, rest = parts_of_worth(t, g, held)
+    return turn + rest
+
+
+@jit
+def parts_of_worth(t, g, held):
+    """What the best plan for this turn brings, and what is held anyway: cards, choices, and quests for later turns."""
+    rest = OWED * held.left
     for kind in range(NUM_CARDS):
-        total += count(held.cards, kind) * card_worth(kind)
+        rest += count(held.cards, kind) * card_worth(kind)
     hopes = hopes_of(t, g, held)
-    total += _together(hopes.total, hopes.best)
+    rest += _together(hopes.total, hopes.best)
     camelot, joust = camelot_worth(t, g, held), joust_worth(t, g, held)
     if held.place == CAMELOT:
-        best = max(
+        turn = max(
             plan_worth(t, g, held, hopes, camelot, joust, 0, True),
             plan_worth(t, g, held, hopes, camelot, joust, 1, False),
             plan_worth(t, g, held, hopes, camelot, joust, 2, True),
         )
     else:
-        best = max(
+        turn = max(
             plan_worth(t, g, held, hopes, camelot, joust, 0, False),
             plan_worth(t, g, held, hopes, camelot, joust, 1, True),
             plan_worth(t, g, held, hopes, camelot, joust, 1, False),
             plan_worth(t, g, held, hopes, camelot, joust, 2, False),
         )
-    return total + best
+    return turn, rest
 
 
 @jit

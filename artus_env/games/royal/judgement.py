@@ -85,8 +85,8 @@ CLOSE = 0.3
 LAST_SPREAD, SPREAD = 0.8, 1.05
 """How far a lead in fields may still move: in any game that goes on, and times the root of the fields that the foremost
 pawn has to go. As chances a softmax of leads over this foretold best who won 3 000 games of greedy players."""
-TAKES, HOLDS, BRINGS, COSTS, CHIP = range(5)
-OUTLOOKS = 5
+TAKES, HOLDS, BRINGS, COSTS, CHIP, WINS, SWORDS, GIVES, LOSES, EMPTIES = range(10)
+OUTLOOKS = 10
 
 
 # --- cards -------------------------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def routine(t, g, key):
 
 @jit
 def outlooks(t):
-    """Five: see `outlook`."""
+    """Ten: see `outlook`."""
     return OUTLOOKS
 
 
@@ -416,11 +416,16 @@ def outlooks(t):
 def outlook(t, g, words, scratch, out):
     """In hundredths: whether a card takes the trick now; the chance that it holds it to the end; what it is worth if it
     isn't played now, in tricks. Fields that it is expected to bring, in tenths. Of chips: what they are expected to
-    bring in this deal, in hundredths of a trick."""
+    bring in this deal, in hundredths of a trick.
+
+    Then the chances that a card wins the game and that it leads to a sword; the fields that others are expected to get
+    by it, in tenths, and the chance that one of them wins, see `gains_of_others`; and whether it is the last one of its
+    suit.
+    """
     player = int(g["player"])
     left, chips = cards_left(t, g), chips_placed(t, g)
     choosing = int(g["phase"]) == SWORD_PHASE
-    gain = 0 if choosing else landing(t, g, player) - int(g["scores"][player])
+    target = 0 if choosing else landing(t, g, player)
     action = next_action(words, -1)
     while action >= 0:
         for k in range(OUTLOOKS):
@@ -428,12 +433,36 @@ def outlook(t, g, words, scratch, out):
         if choosing:
             out[action, CHIP] = clipped(100 * chip_worth(t, g, left, action))
         else:
-            chance = hold_chance(t, g, left, action)
+            chance, group = hold_chance(t, g, left, action), int(t["group"][action])
+            gain, last_field = gains_of_others(t, g, chance > 0.0)
             out[action, TAKES] = 100 if chance > 0.0 else 0
             out[action, HOLDS] = clipped(100 * chance)
-            out[action, BRINGS] = clipped(10 * chance * gain)
+            out[action, BRINGS] = clipped(10 * chance * (target - int(g["scores"][player])))
             out[action, COSTS] = clipped(100 * card_worth(t, g, player, left, chips, action))
+            out[action, WINS] = clipped(100 * chance) if target == int(t["fields"]) else 0
+            out[action, SWORDS] = clipped(100 * chance) if is_sword(t, target) else 0
+            out[action, GIVES] = clipped(10 * (1.0 - chance) * gain)
+            out[action, LOSES] = clipped(100 * (1.0 - chance) * last_field)
+            out[action, EMPTIES] = 100 if group < KNIGHTS and popcount(int(g["hands"][player, group])) == 1 else 0
         action = next_action(words, action)
+
+
+@jit
+def gains_of_others(t, g, takes):
+    """What others get who may take the trick from a card: the fields, and the chance that they win by them, as if each
+    of them were as likely to.
+
+    They are those to come and, unless the card `takes` it now, who takes it now.
+    """
+    player, count, fields, last_field = int(g["player"]), 0, 0, 0
+    for turn in range(int(g["num_players"]) - int(g["in_trick"])):
+        other = left_of(g, player, turn) if turn > 0 else int(g["winning"])
+        if turn > 0 or (not takes and int(g["in_trick"]) > 0):
+            target = landing(t, g, other)
+            count += 1
+            fields += target - int(g["scores"][other])
+            last_field += target == int(t["fields"])
+    return (fields / count, last_field / count) if count > 0 else (0.0, 0.0)
 
 
 @jit
