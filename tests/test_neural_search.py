@@ -648,8 +648,11 @@ def test_by_name_it_searches_with_what_ships_for_the_variant():
 
 @pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 2), ("advanced", 4)])
 def test_search_beats_the_policy_that_guides_it(rules, num_players):
-    result = evaluate(["ppo-search:64", "ppo"], rules=rules, num_players=num_players, games=80 * num_players // 2)
-    assert result.win_rate > (0.65 if num_players == 2 else 0.33)  # equals would win 0.5 and 0.25
+    name = "shared" if num_players == 4 else f"{rules}-{num_players}"  # the one for four players leaves a search less
+    path = find_game("artus").trained / f"{name}.safetensors"
+    agents = [f"ppo-search:64:{path}", f"ppo:{path}"]
+    result = evaluate(agents, rules=rules, num_players=num_players, games=80)
+    assert result.win_rate > (0.65 if num_players == 2 else 0.4)
 
 
 @pytest.mark.parametrize("name", ["agent.safetensors", "a:b:c.safetensors"])

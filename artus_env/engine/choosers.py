@@ -79,7 +79,8 @@ def play_on(
         borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     t = tables[0]
-    known = np.empty_like(states[:1])
+    if choosers is not None:
+        others, known = borrow(choosers), np.empty_like(states[:1])
     for k in range(len(which)):
         i = which[k]
         g, seat, action = states[i], seats[i], actions[k]
@@ -100,7 +101,7 @@ def play_on(
             if choosers is None:
                 action = choose(t, legal[i], bits)
             else:
-                action = chosen(t, g, legal[i], borrow(choosers)[i, mover], bits, known)
+                action = chosen(t, g, legal[i], others[i, mover], bits, known)
             keys[i] = following(keys[i])
             plays = True
         done[i] = over

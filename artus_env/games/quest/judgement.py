@@ -47,12 +47,12 @@ from artus_env.games.quest.plans import (
 from artus_env.games.quest.rules import (
     CAMELOT,
     DIGITS,
-    NUM_ACTION_CARDS,
     NUM_CARDS,
     NUM_HORSES,
     NUM_PLACES,
     NUM_VIRTUES,
     cards_in,
+    choices_of,
     count,
     goal,
     hand,
@@ -335,15 +335,17 @@ def replies(t, g, player, scratch):
     own, first, second, best, second_best = int(g["actions"][chooser]), -1, -1, -math.inf, -math.inf
     scratch[1] = g
     after = scratch[1]
-    for kind in range(NUM_ACTION_CARDS):
-        if count(int(g["display"]), kind) > 0 and not (kind == TOURNAMENT and count(own, TOURNAMENT) > 0):
-            after["display"] = int(g["display"]) - one(kind)
-            after["actions"][chooser] = own + one(kind)
-            hope = worth(t, after, held_by(t, after, chooser, player))
-            if hope > best:
-                first, second, best, second_best = TAKE + kind, first, hope, best
-            elif hope > second_best:
-                second, second_best = TAKE + kind, hope
+    kinds = choices_of(g, chooser)
+    while kinds:
+        kind = lowest_bit(kinds)
+        kinds &= kinds - 1
+        after["display"] = int(g["display"]) - one(kind)
+        after["actions"][chooser] = own + one(kind)
+        hope = worth(t, after, held_by(t, after, chooser, player))
+        if hope > best:
+            first, second, best, second_best = TAKE + kind, first, hope, best
+        elif hope > second_best:
+            second, second_best = TAKE + kind, hope
     return first, second
 
 

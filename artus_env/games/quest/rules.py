@@ -284,11 +284,17 @@ def legal(t, g, words):
 @jit
 def _legal_choices(g, player, words):
     """Take a card that is on display, but no second one of the tournament."""
+    add_all(words, TAKE, choices_of(g, player))
+
+
+@jit
+def choices_of(g, player):
+    """Kinds of action cards that a player may take, as bits."""
     display, second = int(g["display"]), int(g["actions"][player]) & DIGITS << DIGIT * TOURNAMENT
     cards = 0
     for kind in range(NUM_ACTION_CARDS):
         cards |= (count(display, kind) > 0) << kind
-    add_all(words, TAKE, cards & ~((second > 0) << TOURNAMENT))
+    return cards & ~((second > 0) << TOURNAMENT)
 
 
 @jit

@@ -426,6 +426,7 @@ def outlook(t, g, words, scratch, out):
     left, chips = cards_left(t, g), chips_placed(t, g)
     choosing = int(g["phase"]) == SWORD_PHASE
     target = 0 if choosing else landing(t, g, player)
+    taking, leaving = gains_of_others(t, g, True), gains_of_others(t, g, False)
     action = next_action(words, -1)
     while action >= 0:
         for k in range(OUTLOOKS):
@@ -434,7 +435,7 @@ def outlook(t, g, words, scratch, out):
             out[action, CHIP] = clipped(100 * chip_worth(t, g, left, action))
         else:
             chance, group = hold_chance(t, g, left, action), int(t["group"][action])
-            gain, last_field = gains_of_others(t, g, chance > 0.0)
+            gain, last_field = taking if chance > 0.0 else leaving
             out[action, TAKES] = 100 if chance > 0.0 else 0
             out[action, HOLDS] = clipped(100 * chance)
             out[action, BRINGS] = clipped(10 * chance * (target - int(g["scores"][player])))
