@@ -46,6 +46,8 @@ class Batch:
         reward: "win", "margin" or "points" (see `artus_env.engine.rewards`).
         components: A changed box.
         game: Name of the game, or its definition; None: the default one.
+        look: Whether to write player, observation and mask of the first deal, which otherwise waits for `refresh` or
+            `reset`.
 
     Attributes:
         definition: What the game is.
@@ -79,6 +81,7 @@ class Batch:
         reward: str = "win",
         components: Any = None,
         game: str | Definition | None = None,
+        look: bool = True,
     ) -> None:
         self.definition = find_game(game or self.default_game)
         self.rules = self.definition.check_variant(rules, num_players)
@@ -105,6 +108,8 @@ class Batch:
         self.final_scores = np.zeros((num_games, num_players), np.int32)
         self.final_outcomes = np.zeros((num_games, num_players), np.int32)
         self.legal_bits = np.zeros((num_games, self.definition.mask_words), np.uint64)
+        self._rule_set = self.definition.rules.index(self.rules)
+        self._no_deals = np.full(num_games, kernels.PLAYS, np.int8)
         self._actions = np.zeros(num_games, np.int64)
         self._chosen_actions = np.zeros(num_games, np.int64)
         root = fresh_seed() if seed is None else check_seed(seed)
@@ -112,7 +117,7 @@ class Batch:
         self._numbers = np.full(num_games, _UNNUMBERED)
         self._numbered_seeds = self.seeds.copy()  # a game has its number as long as it has this seed
         self._keys = seed_stream(root, num_games, _CHOICES)
-        self.reset(self.seeds)
+        self.reset(self.seeds, look=look)
 
     def __len__(self) -> int:
         return self.num_games
@@ -160,19 +165,22 @@ class Batch:
         self._numbered_seeds[new] = self.seeds[new]
         return self._numbers
 
-    def reset(self, seeds: Any = None, start_players: Any = None, which: Any = None) -> None:
+    def reset(self, seeds: Any = None, start_players: Any = None, which: Any = None, look: bool = True) -> None:
         """Deal games anew.
 
         Args:
             seeds: One seed, or one for each chosen game; None: the next of each game's stream.
             start_players: One player, or one for each chosen game; None or -1: drawn from the seed.
             which: The games to deal: indices, in the order of the seeds and start players, or booleans; None: all.
+            look: Whether to write player, observation and mask as well; otherwise call `refresh`, or `play_on`, which
+                writes them itself.
 
         Raises:
             ValueError: If a shape or a value doesn't fit; nothing has changed then.
         """
         games = self._chosen(which)
-        starts = np.full(self.num_games, -1, np.int8)
+        starts = np.full(self.num_games, kernels.RESTS, np.int8)
+        starts[games] = kernels.DRAWN
         if start_players is not None:
             given = np.asarray(start_players)
             if not are_whole(start_players) or ((given < -1) | (given >= self.num_players)).any():
@@ -184,15 +192,12 @@ class Batch:
             self.seeds[games] = next_seeds(self.seeds[games])
         else:
             self.seeds[games] = _one_each("seeds", _as_seeds(seeds), len(games))
-        chosen = np.zeros(self.num_games, np.bool_)
-        chosen[games] = True
         self._numbers[games] = _UNNUMBERED
         self.done[games] = False
-        self._run(
-            kernels.deal, self.tables, self.states, self.seeds, starts, chosen,
-            self.num_players, self.definition.rules.index(self.rules),
-        )  # fmt: skip
-        self.refresh(None if which is None else games)  # `which` may be `done` itself
+        if look:
+            run_shares(kernels.step, self._step_arguments(starts, self._actions), self._shares)
+        else:
+            self._run(kernels.deal, self.tables, self.states, self.seeds, starts, self.num_players, self._rule_set)
 
     def refresh(self, which: Any = None) -> None:
         """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
@@ -256,16 +261,18 @@ class Batch:
         if games is not None:
             self._chosen_actions[games] = actions
             actions = self._chosen_actions
-        arguments = (
-            self.tables, self.states, self.seeds, actions, self._mode, self.autoreset,
-            self.player, self.observation, self.mask, self.legal_bits, self.reward, self.done, self.final_scores,
-            self.final_outcomes,
-        )  # fmt: skip
         if games is None:
-            run_shares(kernels.step, arguments, self._shares)
+            run_shares(kernels.step, self._step_arguments(self._no_deals, actions), self._shares)
         else:
-            kernels.step_chosen(*arguments, games)
+            kernels.step_chosen(*self._step_arguments(self._no_deals, actions), games)
         return self.reward, self.done
+
+    def _step_arguments(self, starts: np.ndarray, actions: np.ndarray) -> tuple[Any, ...]:
+        return (
+            self.tables, self.states, self.seeds, starts, self.num_players, self._rule_set, actions, self._mode,
+            self.autoreset, self.player, self.observation, self.mask, self.legal_bits, self.reward, self.done,
+            self.final_scores, self.final_outcomes,
+        )  # fmt: skip
 
     def play_on(
         self, actions: np.ndarray | None, which: np.ndarray, seats: np.ndarray, choosers: np.ndarray | None,

@@ -18,6 +18,14 @@ from numba.core.compiler import Compiler, CompileResult
 class CalleeLibrary(JITCodeLibrary):
     """The code of a function and of all that it calls, as far as its callers need it."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        # Numba sets passes up for mere declarations, too, and most functions of a module are no more than that.
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager(
             opt=0, loop_vectorize=False, slp_vectorize=False, cost="cheap"

@@ -107,8 +107,8 @@ class Game:
         tables = definition.build_tables(definition.box(components))
         kernels.deal(
             tables, states, np.array([seed], np.uint64),
-            np.array([-1 if start_player is None else start_player], np.int8),
-            np.ones(1, np.bool_), num_players, definition.rules.index(rules), 0, 1,
+            np.array([kernels.DRAWN if start_player is None else start_player], np.int8),
+            num_players, definition.rules.index(rules), 0, 1,
         )  # fmt: skip
         self._begin(definition, states, components, seed)
         self._over = False

@@ -64,6 +64,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             reward=reward,
             components=components,
             game=game,
+            look=False,
         )
         self._games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:

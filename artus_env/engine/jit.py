@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import numba
 import numpy as np
+from llvmlite.binding import ffi
 from numba import types
 from numba.core import cgutils, event
 from numba.core import config as numba_config
@@ -34,6 +35,7 @@ ANNOUNCED_AFTER = 1.0
 ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
 
 config: Any = numba_config  # its attributes are made at run time
+_llvm_lock: Any = ffi.lib._lock  # held in each call; `_cblist`: what is called when it is taken and given back
 DISABLED = bool(config.DISABLE_JIT)
 
 
@@ -92,13 +94,15 @@ def cache_folder(module: str, game: str | None = None) -> Path | None:
 
 
 class _Compiling(event.Listener):
-    """Says once in a process why it takes so long. Meanwhile Python's garbage collector rests: it would look through
-    all that Numba makes again and again, for a tenth of the time."""
+    """Says once in a process why it takes so long. Meanwhile two things rest: Python's garbage collector, which would
+    look through all that Numba makes again and again, for a tenth of the time; and what Numba tells its listeners of
+    each of twenty thousand calls to LLVM, for a twentieth."""
 
     def __init__(self) -> None:
         self._depth = 0
         self._begun = 0.0
         self._collects = False
+        self._told: list[Any] = []
         self._said = False
 
     def on_start(self, about: Any) -> None:
@@ -106,12 +110,15 @@ class _Compiling(event.Listener):
             self._begun = time.monotonic()
             self._collects = gc.isenabled()
             gc.disable()
+            self._told, _llvm_lock._cblist = _llvm_lock._cblist, []
         self._depth += 1
 
     def on_end(self, about: Any) -> None:
         self._depth -= 1
-        if self._depth == 0 and self._collects:
-            gc.enable()
+        if self._depth == 0:
+            _llvm_lock._cblist = self._told
+            if self._collects:
+                gc.enable()
         if not self._said and time.monotonic() > self._begun + ANNOUNCED_AFTER:
             self._said = True
             print(ANNOUNCEMENT, file=sys.stderr, flush=True)

@@ -16,6 +16,8 @@ from artus_env.engine.rng import below, following, next_seed, random_bits
 
 ILLEGAL = -1_000_000
 """What `play_one` returns instead of points."""
+DRAWN, PLAYS, RESTS = -1, -2, -3
+"""In place of a start player: it is drawn; nothing is dealt, the game goes on; nothing happens in the game."""
 
 
 @jit
@@ -60,13 +62,13 @@ def observe_chosen(tables, states, which, viewers, out):
 
 
 @jit
-def deal(tables, states, seeds, start_players, chosen, num_players, rule_set, low, high):
-    """Deal the chosen games anew. A start player of -1 is drawn."""
+def deal(tables, states, seeds, starts, num_players, rule_set, low, high):
+    """Deal games anew, each with its start player, `DRAWN` or `RESTS`: shape (N,), int8."""
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
-        if chosen[i]:
-            verbs.deal(t, states[i], seeds[i], np.int64(start_players[i]), num_players, rule_set)
+        if starts[i] != RESTS:
+            verbs.deal(t, states[i], seeds[i], np.int64(starts[i]), num_players, rule_set)
 
 
 @jit
@@ -75,7 +77,7 @@ def first_illegal(tables, states, legal, actions, num_actions):
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     t = tables[0]
     for i in range(len(actions)):
-        action = int(actions[i])
+        action = np.int64(actions[i])
         if (action < 0 or action >= num_actions or not is_in(legal[i], action)) and not verbs.is_over(t, states[i]):
             return i
     return -1
@@ -103,28 +105,39 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
 
 @jit_shared
 def step(
-    tables, states, seeds, actions, mode, autoreset,
+    tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
     player, observation, mask, legal, reward, done, final_scores, final_outcomes, low, high,
 ):  # fmt: skip
-    """Play one legal action in each game; then write what the next player sees. Finished games stay as they are.
+    """Play one legal action in each game, or deal it; then write what the next player sees. Finished games stay as
+    they are.
 
-    With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream.
+    With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream. One loop does both, so
+    that a batch compiles no other one for its first deal.
+
+    Args:
+        starts: `PLAYS`, `RESTS`, or who begins a game that is dealt: shape (N,), int8.
     """
     tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
         borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     t = tables[0]
-    reward[low:high] = 0
     for i in range(low, high):
         g = states[i]
-        if verbs.is_over(t, g):
+        start = np.int64(starts[i])
+        if start == PLAYS:
+            reward[i] = 0
+            if verbs.is_over(t, g):
+                continue
+            over = move(t, g, actions[i], mode, reward[i], final_scores[i], final_outcomes[i])
+            done[i] = over
+            if over and autoreset:
+                seeds[i] = next_seed(seeds[i])
+                start = np.int64(DRAWN)
+        elif start == RESTS:
             continue
-        over = move(t, g, int(actions[i]), mode, reward[i], final_scores[i], final_outcomes[i])
-        done[i] = over
-        if over and autoreset:
-            seeds[i] = next_seed(seeds[i])
-            verbs.deal(t, g, seeds[i], -1, np.int64(g["num_players"]), np.int64(g["rule_set"]))
+        if start >= DRAWN:
+            verbs.deal(t, g, seeds[i], start, num_players, rule_set)
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
         write_mask(legal[i], mask[i])
@@ -133,18 +146,20 @@ def step(
 
 @jit
 def step_chosen(
-    tables, states, seeds, actions, mode, autoreset,
+    tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
     player, observation, mask, legal, reward, done, final_scores, final_outcomes, which,
 ):  # fmt: skip
     """`step` for the games `which` alone: shape (n,), int64. `actions` has one for every game of the batch."""
-    seeds, actions, player, done = borrow(seeds), borrow(actions), borrow(player), borrow(done)
+    seeds, starts, actions, player, done = (
+        borrow(seeds), borrow(starts), borrow(actions), borrow(player), borrow(done),
+    )  # fmt: skip
     tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
         borrow(final_scores), borrow(final_outcomes),
     )  # fmt: skip
     for k in range(len(which)):
         step(
-            tables, states, seeds, actions, mode, autoreset,
+            tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
             player, observation, mask, legal, reward, done, final_scores, final_outcomes, which[k], which[k] + 1,
         )  # fmt: skip
 

@@ -109,10 +109,9 @@ class SeatedGames:
             if seed is not None:
                 self._keys[which[k]] = seed_stream(seed, 1, _OPPONENTS)[0]
 
-        batch.reset(deals, start_player, which)
+        batch.reset(deals, start_player, which, look=False)
         if states is not None:
             batch.states[which] = states
-            batch.refresh(which)
         seat = given.get("seat", self.fixed_seat)
         self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
         self._holders[which] = -1
@@ -124,6 +123,8 @@ class SeatedGames:
         self._owed[which] = 0
         if self._last_action is not None:
             self._last_action[which] = -1
+        if not self._plays_compiled():  # what is compiled looks in the end
+            batch.refresh(which)
         self._let_others_play(which)
         self.ended[which] = batch.done[which]
         if self.ended[which].any():

@@ -66,7 +66,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         # too).
         batch = self.batch_class(
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
-            components=components, game=game,
+            components=components, game=game, look=False,
         )  # fmt: skip
         self._games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:
