@@ -60,6 +60,38 @@ def test_a_judge_who_came_later_has_a_shorter_curve(tmp_path, monkeypatch):
     assert (lines["against greedy"], lines["against lookahead"]) == ([1, 2], [2])
 
 
+def test_what_went_on_from_another_agent_is_drawn_behind_it(tmp_path, monkeypatch):
+    """Only in panels that both know; a run whose beginning isn't there begins at nothing."""
+    drawn = {}
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *_, **__: drawn.update({axis.get_title(): axis.lines for axis in self.axes})
+    )
+
+    def card(weights, start, steps, *variants):
+        curve = [{"seconds": 60, "steps": steps, "wins": {f"{variant}/greedy": 0.5 for variant in variants}}]
+        return {"curve": curve, "weights": weights, "start": start, "steps": 2 * steps, "minutes": 2}
+
+    cards = {
+        "third": card("c", "b", 4_000_000, "beginner-2"),
+        "first": card("a", None, 1_000_000, "beginner-2", "beginner-3"),
+        "second": card("b", "a", 2_000_000, "beginner-2"),
+        "lost": card("x", "y", 8_000_000, "beginner-3"),
+    }
+    for over, ahead in (("decisions", [1, 4, 10]), ("minutes", [1, 3, 5])):
+        curves.draw(list(cards.items()), tmp_path / "curves.png", over)
+        lines = {
+            title: {
+                line.get_label(): list(line.get_xdata())
+                for line in lines
+                if line.get_label().endswith("against greedy")
+            }
+            for title, lines in drawn.items()
+        }
+        assert lines["beginner, 2 players"] == {"third against greedy": ahead}
+        alone = 8 if over == "decisions" else 1
+        assert lines["beginner, 3 players"] == {"first against greedy": [1], "lost against greedy": [alone]}
+
+
 def test_an_agent_looks_the_same_in_every_panel_and_like_no_other(tmp_path, monkeypatch):
     """Also where it is alone, and its name stands there, too."""
     drawn = {}

@@ -33,7 +33,7 @@ class Options:
     """Draw how often agents won while they were trained."""
 
     cards: Annotated[tuple[Path, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
-    """Saved agents (*.json or *.safetensors)."""
+    """Saved agents (*.json or *.safetensors). What went on from another one of them is drawn behind it."""
     out: Path = Path("curves.png")
     """The picture's file."""
     over: Literal["decisions", "minutes"] = "decisions"
@@ -69,7 +69,8 @@ def draw(
     """One panel for each variant, one line for each agent and opponent, which looks the same in all of them.
 
     Args:
-        cards: A label for each card; agents of one variant share a panel, and their labels tell them apart.
+        cards: A label for each card; agents of one variant share a panel, and their labels tell them apart. An agent
+            that went on from another one of these, with `--start`, is drawn behind it, under its own label.
         path: Of the picture; the suffix says which kind.
         over: What is drawn to the right: decisions of all variants that the agent learnt, or minutes of training.
 
@@ -80,13 +81,21 @@ def draw(
     panels: dict[Variant, list[Line]] = {}
     for label, card in cards:
         game = find_game(card.get("game", DEFAULT_GAME)).name
-        points = [point for point in card.get("curve", []) if point["wins"]]
-        for key in points[-1]["wins"] if points else ():
+        runs = _runs(card, [other for _, other in cards])
+        for key in _pairings(card):
             where, _, opponent = key.partition("/")
+            if any(card in _runs(other, [card])[:-1] and key in _pairings(other) for _, other in cards):
+                continue  # it is drawn with the agent that went on from it
             rules, _, players = where.rpartition("-")
-            met = [point for point in points if key in point["wins"]]  # an opponent may have come later
-            spent = [point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6 for point in met]
-            line = Line(label, opponent, spent, [point["wins"][key] for point in met])
+            line, before = Line(label, opponent, [], []), 0.0
+            for run in runs:
+                for point in run.get("curve", []):
+                    if key in point["wins"]:  # an opponent may have come later
+                        line.spent.append(
+                            before + (point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6)
+                        )
+                        line.wins.append(point["wins"][key])
+                before += run.get("minutes", 0) if over == "minutes" else run.get("steps", 0) / 1e6
             panels.setdefault(Variant(game, rules, int(players)), []).append(line)
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
@@ -120,6 +129,23 @@ def draw(
     picture = io.BytesIO()
     figure.savefig(picture, format=path.suffix[1:] or "png", dpi=110)
     write_atomically(path, picture.getbuffer())
+
+
+def _pairings(card: dict[str, Any]) -> list[str]:
+    """What the last evaluation of a training was about: "RULES-PLAYERS/OPPONENT"."""
+    points = [point for point in card.get("curve", []) if point["wins"]]
+    return list(points[-1]["wins"]) if points else []
+
+
+def _runs(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The trainings that made an agent, as far as their cards are among these, the first one first."""
+    runs = [card]
+    while True:
+        start = runs[0].get("start")
+        before = [other for other in cards if start and other.get("weights") == start and other not in runs]
+        if not before:
+            return runs
+        runs.insert(0, before[0])
 
 
 def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
