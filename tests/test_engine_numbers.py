@@ -167,6 +167,15 @@ def test_sets_of_actions(start):
         assert not bits.is_subset(words, fewer)
 
 
+@pytest.mark.parametrize("nth_bit", [bits.nth_bit, jit(bits._nth_bit)], ids=["scattered", "by halves"])
+def test_the_nth_bit_of_a_word(nth_bit):
+    """Also as processors find it that have no instruction for it."""
+    rng = np.random.default_rng(1)
+    for word in [1, 1 << 63, (1 << 64) - 1, *map(int, rng.integers(1, 1 << 63, 40)), *(1 << rng.integers(0, 63, 20))]:
+        places = [place for place in range(64) if int(word) >> place & 1]
+        assert [int(nth_bit(np.uint64(word), nth)) for nth in range(len(places))] == places
+
+
 # --- random numbers ----------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ from llvmlite.binding import ffi
 from numba import types
 from numba.core import cgutils, event
 from numba.core import config as numba_config
+from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
 from artus_env.engine import callees
@@ -158,6 +159,11 @@ def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like `jit`, for arithmetic that overflows on purpose: plain Python must not warn of what machine code does."""
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)
+
+
+def processor_features() -> list[str]:
+    """What the processor that is compiled for has and hasn't, such as "+bmi2"; nothing without JIT."""
+    return [] if DISABLED else cpu_target.target_context.codegen().magic_tuple()[2].split(",")
 
 
 def compile_as(function: Callable[..., Any], typing: Callable[..., Any], build: Callable[..., Any]) -> None:

@@ -33,6 +33,10 @@ ROYALS = (*COLOURS, None)
 MASK_WORDS = 7
 """Sets of actions are computed as bits, 64 a word: room for any box."""
 MAX_ACTIONS = 64 * MASK_WORDS
+PART = 7
+"""Bits of the board by which its seats are looked up."""
+NONE = -10_000
+"""What a seat is worth where there is none: values are in -100..100."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,14 @@ TABLES = np.dtype(
         ("seat_rows", np.uint64, (NUM_SEATS, MASK_WORDS)),  # the action of placing a knight at this distance
         ("draw_rows", np.uint64, (len(PILES), MASK_WORDS)),  # the action of drawing from this pile
         ("wheel", np.int8, (NUM_SEATS,)),  # value by distance behind the King
+        ("ranked", np.int64, (NUM_SEATS // PART, 1 << PART)),  # [part of the board, seats in it]: see `ranked` in rules
+        ("ranks", np.int16, (NUM_SEATS + 1,)),  # value by rank, the dearest seat last, `NONE` at 0
+        ("colors", np.int32, (3,)),  # ranks of green, yellow and red seats
         ("carpet", np.int32),  # bit s: seat s lies on the carpet
         ("crown_seats", np.int8, (4,)),
         ("deck", np.int8, (MAX_CARDS,)),  # card index of each single card
         ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
+        ("copies", np.int32, (MAX_CARDS,)),  # which cards of the deck are copies of a card
         ("pile_bits", np.int32, (len(PILES),)),  # which cards of the deck have this back
         ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # which have this effect, on which royals
         ("pile_sizes", np.int8, (len(PILES),)),
@@ -113,6 +121,13 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     names = {card.name: index for index, card in enumerate(components.cards)}
     t["actions"][: len(actions)] = [(a.effect, a.card, a.slot, a.steps) for a in actions]
     t["wheel"] = components.wheel
+    by_value = sorted(range(NUM_SEATS), key=lambda distance: components.wheel[distance])
+    t["ranks"] = [NONE, *(components.wheel[distance] for distance in by_value)]
+    for rank, distance in enumerate(by_value, 1):
+        worth, bit = components.wheel[distance], NUM_SEATS - 1 - distance
+        t["colors"][0 if worth > 0 else 1 if worth == 0 else 2] |= 1 << rank
+        seats = np.arange(1 << PART)
+        t["ranked"][bit // PART] += (seats >> bit % PART & 1) * ((worth << 32) + (1 << rank))
     t["carpet"] = sum(1 << seat for seat in components.carpet)
     t["crown_seats"] = components.crown_seats
     t["num_cards"] = len(components.deck)
@@ -124,6 +139,7 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     t["pile_sizes"] = components.pile_sizes
     for position, card in enumerate(components.deck):
         t["deck"][position] = names[card.name]
+        t["copies"][names[card.name]] |= 1 << position
         t["pile_bits"][PILES.index(card.pile)] |= 1 << position
         effect = BEST if card.action == "choice" else EFFECTS.index(card.action)
         colour = card.colour if effect in (ROYAL, RING) else None

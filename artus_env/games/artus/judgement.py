@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from artus_env.engine.bits import highest_bit, next_action, popcount
+from artus_env.engine.bits import next_action, popcount
 from artus_env.engine.jit import jit
 from artus_env.engine.rng import breaks_tie
 from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, KNIGHT, PLACE, REDS, REVERSED, RING, ROYAL, ROYALS
@@ -17,14 +17,16 @@ from artus_env.games.artus.components import NUM_ROYALS, PILES
 from artus_env.games.artus.rules import (
     LACKING,
     NONE,
-    TOP,
+    best_of,
     cards_in_piles,
     distance_behind,
     king_seat,
     play,
     points_of,
+    ranked,
     rotated,
     scoring_cards,
+    without_best,
 )
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 
@@ -40,12 +42,7 @@ _, KING_PILE, SCORING_PILE = range(len(PILES))
 @jit
 def worth(t, g, player):
     """Sum of the values of the seats that a player's knights hold."""
-    board = rotated(int(g["knights"][player]), king_seat(g))
-    total = 0
-    while board:
-        top = highest_bit(board)
-        board ^= 1 << top
-        total += int(t["wheel"][TOP - top])
+    _, total = ranked(t, rotated(int(g["knights"][player]), king_seat(g)))
     return total
 
 
@@ -125,18 +122,15 @@ def to_play(t, g, player):
 @jit
 def knights_worth(t, g, player):
     """Values of the seats that a player's knights hold, the best first; 0 for a knight that isn't there."""
-    board = rotated(int(g["knights"][player]), king_seat(g))
-    first, second, third, fourth, fifth = NONE, NONE, NONE, NONE, NONE
-    while board:  # no branches inside, as in `scoring_cards`
-        top = highest_bit(board)
-        board ^= 1 << top
-        value = int(t["wheel"][TOP - top])
-        fifth = max(fifth, min(fourth, value))
-        fourth = max(fourth, min(third, value))
-        third = max(third, min(second, value))
-        second = max(second, min(first, value))
-        first = max(first, value)
-    return there(first), there(second), there(third), there(fourth), there(fifth)
+    first, _ = ranked(t, rotated(int(g["knights"][player]), king_seat(g)))
+    second = without_best(first)
+    third = without_best(second)
+    fourth = without_best(third)
+    fifth = without_best(fourth)
+    return (
+        there(best_of(t, first)), there(best_of(t, second)), there(best_of(t, third)), there(best_of(t, fourth)),
+        there(best_of(t, fifth)),
+    )  # fmt: skip
 
 
 @jit

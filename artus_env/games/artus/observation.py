@@ -146,11 +146,13 @@ def clipped(number):
 def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
-    Blocks of bits are written 32 at a time; what a block writes too much is overwritten by the next one.
+    Blocks of bits are written 32 at a time; what a block writes too much is overwritten by the next one. Numbers are
+    masked as in `rules`.
     """
     king = king_seat(g)
-    players = int(g["num_players"])
-    cards = int(t["num_cards"])
+    viewer &= 3
+    players = int(g["num_players"]) & 7
+    cards = int(t["num_cards"]) & 31
     for i in range(len(out)):
         out[i] = 0
 

@@ -6,6 +6,9 @@ keep both the same: small fields go through `int()` before arithmetic, and bit s
 What is passed on to other functions is an `np.int64`, because a function is compiled for each type that it is called
 with: compiled, `int()` leaves an int8 what it is, and a number that stands in the code is a type of its own.
 
+Players, seats and distances are masked where they are read for the fastest loops (`& 3`, `& 31`), which changes nothing
+but tells the compiler that they aren't negative: it would test each index for those that count from the end.
+
 Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
 """
 
@@ -14,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from artus_env.engine.bits import highest_bit, popcount
-from artus_env.engine.jit import jit
+from artus_env.engine.jit import jit, jit_inlined
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.artus.actions import (
     ALL,
@@ -23,6 +26,8 @@ from artus_env.games.artus.actions import (
     DRAW,
     KNIGHT,
     MASK_WORDS,
+    NONE,
+    PART,
     PLACE,
     REDS,
     REVERSED,
@@ -34,8 +39,8 @@ from artus_env.games.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHAS
 
 FULL = (1 << NUM_SEATS) - 1
 TOP = NUM_SEATS - 1
-NONE = -10_000  # no such knight
-LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
+RANKS = (1 << NUM_SEATS + 1) - 2
+LACKING = NONE // 2  # a sum below it lacks a knight
 
 
 # --- the round table ---------------------------------------------------------------------------------------------
@@ -44,13 +49,13 @@ LACKING = NONE // 2  # a sum below it lacks a knight: values are in -100..100
 @jit
 def king_seat(g):
     """Seat of the King."""
-    return np.int64(g["royals"][int(g["king"])])
+    return np.int64(g["royals"][int(g["king"]) & 3]) & 31
 
 
 @jit
 def distance_behind(king, seat):
     """Seats from the King back to `seat`, against the direction of play: 0..27."""
-    return king - seat if king >= seat else king - seat + NUM_SEATS
+    return (king - seat if king >= seat else king - seat + NUM_SEATS) & 31
 
 
 @jit
@@ -92,7 +97,7 @@ def knight_seat(g, player, slot):
 def royal_in_slot(g, slot):
     """Which royal is in a slot: of the two of a colour, the one nearer behind the King is the first."""
     king = king_seat(g)
-    first = slot // 2 * 2
+    first = slot & 2
     one = distance_behind(king, np.int64(g["royals"][first]))
     other = distance_behind(king, np.int64(g["royals"][first + 1]))
     swapped = 1 if other < one else 0
@@ -176,6 +181,35 @@ def give_ring(t, g, slot):
 
 
 @jit
+def ranked(t, board):
+    """The seats of a board that is rotated to the King in the order of their value, and the sum of these.
+
+    Bit r of the first stands for the seat of rank r, 1..28; bit 0 is always set, for the one that comes last and isn't
+    there. Both are looked up part by part, and so the best seats are found without a loop.
+    """
+    mask = (1 << PART) - 1
+    found = (
+        int(t["ranked"][0, board & mask])
+        + int(t["ranked"][1, board >> PART & mask])
+        + int(t["ranked"][2, board >> 2 * PART & mask])
+        + int(t["ranked"][3, board >> 3 * PART & mask])
+    )
+    return found & RANKS | 1, found >> 32
+
+
+@jit
+def best_of(t, seats):
+    """The value of the best of the `ranked` seats, `NONE` if there is none."""
+    return int(t["ranks"][highest_bit(seats)])
+
+
+@jit
+def without_best(seats):
+    """All `ranked` seats but the best."""
+    return seats ^ (1 << highest_bit(seats)) | 1
+
+
+@jit_inlined
 def scoring_cards(t, g, player):
     """What the scoring cards would bring a player now: (all, best, colors, carpet, reds).
 
@@ -185,34 +219,20 @@ def scoring_cards(t, g, player):
     score, even below the penalty.
     """
     king = king_seat(g)
-    board = rotated(int(g["knights"][player]), king)
-    carpet = rotated(int(t["carpet"]), king)
-    total = 0
-    best, green, yellow = NONE, NONE, NONE
-    red_1, red_2, red_3 = NONE, NONE, NONE
-    carpet_1, carpet_2 = NONE, NONE
-    while board:  # no branches inside: which knight stands on which colour can't be predicted
-        top = highest_bit(board)
-        board ^= 1 << top
-        worth = int(t["wheel"][TOP - top])
-        total += worth
-        best = max(best, worth)
-        green = max(green, worth if worth > 0 else NONE)
-        yellow = max(yellow, 0 if worth == 0 else NONE)
-        red = worth if worth < 0 else NONE
-        red_3 = max(red_3, min(red_2, red))
-        red_2 = max(red_2, min(red_1, red))
-        red_1 = max(red_1, red)
-        on_carpet = worth if carpet >> top & 1 else NONE
-        carpet_2 = max(carpet_2, min(carpet_1, on_carpet))
-        carpet_1 = max(carpet_1, on_carpet)
-    no_colors, no_carpets, no_reds = int(t["penalties"][COLORS]), int(t["penalties"][CARPET]), int(t["penalties"][REDS])
-    colors = green + yellow + red_1
-    carpets = carpet_1 + carpet_2
-    reds = red_1 + red_2 + red_3
-    colors = colors if colors > LACKING else no_colors
-    carpets = carpets if carpets > LACKING else no_carpets
-    reds = reds if reds > LACKING else no_reds
+    board = rotated(int(g["knights"][player & 3]), king)
+    seats, total = ranked(t, board)
+    on_carpet, _ = ranked(t, board & rotated(int(t["carpet"]), king))
+    best = best_of(t, seats)
+    green, yellow, red = (
+        seats & int(t["colors"][0]) | 1, seats & int(t["colors"][1]) | 1, seats & int(t["colors"][2]) | 1,
+    )  # fmt: skip
+    second_red = without_best(red)
+    colors = best_of(t, green) + best_of(t, yellow) + best_of(t, red)
+    carpets = best_of(t, on_carpet) + best_of(t, without_best(on_carpet))
+    reds = best_of(t, red) + best_of(t, second_red) + best_of(t, without_best(second_red))
+    colors = colors if colors > LACKING else int(t["penalties"][COLORS])
+    carpets = carpets if carpets > LACKING else int(t["penalties"][CARPET])
+    reds = reds if reds > LACKING else int(t["penalties"][REDS])
     best = best if best > LACKING else 0  # no knight stands yet
     return total, best, colors, carpets, reds
 
@@ -254,20 +274,14 @@ def points_of(t, g, action):
 
 @jit
 def add_copy(t, cards, card):
-    """The set of cards with one more `card`: its first copy that isn't there yet."""
-    position = int(t["first"][card])
-    while cards >> position & 1:
-        position += 1
-    return cards | (1 << position)
+    """The set of cards with one more `card`: its first copy that isn't there yet, to which a sum carries."""
+    return cards | (cards + (1 << int(t["first"][card])))
 
 
 @jit
 def remove_copy(t, cards, card):
     """The set of cards with one `card` less: its last copy, so that equal hands are equal sets."""
-    position = int(t["first"][card])
-    while cards >> (position + 1) & 1 and int(t["deck"][position + 1]) == card:
-        position += 1
-    return cards ^ (1 << position)
+    return cards ^ (1 << highest_bit(cards & int(t["copies"][card])))
 
 
 @jit
@@ -328,7 +342,7 @@ def next_clockwise(g, player):
 @jit
 def play(t, g, action):
     """Carry out a legal action of the player to move. Returns the prestige that it brought him."""
-    player = np.int64(g["player"])
+    player = np.int64(g["player"]) & 3
     effect = np.int64(t["actions"][action, 0])
     slot = np.int64(t["actions"][action, 2])
     if effect == PLACE:
@@ -405,10 +419,10 @@ def legal(t, g, words):
     for word in range(MASK_WORDS):
         words[word] = 0
     phase = int(g["phase"])
-    player = int(g["player"])
+    player = int(g["player"]) & 3
     if phase == PLAY_PHASE:
         four = 1 if int(g["num_players"]) == 4 else 0
-        rows = t["rows"][four, int(g["king"]) >> 1]
+        rows = t["rows"][four, int(g["king"]) >> 1 & 1]
         hand = int(g["hands"][player])
         while hand:
             position = highest_bit(hand)

@@ -138,22 +138,25 @@ def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
     Flags and counts are written many at a time; what these write too much is overwritten by the blocks that follow.
+    Players and places are masked so that the compiler knows that they aren't negative, as `artus_env.games.artus.rules`
+    explains.
     """
     for start in range(0, LENGTH - 64, 64):
         unpack64(0, out, start)
     unpack64(0, out, LENGTH - 64)
-    players, phase = int(g["num_players"]), int(g["phase"])
+    viewer &= 3
+    players, phase = int(g["num_players"]) & 7, int(g["phase"])
     hidden = int(t["copies"]) - int(g["piles"]) - int(g["start_cards"][viewer])
     tents = 0
     for tent in range(players):
-        player = int(g["tents"][tent])
+        player = int(g["tents"][tent]) & 3
         hidden -= int(g["taken"][player])
         tents |= tent << DIGIT * player
     joust, possible = jousters(g), kinds_of(hidden)
     player = viewer
     for seat in range(players):
         observe_player(t, g, viewer, player, count(tents, player), joust, possible, out, SEAT * seat)
-        player = player + 1 if player + 1 < players else 0
+        player = (player + 1 if player + 1 < players else 0) & 3
 
     bits = int(g["open_quests"]) << OPEN - PHASE | 1 << 3 + players - MIN_PLAYERS
     unpack32(bits | 1 << phase if phase != OVER else bits, out, PHASE)
@@ -163,11 +166,11 @@ def observe(t, g, viewer, out):
     unpack_nibbles(int(g["display"]), out, DISPLAY)
     out[ROUND] = g["round"]
     out[ROUND + 1] = int(t["rounds"]) - int(g["round"])
-    taken = cards_in(int(g["actions"][int(g["player"])]))
+    taken = cards_in(int(g["actions"][int(g["player"]) & 3]))
     out[ROUND + 2] = int(t["choices"][players]) - taken if phase == CHOOSE_PHASE else 0
     out[ROUND + 3] = g["quest_pile_size"]
 
-    place, cards = int(g["places"][viewer]), hand(g, viewer)
+    place, cards = int(g["places"][viewer]) & 15, hand(g, viewer)
     quests = int(g["open_quests"]) | int(g["quests"][viewer])
     while quests != 0:
         quest = lowest_bit(quests)
@@ -188,7 +191,7 @@ def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
         joust: Players in the tournament, as bits.
         possible: Kinds that the others' starting cards can be, as digits.
     """
-    points, place, quests = int(g["scores"][player]), int(g["places"][player]), int(g["quests"][player])
+    points, place, quests = int(g["scores"][player]), int(g["places"][player]) & 15, int(g["quests"][player])
     starting, cards, actions = (
         cards_in(int(g["start_cards"][player])),
         int(g["taken"][player]),

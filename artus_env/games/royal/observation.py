@@ -146,7 +146,7 @@ TAKES_IT = VALUE_PLAYED + MAX_PLAYERS
 @jit
 def turns_after(viewer, player, players):
     """How many places a player comes after the viewer."""
-    return player - viewer if player >= viewer else player - viewer + players
+    return (player - viewer if player >= viewer else player - viewer + players) & 7
 
 
 @jit
@@ -161,9 +161,11 @@ def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
     Bits are written 32 or 64 at a time; what these write too much is overwritten by the blocks that follow. The loops
-    have few branches: most of them would be guessed wrong half of the time.
+    have few branches: most of them would be guessed wrong half of the time. Numbers that index are masked so that the
+    compiler knows that they aren't negative, see `artus_env.games.artus.rules`.
     """
-    players = int(g["num_players"])
+    viewer &= 7
+    players = int(g["num_players"]) & 7
     phase, led, in_trick = int(g["phase"]), int(g["led"]), int(g["in_trick"])
     for start in range(LED - SUPER, OBSERVATION_SIZE - 64, 64):
         unpack64(0, out, start)
@@ -173,10 +175,10 @@ def observe(t, g, viewer, out):
     trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0
     best_group, best_value, best_place = -1, 0, -1
     if in_trick > 0:
-        player = int(g["leader"])
+        player = int(g["leader"]) & 7
         for _ in range(in_trick):
             kind = last_card(g, player)
-            group, value = int(t["group"][kind]), int(t["value"][kind])
+            group, value = int(t["group"][kind]) & 7, int(t["value"][kind]) & 15
             trick_front |= 1 << MAX_VALUE * group + value - 1 if group < LAST else 0
             trick_last |= 1 << value - 1 if group == LAST else 0
             trick_knights += group == KNIGHTS
@@ -185,9 +187,9 @@ def observe(t, g, viewer, out):
             out[CARD_PLAYED + GROUPS * turn + group] = 1
             out[VALUE_PLAYED + turn] = value
             player = left_of(g, player, 1)
-        winning = int(g["winning"])
+        winning = int(g["winning"]) & 7
         kind = last_card(g, winning)
-        best_group, best_value = int(t["group"][kind]), int(t["value"][kind])
+        best_group, best_value = int(t["group"][kind]) & 7, int(t["value"][kind]) & 15
         best_place = int(g["places"][best_group]) if best_group < KNIGHTS else MAX_SUITS + 1
         out[TAKES_IT + turns_after(viewer, winning, players)] = 1
 
@@ -198,7 +200,7 @@ def observe(t, g, viewer, out):
     masters_front, masters_last, takers_front, takers_last = 0, 0, 0, 0
     chips, trumps = 0, 0
     for suit in range(MAX_SUITS):
-        own, place = int(g["hands"][viewer, suit]), int(g["places"][suit])
+        own, place = int(g["hands"][viewer, suit]), int(g["places"][suit]) & 7
         unseen = int(t["full"][suit]) ^ int(g["discards"][suit]) ^ own
         unseen ^= trick_front >> MAX_VALUE * suit & SUIT_BITS if suit < LAST else trick_last
         height = highest_bit(2 * unseen + 1)
@@ -234,12 +236,12 @@ def observe(t, g, viewer, out):
     out[LED - 1] = 0 if follows or best_group == SHIELDS else own_shields
 
     # What is going on.
-    out[LED + 1 + led] = 1
-    out[BEST_CARD + 1 + best_group] = 1
+    out[LED + (1 + led & 7)] = 1
+    out[BEST_CARD + (1 + best_group & 15)] = 1
     out[BEST_VALUE] = best_value
     out[BEST_PLACE] = best_place if 0 <= best_group < KNIGHTS else 0
     if phase != OVER:
-        out[PHASE + phase] = 1
+        out[PHASE + (phase & 3)] = 1
     out[PLAYERS + players - 2] = 1
     out[CHIPS] = chips
     out[SWAPS] = chips == int(t["suits"])

@@ -50,13 +50,13 @@ def hand_size(t, g, player):
 def left_of(g, player, seats):
     """The player who sits so many seats (fewer than players) to the left of a player."""
     player += seats
-    return player - int(g["num_players"]) if player >= int(g["num_players"]) else player
+    return (player - int(g["num_players"]) if player >= int(g["num_players"]) else player) & 7
 
 
 @jit
 def last_card(g, player):
     """The kind of the card that a player played last. They must have played one since the last deal."""
-    return int(g["played"][player, int(g["played_cards"][player]) - 1])
+    return int(g["played"][player, int(g["played_cards"][player]) - 1 & 15]) & 127
 
 
 # --- who takes a trick -------------------------------------------------------------------------------------------
