@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from artus_env.engine.bits import next_action, popcount
-from artus_env.engine.jit import jit
+from artus_env.engine.jit import jit, jit_inlined
 from artus_env.engine.rng import breaks_tie
 from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, KNIGHT, PLACE, REDS, REVERSED, RING, ROYAL, ROYALS
-from artus_env.games.artus.components import NUM_ROYALS, PILES
+from artus_env.games.artus.components import MAX_PLAYERS, NUM_ROYALS, PILES
 from artus_env.games.artus.rules import (
     LACKING,
     NONE,
@@ -151,7 +151,7 @@ def royals_worth(t, g):
     return max(silver, 0 if king < 2 else NONE), max(bronze, 0 if king >= 2 else NONE), silver, bronze
 
 
-@jit
+@jit_inlined
 def promise(t, g, player, royals, near):
     """What the cards that a player has left would bring if all figures stayed where they are, each at its best.
 
@@ -224,9 +224,23 @@ def prospects(t, g, player):
         and all others' theirs, see `promise`; the best of the cards in their hand, and the best that the player after
         them may have.
     """
-    players = int(g["num_players"])
     royals = royals_worth(t, g)
+    return prospects_beside(t, g, player, royals, others_promise(t, g, player, royals))
+
+
+@jit_inlined
+def prospects_beside(t, g, player, royals, others):
+    """`prospects`, where `royals_worth` and `others_promise` are known."""
     own_seats, own_sum, own_best = promise(t, g, player, royals, np.int64(g["hands"][player]))
+    other_seats, other_sum, other_best = others
+    return np.int64(g["scores"][player]), own_seats, other_seats, own_sum, other_sum, own_best, other_best
+
+
+@jit
+def others_promise(t, g, player, royals):
+    """What all but one player have to look forward to: the worth of their seats, what all cards that they have left
+    would bring, and the best that the player after this one may have, see `promise`."""
+    players = int(g["num_players"])
     other_seats, other_sum, other_best = 0, 0, 0
     for step in range(1, players):
         other = player + step if player + step < players else player + step - players
@@ -234,7 +248,16 @@ def prospects(t, g, player):
         other_seats += seats
         other_sum += total
         other_best = best if step == 1 else other_best
-    return np.int64(g["scores"][player]), own_seats, other_seats, own_sum, other_sum, own_best, other_best
+    return other_seats, other_sum, other_best
+
+
+@jit
+def others_stay(g, after, player):
+    """Whether a move has left the King and all knights but the player's own where they were."""
+    stay = king_seat(g) == king_seat(after)
+    for other in range(MAX_PLAYERS):
+        stay &= other == player or int(g["knights"][other]) == int(after["knights"][other])
+    return stay
 
 
 @jit
@@ -251,13 +274,18 @@ def outlook(t, g, words, scratch, out):
                 out[action, k] = 0
             action = next_action(words, action)
         return
-    before = prospects(t, g, player)
+    royals_before = royals_worth(t, g)
+    others_before = others_promise(t, g, player, royals_before)
+    before = prospects_beside(t, g, player, royals_before, others_before)
     after = scratch[0]
     action = next_action(words, -1)
     while action >= 0:
         scratch[0] = g
         play(t, after, action)
-        then = prospects(t, after, player)
+        royals, others = royals_worth(t, after), others_before
+        if royals != royals_before or not others_stay(g, after, player):  # most moves change nothing for the others
+            others = others_promise(t, after, player, royals)
+        then = prospects_beside(t, after, player, royals, others)
         for k in range(OUTLOOKS):
             out[action, k] = clipped(then[k] - before[k])
         action = next_action(words, action)
