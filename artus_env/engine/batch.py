@@ -195,7 +195,7 @@ class Batch:
         self._numbers[games] = _UNNUMBERED
         self.done[games] = False
         if look:
-            run_shares(kernels.step, self._step_arguments(starts, self._actions), self._shares)
+            self._share(kernels.step, self._step_arguments(starts, self._actions), self._shares)
         else:
             self._run(kernels.deal, self.tables, self.states, self.seeds, starts, self.num_players, self._rule_set)
 
@@ -227,7 +227,7 @@ class Batch:
     def sample(self) -> np.ndarray:
         """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
         arguments = self.tables, self.legal_bits, self._keys, self._actions
-        run_shares(kernels.sample, arguments, self._shares_of_choices)
+        self._share(kernels.sample, arguments, self._shares_of_choices)
         return self._actions
 
     def step(self, actions: Any, which: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -262,10 +262,18 @@ class Batch:
             self._chosen_actions[games] = actions
             actions = self._chosen_actions
         if games is None:
-            run_shares(kernels.step, self._step_arguments(self._no_deals, actions), self._shares)
+            self._share(kernels.step, self._step_arguments(self._no_deals, actions), self._shares)
         else:
             kernels.step_chosen(*self._step_arguments(self._no_deals, actions), games)
         return self.reward, self.done
+
+    def _share(self, loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
+        """Run a loop over all games with the threads that there are. One alone needs no code that hands work over,
+        which takes half a second to compile."""
+        if self.threads == 1:
+            self._run(loop, *arguments)
+        else:
+            run_shares(loop, arguments, bounds)
 
     def _step_arguments(self, starts: np.ndarray, actions: np.ndarray) -> tuple[Any, ...]:
         return (
