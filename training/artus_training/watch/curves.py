@@ -79,16 +79,16 @@ def draw(
         OSError: If the picture can't be written.
     """
     panels: dict[Variant, list[Line]] = {}
-    for label, card in cards:
+    runs = [_runs(card, [other for _, other in cards]) for _, card in cards]
+    for (label, card), own in zip(cards, runs, strict=True):
         game = find_game(card.get("game", DEFAULT_GAME)).name
-        runs = _runs(card, [other for _, other in cards])
         for key in _pairings(card):
             where, _, opponent = key.partition("/")
-            if any(card in _runs(other, [card])[:-1] and key in _pairings(other) for _, other in cards):
+            if any(run is card and key in _pairings(others[-1]) for others in runs for run in others[:-1]):
                 continue  # it is drawn with the agent that went on from it
             rules, _, players = where.rpartition("-")
             line, before = Line(label, opponent, [], []), 0.0
-            for run in runs:
+            for run in own:
                 for point in run.get("curve", []):
                     if key in point["wins"]:  # an opponent may have come later
                         line.spent.append(
