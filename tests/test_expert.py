@@ -288,7 +288,7 @@ LEARNING = {
 def test_a_few_rounds_teach_what_the_search_finds_also_in_games_not_learnt_from_and_win_games(tiny):
     settings = tiny(**LEARNING, anchors=0)
     trainer = without_policy(settings)
-    figures = play(trainer, 5)
+    figures = play(trainer, 6)
     first, last = figures[0], figures[-1]
     assert last["fresh_searched_kl"] < 0.8 * first["fresh_searched_kl"]
     assert last["fresh_searched_agreement"] > first["fresh_searched_agreement"] + 0.2

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 
-from artus_env.engine.jit import compile_as, jit, processor_features
+from artus_env.engine.jit import compile_as, jit, target
 
 
 def popcount(bits: int) -> int:
@@ -211,7 +211,9 @@ def _nth_bit_scattered(word, nth):
     return lowest_bit(_scattered(word, nth))
 
 
-nth_bit = jit(_nth_bit_scattered if "+bmi2" in processor_features() else _nth_bit)
+_SLOW = ("znver1", "znver2")  # have the instruction and take longer for it than by halves
+_PROCESSOR, _FEATURES = target()
+nth_bit = jit(_nth_bit_scattered if "+bmi2" in _FEATURES and _PROCESSOR not in _SLOW else _nth_bit)
 
 
 @jit

@@ -36,7 +36,7 @@ ANNOUNCED_AFTER = 1.0
 ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
 
 config: Any = numba_config  # its attributes are made at run time
-_llvm_lock: Any = ffi.lib._lock  # held in each call; `_cblist`: what is called when it is taken and given back
+_listeners: Any = getattr(getattr(ffi.lib, "_lock", None), "_cblist", [])  # to each call of LLVM; llvmlite's own list
 DISABLED = bool(config.DISABLE_JIT)
 
 
@@ -103,7 +103,7 @@ class _Compiling(event.Listener):
         self._depth = 0
         self._begun = 0.0
         self._collects = False
-        self._told: list[Any] = []
+        self._resting: list[Any] = []
         self._said = False
 
     def on_start(self, about: Any) -> None:
@@ -111,13 +111,15 @@ class _Compiling(event.Listener):
             self._begun = time.monotonic()
             self._collects = gc.isenabled()
             gc.disable()
-            self._told, _llvm_lock._cblist = _llvm_lock._cblist, []
+            self._resting += _listeners
+            _listeners.clear()
         self._depth += 1
 
     def on_end(self, about: Any) -> None:
         self._depth -= 1
         if self._depth == 0:
-            _llvm_lock._cblist = self._told
+            _listeners.extend(self._resting)
+            self._resting.clear()
             if self._collects:
                 gc.enable()
         if not self._said and time.monotonic() > self._begun + ANNOUNCED_AFTER:
@@ -161,9 +163,12 @@ def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)
 
 
-def processor_features() -> list[str]:
-    """What the processor that is compiled for has and hasn't, such as "+bmi2"; nothing without JIT."""
-    return [] if DISABLED else cpu_target.target_context.codegen().magic_tuple()[2].split(",")
+def target() -> tuple[str, list[str]]:
+    """The processor that is compiled for, and what it has and hasn't, such as "+bmi2"; nothing without JIT."""
+    if DISABLED:
+        return "", []
+    _, name, features = cpu_target.target_context.codegen().magic_tuple()
+    return name, features.split(",")
 
 
 def compile_as(function: Callable[..., Any], typing: Callable[..., Any], build: Callable[..., Any]) -> None:
