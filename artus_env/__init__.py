@@ -46,6 +46,7 @@ def warmup(game: str = DEFAULT_GAME) -> None:
     for threads in (1, 2):
         batch = Batch(8192, threads=threads, game=game)
         batch.step(batch.sample())
+    batch.refresh()
     batch.points()
     batch.reset(which=[0])
     batch.step(batch.sample()[:1], which=[0])
