@@ -306,7 +306,7 @@ class Batch:
             self.tables, self.states, choosers, keys, self._mode, self.legal_bits, self.reward, self.done,
             self.final_scores, self.final_outcomes, actions,
         )  # fmt: skip
-        run_shares(play_out, arguments, self._shares)
+        self._share(play_out, arguments, self._shares)
         self.refresh()
 
     def points(self) -> np.ndarray:

@@ -192,28 +192,22 @@ def _nth_bit(word, nth):
     return int(at)
 
 
-def _scattered(word: int, nth: int) -> int:
-    """The set bit of a word that `nth` others come before, alone: processors with BMI2 have an instruction for it."""
-    return 1 << int(_nth_bit(np.uint64(word), nth))
-
-
-def _scatter(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+def _scattering(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """The same by an instruction of processors with BMI2, which scatters bits to the set ones of a word."""
     word, nth = arguments
     kind = ir.IntType(64)
     pdep = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind, kind]), "llvm.x86.bmi.pdep.64")
-    return builder.call(pdep, [builder.shl(ir.Constant(kind, 1), nth), word])
-
-
-compile_as(_scattered, lambda word, nth: types.uint64(types.uint64, types.int64), _scatter)
-
-
-def _nth_bit_scattered(word, nth):
-    return lowest_bit(_scattered(word, nth))
+    found = builder.call(pdep, [builder.shl(ir.Constant(kind, 1), nth), word])
+    return builder.cttz(found, cgutils.true_bit)
 
 
 _SLOW = ("znver1", "znver2")  # have the instruction and take longer for it than by halves
 _PROCESSOR, _FEATURES = target()
-nth_bit = jit(_nth_bit_scattered if "+bmi2" in _FEATURES and _PROCESSOR not in _SLOW else _nth_bit)
+nth_bit: Any = _nth_bit
+if "+bmi2" in _FEATURES and _PROCESSOR not in _SLOW:
+    compile_as(_nth_bit, lambda word, nth: types.int64(types.uint64, types.int64), _scattering)
+else:
+    nth_bit = jit(_nth_bit)
 
 
 @jit

@@ -97,7 +97,9 @@ def test_outlooks_counted_by_hand(hand, move, points, own, others):
 
 
 def prospects_of(game, player):
-    return list(judgement.prospects(game._tables[0], game._states[0], np.int64(player)))
+    t, g, player = game._tables[0], game._states[0], np.int64(player)
+    royals = judgement.royals_worth(t, g)
+    return list(judgement.prospects(t, g, player, royals, judgement.others_promise(t, g, player, royals)))
 
 
 def test_prospects_counted_by_hand():

@@ -215,22 +215,18 @@ def clipped(number):
     return max(-127, min(127, number))
 
 
-@jit
-def prospects(t, g, player):
+@jit_inlined
+def prospects(t, g, player, royals, others):
     """What a player has to look forward to, and what the others have.
+
+    Args:
+        royals, others: What `royals_worth` and `others_promise` say.
 
     Returns:
         The player's score; the worth of their seats and of all others'; what all cards that they have left would bring,
         and all others' theirs, see `promise`; the best of the cards in their hand, and the best that the player after
         them may have.
     """
-    royals = royals_worth(t, g)
-    return prospects_beside(t, g, player, royals, others_promise(t, g, player, royals))
-
-
-@jit_inlined
-def prospects_beside(t, g, player, royals, others):
-    """`prospects`, where `royals_worth` and `others_promise` are known."""
     own_seats, own_sum, own_best = promise(t, g, player, royals, np.int64(g["hands"][player]))
     other_seats, other_sum, other_best = others
     return np.int64(g["scores"][player]), own_seats, other_seats, own_sum, other_sum, own_best, other_best
@@ -276,7 +272,7 @@ def outlook(t, g, words, scratch, out):
         return
     royals_before = royals_worth(t, g)
     others_before = others_promise(t, g, player, royals_before)
-    before = prospects_beside(t, g, player, royals_before, others_before)
+    before = prospects(t, g, player, royals_before, others_before)
     after = scratch[0]
     action = next_action(words, -1)
     while action >= 0:
@@ -285,7 +281,7 @@ def outlook(t, g, words, scratch, out):
         royals, others = royals_worth(t, after), others_before
         if royals != royals_before or not others_stay(g, after, player):  # most moves change nothing for the others
             others = others_promise(t, after, player, royals)
-        then = prospects_beside(t, after, player, royals, others)
+        then = prospects(t, after, player, royals, others)
         for k in range(OUTLOOKS):
             out[action, k] = clipped(then[k] - before[k])
         action = next_action(words, action)

@@ -526,12 +526,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 @jit
 def copies(t, cards, card):
     """How many of a card are in a set of cards."""
-    position = int(t["first"][card])
-    count = 0
-    while position < int(t["num_cards"]) and int(t["deck"][position]) == card:
-        count += cards >> position & 1
-        position += 1
-    return count
+    return popcount(cards & int(t["copies"][card]))
 
 
 @jit

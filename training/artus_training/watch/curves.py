@@ -87,15 +87,7 @@ def draw(
             if any(run is card and key in _pairings(others[-1]) for others in runs for run in others[:-1]):
                 continue  # it is drawn with the agent that went on from it
             rules, _, players = where.rpartition("-")
-            line, before = Line(label, opponent, [], []), 0.0
-            for run in own:
-                for point in run.get("curve", []):
-                    if key in point["wins"]:  # an opponent may have come later
-                        line.spent.append(
-                            before + (point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6)
-                        )
-                        line.wins.append(point["wins"][key])
-                before += run.get("minutes", 0) if over == "minutes" else run.get("steps", 0) / 1e6
+            line = Line(label, opponent, *_curve(own, key, over))
             panels.setdefault(Variant(game, rules, int(players)), []).append(line)
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
@@ -135,6 +127,20 @@ def _pairings(card: dict[str, Any]) -> list[str]:
     """What the last evaluation of a training was about: "RULES-PLAYERS/OPPONENT"."""
     points = [point for point in card.get("curve", []) if point["wins"]]
     return list(points[-1]["wins"]) if points else []
+
+
+def _curve(
+    runs: Sequence[dict[str, Any]], key: str, over: Literal["decisions", "minutes"]
+) -> tuple[list[float], list[float]]:
+    """What was spent until each evaluation, and what was won there, of trainings one behind the other."""
+    spent, wins, before = [], [], 0.0
+    for run in runs:
+        for point in run.get("curve", []):
+            if key in point["wins"]:  # an opponent may have come later
+                spent.append(before + (point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6))
+                wins.append(point["wins"][key])
+        before += run.get("minutes", 0) if over == "minutes" else run.get("steps", 0) / 1e6
+    return spent, wins
 
 
 def _runs(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
