@@ -106,7 +106,28 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
     card = {"format": FORMAT, "game": DEFAULT_GAME} | card
     card |= {"network": network.shape.to_dict(), "weights": hashlib.sha256(weights).hexdigest()}
     write_atomically(path.with_suffix(WEIGHTS), weights)
-    write_atomically(path.with_suffix(CARD), (json.dumps(card, indent=1) + "\n").encode())
+    write_atomically(path.with_suffix(CARD), _written(card))
+
+
+def add_to_card(path: Path, key: str, entries: Sequence[dict[str, Any]]) -> None:
+    """Add entries to a list in the card of a saved agent, those that it doesn't have yet; the weights stay.
+
+    Raises:
+        ValueError: As for `read_card`; or if the card has something else there, or can't be written.
+    """
+    card = read_card(path)
+    known = card.get(key, [])
+    if not isinstance(known, list):
+        raise ValueError(f"{path.with_suffix(CARD)}: {key} must be a list, got {shown(known)}")
+    card[key] = [*known, *(entry for entry in entries if entry not in known)]
+    try:
+        write_atomically(path.with_suffix(CARD), _written(card))
+    except OSError as error:
+        raise ValueError(f"{path.with_suffix(CARD)} can't be written: {error.strerror}") from error
+
+
+def _written(card: dict[str, Any]) -> bytes:
+    return (json.dumps(card, indent=1) + "\n").encode()
 
 
 def read_card(path: Path) -> dict[str, Any]:

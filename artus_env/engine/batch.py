@@ -268,9 +268,9 @@ class Batch:
         return self.reward, self.done
 
     def _share(self, loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
-        """Run a loop over all games with the threads that there are. One alone needs no code that hands work over,
-        which takes half a second to compile."""
-        if self.threads == 1:
+        """Run a loop over all games with the threads that there are, a share each at least. One share alone needs no
+        code that hands work over, which takes half a second to compile."""
+        if len(bounds) == 2:
             self._run(loop, *arguments)
         else:
             run_shares(loop, arguments, bounds)
