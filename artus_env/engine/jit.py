@@ -27,7 +27,7 @@ from numba.core import config as numba_config
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
-from artus_env.engine import callees
+from artus_env.engine import callees, shortcuts
 from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
 from artus_env.engine.sources import code_hash
 
@@ -129,6 +129,7 @@ class _Compiling(event.Listener):
 
 if not DISABLED:
     event.register("numba:compile", _Compiling())
+    shortcuts.take()
 
 
 def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
