@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from artus_agents.neural import trained
 from artus_env.engine.documents import fill
 from artus_env.engine.games import find_game
 from artus_env.engine.ladder import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
@@ -84,6 +85,18 @@ def test_the_ladder_that_comes_with_a_game_is_in_order_and_of_agents_that_there_
         assert (entry.rating == 0) == (entry.agent == "random")
         for figure, interval in ((entry.rating, entry.rating_95), (entry.wins, entry.wins_95)):
             assert interval is None or interval[0] <= figure <= interval[1], (entry.agent, entry.num_players)
+
+
+@pytest.mark.parametrize("game", ["artus", "royal", "quest"])
+def test_cards_say_of_agents_what_the_ladder_says(game):
+    known = [entry for entry in read_ladder(find_game(game).ladder).entries if entry.agent == "ppo" and entry.responses]
+    assert known
+    for entry in known:
+        said = trained(entry.rules, entry.num_players, game)[1]["exploitability"]
+        for best in entry.responses:
+            assert (best.role, best.response, round(best.gain, 4)) in [
+                (each["role"], each["response"], each["gain"]) for each in said
+            ]
 
 
 def test_decisions_are_counted():

@@ -79,6 +79,23 @@ def test_a_saved_agent_is_named_as_elsewhere(tmp_path, saved, name):
     assert weights_equal(Trainer(settings).network.state_dict(), load_agent(saved.agent)[0].state_dict())
 
 
+def test_an_agent_may_begin_narrower_than_it_is_trained(tmp_path):
+    """It plays as before, and the units that are new to it learn."""
+    narrow = trained("beginner", 2)[0]
+    settings = Settings(**TINY, start="ppo", hidden=(288, 320), seed=6, runs=tmp_path)
+    trainer = Trainer(settings)
+    seen = torch.from_numpy(Batch(64, seed=1).observation)
+    with torch.no_grad():
+        torch.testing.assert_close(trainer.network(seen), narrow(seen), rtol=1e-4, atol=1e-4)
+    assert weights_equal(find_start(settings, trainer.network.shape).weights, trainer.network.state_dict())
+    for _ in range(2):
+        trainer.collect()
+        trainer.update()
+    after = trainer.network.state_dict()
+    assert after["trunk.2.weight"][:256, 256:].any()
+    assert after["head.weight"][:, 256:].any()
+
+
 def test_the_card_says_what_a_training_has_begun_with_and_how_to_repeat_it(tmp_path, saved):
     settings = dataclasses.replace(saved, start=f"ppo:{saved.agent}", runs=tmp_path, seed=6)
     assert train(settings)
@@ -124,6 +141,7 @@ def test_a_run_may_begin_with_the_agent_of_the_run_beside_it(tmp_path, saved):
         (["--start", "greedy"], "start must be ppo, ppo:PATH or the path of a saved agent, got 'greedy'"),
         (["--start", "ppo:nowhere"], "nowhere.json doesn't exist: a saved agent has a card beside its weights"),
         (["--start", "{}", "--hidden", "32", "16"], "hidden [32], expected [32, 16]"),
+        (["--start", "{}", "--hidden", "16"], "hidden [32], expected [16]"),
         (["--start", "{}", "--game", "quest", "--hidden", "32"], "plays the game artus, this training is for quest"),
         (["--start", "ppo", "--game", "magpies"], "no trained agent comes with magpies for standard with 2 players"),
     ],

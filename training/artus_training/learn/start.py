@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from operator import le
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     """The weights that a training begins with; None if they are drawn, or come from its own checkpoint.
 
     An agent from the time before its game told more of each action knows the first numbers of the outlook; it learns
-    what to make of the others.
+    what to make of the others. Its hidden layers may be narrower than those of the training.
 
     Args:
         settings: Of the training.
@@ -51,6 +52,8 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
         raise ValueError(f"start {settings.start} plays the game {game_of(card)}, this training is for {settings.game}")
     if 0 < network.shape.outlooks < shape.outlooks:
         network = knowing_more(network, shape.outlooks)
+    if can_widen(network.shape.hidden, shape.hidden):
+        network = wider(network, shape.hidden)
     theirs, needed = network.shape.to_dict(), shape.to_dict()
     if differing := [name for name in needed if theirs[name] != needed[name]]:
         parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
@@ -70,4 +73,30 @@ def knowing_more(network: Network, outlooks: int) -> Network:
         after[:used] = weights[name][:used]
         weights[name] = after
     wide.load_state_dict(weights)
+    return wide
+
+
+def can_widen(hidden: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether layers are as many as wanted, some of them narrower and none wider."""
+    return hidden != wanted and len(hidden) == len(wanted) and all(map(le, hidden, wanted))
+
+
+def wider(network: Network, hidden: tuple[int, ...]) -> Network:
+    """A network that says the same, with more units in its hidden layers. What a new one makes of each old unit before
+    it is drawn, with the spread of what the old ones make of that; nothing listens to new ones yet."""
+    generator = torch.Generator().manual_seed(0)
+    with torch.device("meta"):  # sizes without numbers
+        wide = Network(dataclasses.replace(network.shape, hidden=hidden))
+    weights = network.state_dict()
+    for name, wanted in wide.state_dict().items():
+        before = weights[name]
+        after = torch.zeros(wanted.shape)
+        if before.dim() == 1:
+            after[: len(before)] = before
+        else:
+            rows, columns = before.shape
+            after[:rows, :columns] = before
+            after[rows:, :columns] = torch.randn(len(after) - rows, columns, generator=generator) * before.std(dim=0)
+        weights[name] = after
+    wide.load_state_dict(weights, assign=True)
     return wide
