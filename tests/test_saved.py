@@ -17,7 +17,7 @@ from safetensors.torch import load, save
 from artus_agents import saved
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
-from artus_agents.saved import load_agent, read_card, save_agent, write_atomically
+from artus_agents.saved import add_to_card, load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
 from artus_env.engine.agents import View, find_agent
 from artus_env.engine.games import find_game, game_names
@@ -96,6 +96,27 @@ def test_a_saved_network_comes_back(tmp_path, dtype, outlook):
     assert not any(parameter.requires_grad for parameter in loaded.parameters())
     assert {name: card[name] for name in CARD} == CARD
     assert sorted(tmp_path.iterdir()) == [tmp_path / "agent.json", tmp_path / "agent.safetensors"]
+
+
+def test_what_is_added_to_a_card_is_there_once_and_the_rest_stays(agent):
+    before = read_card(agent)
+    for _ in range(2):
+        add_to_card(agent, "exploitability", [{"gain": 0.1}, {"gain": 0.2}])
+    assert load_agent(agent)[1] == before | {"exploitability": [{"gain": 0.1}, {"gain": 0.2}]}
+
+
+def test_nothing_is_added_where_it_does_not_fit_or_cannot_be_written(agent, monkeypatch):
+    before = read_card(agent)
+    with pytest.raises(ValueError, match=r"agent.json: game must be a list, got 'artus'"):
+        add_to_card(agent, "game", [{}])
+
+    def full(path, content):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(saved, "write_atomically", full)
+    with pytest.raises(ValueError, match=r"agent.json can't be written: No space left on device"):
+        add_to_card(agent, "exploitability", [{}])
+    assert read_card(agent) == before
 
 
 @pytest.mark.parametrize("outlook", [True, False])

@@ -1,8 +1,8 @@
 """How a compiled loop over a batch is handed to threads: shares of it lie open, and whoever is free takes the next one.
 
 The thread that has the work opens it and takes shares itself until none is left. A thread that is late finds nothing to
-do and costs nothing; nobody waits but for shares that somebody is at. A loop that several
-threads may run has one machine code, with which the thread that has the work runs it alone as well.
+do and costs nothing; nobody waits but for shares that somebody is at. A loop that several threads may run has one
+machine code, with which the thread that has the work runs it alone as well.
 
 A *post* is an array of words (int64) through which threads work together on one loop at a time.
 """

@@ -54,7 +54,7 @@ class TrainingSettings:
     """Name of the run, and of its folder; unless given, one that says what it learns, such as ppo-beginner-2."""
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
-    network must have the same sizes. Unless given, weights are drawn."""
+    network must have the same sizes, or narrower layers. Unless given, weights are drawn."""
 
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""

@@ -50,10 +50,9 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     network, card = load_agent(Path(path)) if path else trained(settings.rules, settings.num_players, definition)
     if game_of(card) != definition.name:
         raise ValueError(f"start {settings.start} plays the game {game_of(card)}, this training is for {settings.game}")
-    if 0 < network.shape.outlooks < shape.outlooks:
-        network = knowing_more(network, shape.outlooks)
-    if can_widen(network.shape.hidden, shape.hidden):
-        network = wider(network, shape.hidden)
+    hidden = shape.hidden if can_widen(network.shape.hidden, shape.hidden) else network.shape.hidden
+    outlooks = shape.outlooks if 0 < network.shape.outlooks < shape.outlooks else network.shape.outlooks
+    network = grown(network, hidden, outlooks)
     theirs, needed = network.shape.to_dict(), shape.to_dict()
     if differing := [name for name in needed if theirs[name] != needed[name]]:
         parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
@@ -63,40 +62,31 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     return Start(network.state_dict(), card["weights"])
 
 
-def knowing_more(network: Network, outlooks: int) -> Network:
-    """A network that says the same, and is told more numbers of each action, of which it makes nothing yet."""
-    wide = Network(dataclasses.replace(network.shape, outlooks=outlooks))
-    used = network.shape.num_actions + network.shape.players + network.shape.outlooks
-    weights = network.state_dict()
-    for name, before in wide.head.named_parameters(prefix="head"):
-        after = torch.zeros_like(before)
-        after[:used] = weights[name][:used]
-        weights[name] = after
-    wide.load_state_dict(weights)
-    return wide
-
-
 def can_widen(hidden: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether layers are as many as wanted, some of them narrower and none wider."""
-    return hidden != wanted and len(hidden) == len(wanted) and all(map(le, hidden, wanted))
+    """Whether layers are as many as wanted, and none is wider."""
+    return len(hidden) == len(wanted) and all(map(le, hidden, wanted))
 
 
-def wider(network: Network, hidden: tuple[int, ...]) -> Network:
-    """A network that says the same, with more units in its hidden layers. What a new one makes of each old unit before
-    it is drawn, with the spread of what the old ones make of that; nothing listens to new ones yet."""
+def grown(network: Network, hidden: tuple[int, ...], outlooks: int) -> Network:
+    """A network that says the same, with more units in its hidden layers, and told more numbers of each action.
+
+    What a new unit makes of each old one before it is drawn, with the spread of what the old ones make of that; nothing
+    listens to new units, and nothing is made of new numbers, yet.
+    """
     generator = torch.Generator().manual_seed(0)
     with torch.device("meta"):  # sizes without numbers
-        wide = Network(dataclasses.replace(network.shape, hidden=hidden))
+        large = Network(dataclasses.replace(network.shape, hidden=hidden, outlooks=outlooks))
+    used = network.shape.num_actions + network.shape.players + network.shape.outlooks
     weights = network.state_dict()
-    for name, wanted in wide.state_dict().items():
-        before = weights[name]
+    for name, wanted in large.state_dict().items():
+        of_head = name.startswith("head")
+        before = weights[name][:used] if of_head else weights[name]
         after = torch.zeros(wanted.shape)
-        if before.dim() == 1:
-            after[: len(before)] = before
-        else:
+        after[tuple(map(slice, before.shape))] = before
+        if before.dim() == 2 and not of_head:
             rows, columns = before.shape
-            after[:rows, :columns] = before
-            after[rows:, :columns] = torch.randn(len(after) - rows, columns, generator=generator) * before.std(dim=0)
+            spread = before.std(dim=0, correction=0)
+            after[rows:, :columns] = torch.randn(len(after) - rows, columns, generator=generator) * spread
         weights[name] = after
-    wide.load_state_dict(weights, assign=True)
-    return wide
+    large.load_state_dict(weights, assign=True)
+    return large

@@ -46,7 +46,8 @@ class Settings(TrainingSettings):
 
     start: str | None = "ppo"
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
-    network must have the same sizes, and its values must be about wins. `None`: weights are drawn."""
+    network must have the same sizes, or narrower layers, and its values must be about wins. `None`: weights are
+    drawn."""
     rounds: int = 100
     """Rounds of self-play and learning; each makes a new version of the weights."""
     minutes: float = 0.0
