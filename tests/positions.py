@@ -31,18 +31,25 @@ YELLOW = [27, 26, 25]
 
 def prospects(position: dict, player: int) -> list[int]:
     """What `judgement.prospects` says of a position, from its plain data: score, seats, other seats, sum of what the
-    cards left would bring, the others' sums, the best card of the hand, the best one that the next player has left."""
-    everybody = range(position["num_players"])
-    cards = {who: left_to_play(position, who) for who in everybody}
-    others, following = [who for who in everybody if who != player], (player + 1) % position["num_players"]
+    cards left would bring, the others' sums, the best card of the hand, the best one that the next player has left.
+    Then of each opponent but the last one the seats and the sum, and the best card of the one after; 0 for nobody."""
+    players = position["num_players"]
+    cards = [left_to_play(position, who) for who in range(players)]
+    others = [(player + step) % players for step in range(1, players)]  # as they follow
+    seats = [sum(knights_on(position, who)) for who in others]
+    sums = [card_sum(position, who, cards[who]) for who in others]
+    best = [max((brought(position, who, card) for card in cards[who]), default=0) for who in others]
+    apart = [number for k in range(len(others) - 1) for number in (seats[k], sums[k], best[k + 1])]
     return [
         position["scores"][player],
         sum(knights_on(position, player)),
-        sum(sum(knights_on(position, who)) for who in others),
+        sum(seats),
         card_sum(position, player, cards[player]),
-        sum(card_sum(position, who, cards[who]) for who in others),
+        sum(sums),
         max((brought(position, player, card) for card in position["hands"][player]), default=0),
-        max((brought(position, following, card) for card in cards[following]), default=0),
+        best[0],
+        *apart,
+        *(6 - len(apart)) * [0],
     ]
 
 

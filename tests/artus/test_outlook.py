@@ -108,7 +108,16 @@ def test_prospects_counted_by_hand():
     table = position(TABLE, ["k1-4", "ring-bronze"], hands={1: ["k2-5", "k3-6"]}, left=1)
     a, b = 0 - 9 - 2 + 1 + 7, -15 - 3 - 1 + 6 + 10
     told = prospects_of(Game.from_dict(table), 0)
-    assert told == [0, a, b, 7 + 3, 10 + 6, 7, 10]
+    assert told == [0, a, b, 7 + 3, 10 + 6, 7, 10] + 6 * [0]  # nobody else plays
+
+
+def test_opponents_are_told_apart_counted_by_hand():
+    """Everybody has a card left: A the ring for the bronze princes, who sit on -12 and 3, the others a knight card."""
+    table = "Ks .  .  A  B  .  C  | b1 .  D  A  .  .  C  | s2 .  B  A  B  A  D  | b1 .  C  B  D  C  D"
+    hands = {1: ["k1-4"], 2: ["k2-5"], 3: ["k3-6"]}
+    b, c, d = -15 - 3 - 1 + 6, -13 - 6 + 5 + 8, -10 + 2 + 7 + 10
+    told = prospects_of(Game.from_dict(position(table, ["ring-bronze"], hands=hands, left=1)), 0)
+    assert told == [0, 0 - 9 - 2 + 1, b + c + d, 3, 6 + 8 + 10, 3, 6, b, 6, 8, c, 8, 10]
 
 
 @pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
@@ -160,8 +169,9 @@ def test_a_network_that_knows_the_first_numbers_alone_is_told_these():
     batch = batch_of(some_positions("advanced", 2, 60))
     shape = Shape.of(ARTUS, STANDARD, (16,))
     network = Network(dataclasses.replace(shape, outlooks=3), gates=(1.2, 0.2, -0.2))
-    knows_all = Network(shape, gates=(1.2, 0.2, -0.2, 0, 0, 0, 0))
-    knows_all.load_state_dict(network.state_dict())  # both are as wide; what no output uses is 0
+    knows_all = Network(shape, gates=(1.2, 0.2, -0.2) + 10 * (0,))
+    for ours, theirs in zip(knows_all.parameters(), network.parameters(), strict=True):
+        ours.data[: len(theirs)] = theirs.data  # outlooks are the last rows, and what no output uses is 0
     view = View(batch, None, seed_stream(1, len(batch)))
     for told, plain in zip(NeuralAgent(network).judge(view), NeuralAgent(knows_all).judge(view), strict=True):
         np.testing.assert_allclose(told, plain, atol=1e-6)

@@ -40,15 +40,7 @@ ARTUS = Definition(
     action_meaning=text.action_meaning,
     actions_like=text.actions_like,
     judge_weight=0.17,
-    outlook_gates=(
-        1.2,
-        0.2,
-        -0.2,
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-    ),  # about as much as lookahead thinks, with a temperature of 8 points
+    outlook_gates=(1.2, 0.2, -0.2) + 10 * (0.0,),  # about as much as lookahead thinks, at a temperature of 8 points
     words=words,
     sight=sight,
     page=sight.PAGE,

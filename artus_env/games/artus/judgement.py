@@ -34,7 +34,7 @@ LAST_SPREAD, SPREAD = 2.0, 3.0
 """How far a lead in points may still move: in any game that goes on, and times the root of the cards that a player has
 left.
 It matters little: from half to four times as much won 48 to 51 % of 600 games against this."""
-OUTLOOKS = 7
+OUTLOOKS = 13
 SILVER, BRONZE, ANY = range(len(ROYALS))
 _, KING_PILE, SCORING_PILE = range(len(PILES))
 
@@ -205,7 +205,7 @@ def promise(t, g, player, royals, near):
 
 @jit
 def outlooks(t):
-    """Seven: see `outlook`."""
+    """Thirteen: see `prospects`."""
     return OUTLOOKS
 
 
@@ -225,26 +225,39 @@ def prospects(t, g, player, royals, others):
     Returns:
         The player's score; the worth of their seats and of all others'; what all cards that they have left would bring,
         and all others' theirs, see `promise`; the best of the cards in their hand, and the best that the player after
-        them may have.
+        them may have. Then, with more than two players, the others one by one, for it matters who of them gains: the
+        worth of the seats and of all cards of the first after the player, and the best card of the second; with four
+        the same of the second and the third. The last one has the rest of the sums. 0 for what fewer players lack.
     """
     own_seats, own_sum, own_best = promise(t, g, player, royals, np.int64(g["hands"][player]))
-    other_seats, other_sum, other_best = others
-    return np.int64(g["scores"][player]), own_seats, other_seats, own_sum, other_sum, own_best, other_best
+    seats, total, best, second_seats, second_sum, second_best, third_seats, third_sum, third_best = others
+    players = int(g["num_players"])
+    return (
+        np.int64(g["scores"][player]), own_seats, seats + second_seats + third_seats,
+        own_sum, total + second_sum + third_sum, own_best, best,
+        seats if players > 2 else 0, total if players > 2 else 0, second_best,
+        second_seats if players > 3 else 0, second_sum if players > 3 else 0, third_best,
+    )  # fmt: skip
 
 
 @jit
 def others_promise(t, g, player, royals):
-    """What all but one player have to look forward to: the worth of their seats, what all cards that they have left
-    would bring, and the best that the player after this one may have, see `promise`."""
+    """What each of the three players after one has to look forward to: the worth of their seats, what all cards that
+    they have left would bring, and the best that they may have, see `promise`; 0 for players that there aren't."""
     players = int(g["num_players"])
-    other_seats, other_sum, other_best = 0, 0, 0
+    seats, total, best = 0, 0, 0
+    second_seats, second_sum, second_best = 0, 0, 0
+    third_seats, third_sum, third_best = 0, 0, 0
     for step in range(1, players):
         other = player + step if player + step < players else player + step - players
-        seats, total, best = promise(t, g, other, royals, to_play(t, g, other))
-        other_seats += seats
-        other_sum += total
-        other_best = best if step == 1 else other_best
-    return other_seats, other_sum, other_best
+        held, cards, card = promise(t, g, other, royals, to_play(t, g, other))
+        if step == 1:
+            seats, total, best = held, cards, card
+        elif step == 2:
+            second_seats, second_sum, second_best = held, cards, card
+        else:
+            third_seats, third_sum, third_best = held, cards, card
+    return seats, total, best, second_seats, second_sum, second_best, third_seats, third_sum, third_best
 
 
 @jit
