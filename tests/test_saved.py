@@ -152,14 +152,14 @@ def test_a_game_that_is_not_installed_is_named_where_an_older_card_relies_on_it(
     refused(agent, "there is no game 'whist'", "agent.json")
 
 
-@pytest.mark.parametrize("changes", [{"players": 5}, {"outlooks": 8}])
+@pytest.mark.parametrize("changes", [{"players": 5}, {"outlooks": 14}])
 def test_an_agent_for_other_players_or_another_outlook_never_plays(tmp_path, changes):
     """Compiled loops would read beyond its rows."""
     path = tmp_path / "agent.safetensors"
     shape = Shape.of(ARTUS, STANDARD, (8,))
     save_agent(path, Network(dataclasses.replace(shape, **changes)), CARD | {"settings": {"reward": "win"}})
     for name in (f"ppo:{path}", f"ppo-search:4:{path}"):
-        with pytest.raises(ValueError, match=r"this network has values for . players .* artus has 4 and at most 7"):
+        with pytest.raises(ValueError, match=r"this network has values for . players .* artus has 4 and at most 13"):
             find_agent(name).act(middle_of_games())
 
 
@@ -198,11 +198,11 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     assert {name: tuple(value.shape) for name, value in weights.items()} == {
         "trunk.0.weight": (16, OBSERVATION_SIZE), "trunk.0.bias": (16,), "trunk.2.weight": (8, 16),
         "trunk.2.bias": (8,),
-        "head.weight": (352, 8), "head.bias": (352,),  # 339 actions, 4 values and 7 gates, and what rounds them up
+        "head.weight": (384, 8), "head.bias": (384,),  # 339 actions, 4 values and 13 gates, and what rounds them up
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
     shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "players": 4, "hidden": [16, 8]}
-    shape["outlooks"] = 7
+    shape["outlooks"] = 13
     checksum = hashlib.sha256(agent.read_bytes()).hexdigest()
     assert card == {"format": 1, "game": "artus", **CARD, "network": shape, "weights": checksum} == read_card(agent)
 
@@ -409,22 +409,22 @@ def test_a_card_without_sizes(agent, given):
         (
             "head.bias",
             torch.zeros(5),
-            r"head\.bias must be numbers of shape \(352,\), got torch\.float32 of shape \(5,\)",
+            r"head\.bias must be numbers of shape \(384,\), got torch\.float32 of shape \(5,\)",
         ),
-        ("head.bias", torch.zeros(352, 1), r"head\.bias must be numbers of shape \(352,\)"),
-        ("head.bias", torch.zeros(()), r"head\.bias must be numbers of shape \(352,\)"),
-        ("head.bias", torch.zeros(352, dtype=torch.int64), r"got torch\.int64"),
-        ("head.bias", torch.zeros(352, dtype=torch.bool), r"got torch\.bool"),
-        ("head.bias", None, r"head\.bias must be numbers of shape \(352,\), got nothing"),
+        ("head.bias", torch.zeros(384, 1), r"head\.bias must be numbers of shape \(384,\)"),
+        ("head.bias", torch.zeros(()), r"head\.bias must be numbers of shape \(384,\)"),
+        ("head.bias", torch.zeros(384, dtype=torch.int64), r"got torch\.int64"),
+        ("head.bias", torch.zeros(384, dtype=torch.bool), r"got torch\.bool"),
+        ("head.bias", None, r"head\.bias must be numbers of shape \(384,\), got nothing"),
         ("head.weight", torch.zeros(8, NUM_ACTIONS), r"head\.weight must be"),
-        ("head.bias", torch.zeros(352, dtype=torch.float8_e4m3fn), r"got torch\.float8_e4m3fn"),
+        ("head.bias", torch.zeros(384, dtype=torch.float8_e4m3fn), r"got torch\.float8_e4m3fn"),
         (
             "head.bias",
-            torch.full((352,), 1e300, dtype=torch.float64),
+            torch.full((384,), 1e300, dtype=torch.float64),
             r"head\.bias has numbers that are not finite in float32",
         ),
-        ("head.bias", torch.tensor([torch.nan] + [0.0] * 351), r"head\.bias has numbers that are not finite"),
-        ("head.bias", torch.tensor([0.0] * 351 + [-torch.inf]), r"head\.bias has numbers that are not finite"),
+        ("head.bias", torch.tensor([torch.nan] + [0.0] * 383), r"head\.bias has numbers that are not finite"),
+        ("head.bias", torch.tensor([0.0] * 383 + [-torch.inf]), r"head\.bias has numbers that are not finite"),
         ("more", torch.zeros(3), "numbers that no part of the network takes: more"),
     ],
 )
