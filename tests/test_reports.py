@@ -14,8 +14,7 @@ import pytest
 
 from artus_agents.program import ProgramAgent
 from artus_env.engine.match import seat_orders
-from artus_training.arena import command, people
-from artus_training.arena import tournament as playing
+from artus_training.arena import command, people, playing, tournament
 from artus_training.arena.elo import POINTS, ahead
 from artus_training.arena.explain import levels, neighbours, where_people_stand
 from artus_training.arena.faults import faults_of
@@ -351,7 +350,7 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise():
 
 def test_two_hundred_orders_of_the_same_games_give_the_same_table(tmp_path, monkeypatch):
     monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 20)
-    monkeypatch.setattr(playing, "unit_games", lambda agents: 20)
+    monkeypatch.setattr(tournament, "unit_games", lambda agents: 20)
     settings = Settings(("greedy", "random", "lookahead", "ismcts:1"), games=400)
     run(settings, tmp_path)
     store = Store(tmp_path, settings, None)

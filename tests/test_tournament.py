@@ -27,11 +27,12 @@ from artus_env.engine.match import fair_seats, seat_orders
 from artus_training.arena.command import baseline
 from artus_training.arena.made_of import files_in, made_of
 from artus_training.arena.names import short_names
+from artus_training.arena.playing import places_of, play_block
 from artus_training.arena.report import duel_table, markdown_table, print_table, remarks, write_report
 from artus_training.arena.results import Results, Settings, ways_to_sit
 from artus_training.arena.standings import fraction_intervals, interval_of, resample, standings
 from artus_training.arena.store import Line, Store
-from artus_training.arena.tournament import places_of, play_block, run
+from artus_training.arena.tournament import run
 from artus_training.cli import main
 
 
@@ -839,7 +840,7 @@ def test_wrong_usage_is_one_line(arguments, fault, tmp_path, capsys):
 def test_where_nothing_can_be_written_is_said_before_the_first_game(out, records, fault, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("something else")
-    monkeypatch.setattr("artus_training.arena.tournament.play_block", lambda *_: pytest.fail("a game was played"))
+    monkeypatch.setattr("artus_training.arena.playing.play_block", lambda *_: pytest.fail("a game was played"))
     keep = ["--records", records] if records else []
     assert main(["tournament", "greedy", "random", "--games", "2", "--out", out, *keep]) == 2
     error = capsys.readouterr().err

@@ -15,9 +15,10 @@ import pytest
 
 from artus_env.engine.workers import available_cores
 from artus_training.arena.evaluate import evaluate
+from artus_training.arena.playing import Unit
 from artus_training.arena.results import Settings
-from artus_training.arena.todo import AHEAD, TRIES, Lost, ToDo, UnitError
-from artus_training.arena.tournament import Unit, run, units_of
+from artus_training.arena.todo import AHEAD, TRIES, Lost, ToDo, UnitError, doing, soon
+from artus_training.arena.tournament import run, units_of
 from artus_training.arena.units import in_order, kept, run_units, unit_games
 
 HERE = Path(__file__).parent
@@ -162,6 +163,28 @@ def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
         next(stopped)
         stopped.close()
         assert list(run(square, range(3))) == [(0, 0), (1, 1), (2, 4)], "nothing of what was left comes now"
+    assert gone()
+
+
+def test_processes_get_ready_for_the_first_work_before_it_begins():
+    with kept(2, first=square) as run:
+        ready = {process.pid for process in multiprocessing.active_children()}
+        assert len(ready) == 2
+        assert list(run(square, range(10))) == [(unit, unit**2) for unit in range(10)]
+        assert {result for _, result in run(who, range(20))} <= ready
+    assert gone()
+
+
+def test_what_is_only_announced_is_refused():
+    """A process that gets ready mustn't play by code of which nobody has said that it is the right one."""
+    refusal = doing(soon(Made()))(0)
+    assert isinstance(refusal, ValueError)
+    assert "made of" in str(refusal)
+
+
+def test_work_that_can_not_be_sent_is_refused_before_anything_starts():
+    with pytest.raises(ValueError, match="can't be sent to other processes"), kept(2, first=lambda unit: unit):
+        pass
     assert gone()
 
 

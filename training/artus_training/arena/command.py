@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated
@@ -18,12 +18,14 @@ from artus_training.arena.faults import faults_of
 from artus_training.arena.filmed import Film, write_films
 from artus_training.arena.names import variant_name
 from artus_training.arena.people import default_folder, on_the_scale_of, read_results
+from artus_training.arena.playing import Playing
 from artus_training.arena.report import markdown_table, print_table, write_report
 from artus_training.arena.results import Results, Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.teams import read_teams, shake_hands
 from artus_training.arena.todo import ClusterError, UnitError
-from artus_training.arena.tournament import Interrupted, Playing, run
+from artus_training.arena.tournament import Interrupted, run
+from artus_training.arena.units import kept
 from artus_training.options import Agents, Ray, options, read_options
 from artus_training.progress import terminal
 from artus_training.usage import UsageError
@@ -83,40 +85,40 @@ def tournament(arguments: list[str], film: Film | None = None) -> int:
         film: Writes games that are worth seeing, for links in the report; None: there are none.
     """
     chosen = read_options(TournamentOptions, "artus tournament", arguments)
-    try:
+    with ExitStack() as processes:
+        try:
+            with one_line():
+                definition = find_game(chosen.game)
+                players = definition.min_players if chosen.num_players is None else chosen.num_players
+                teams = read_teams((*chosen.agents, *chosen.add))
+                left_out = shake_hands(teams, definition, chosen.rules, players)
+                for name, reason in left_out.items():
+                    print(f"{name} doesn't play: {reason}")
+                settings = Settings(
+                    tuple(teams.agents), chosen.rules or "", players, chosen.games, chosen.seed, chosen.game
+                )
+                folder = chosen.out or TOURNAMENTS / settings.folder_name
+                playing = Playing(settings, teams.named, chosen.records is not None)
+                do = processes.enter_context(kept(chosen.workers, chosen.ray, playing))
+                results = run(settings, folder, chosen.records, teams.named, joined=joined(chosen, settings), do=do)
+        except Interrupted as interrupted:
+            print_so_far(interrupted.results)
+            terminal().print("interrupted; the same command goes on from here")
+            return 130
+        except KeyboardInterrupt:
+            terminal().print("interrupted before the first game")
+            return 130
+        whole = standings(results)
+        print_table(results, whole)
+        faults = faults_of(results.notes, settings.agents)
+        if faults:
+            print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
+        ratings = {teams.agents[line.agent]: line.rating for line in whole.table}
+        variant = settings.game, settings.rules, settings.num_players
+        placed = on_the_scale_of(ratings, variant, read_results(chosen.people, left_alone))
         with one_line():
-            definition = find_game(chosen.game)
-            players = definition.min_players if chosen.num_players is None else chosen.num_players
-            teams = read_teams((*chosen.agents, *chosen.add))
-            left_out = shake_hands(teams, definition, chosen.rules, players)
-            for name, reason in left_out.items():
-                print(f"{name} doesn't play: {reason}")
-            settings = Settings(
-                tuple(teams.agents), chosen.rules or "", players, chosen.games, chosen.seed, chosen.game
-            )
-            folder = chosen.out or TOURNAMENTS / settings.folder_name
-            results = run(
-                settings, folder, chosen.records, teams.named, chosen.workers, chosen.ray,
-                joined(chosen, settings),
-            )  # fmt: skip
-    except Interrupted as interrupted:
-        print_so_far(interrupted.results)
-        terminal().print("interrupted; the same command goes on from here")
-        return 130
-    except KeyboardInterrupt:
-        terminal().print("interrupted before the first game")
-        return 130
-    whole = standings(results)
-    print_table(results, whole)
-    faults = faults_of(results.notes, settings.agents)
-    if faults:
-        print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
-    ratings = {teams.agents[line.agent]: line.rating for line in whole.table}
-    variant = settings.game, settings.rules, settings.num_players
-    placed = on_the_scale_of(ratings, variant, read_results(chosen.people, left_alone))
-    with one_line():
-        films = write_films(results, whole, folder, Playing(settings, teams.named, True).again, film) if film else []
-        write_report(results, whole, folder, "artus tournament " + shlex.join(arguments), left_out, films, placed)
+            films = write_films(results, whole, folder, teams.named, do, film) if film else []
+            write_report(results, whole, folder, "artus tournament " + shlex.join(arguments), left_out, films, placed)
     print(f"report: {folder / 'report.html'}")
     return 0
 

@@ -10,17 +10,18 @@ import numpy as np
 
 from artus_env.engine.match import wins_of
 from artus_training.arena.explain import ahead
+from artus_training.arena.made_of import Given
 from artus_training.arena.names import one_line_name
+from artus_training.arena.playing import Playing, Unit
 from artus_training.arena.results import Results
 from artus_training.arena.standings import Standings
+from artus_training.arena.units import Runner
 
 TYPICAL, SURPRISES = 2, 3
 FOLDER = "films"
 
 Film = Callable[[Path, str], Any]
 """Writes the record of a game as a page."""
-Replay = Callable[[int, int], tuple[Any, list[str]]]
-"""A block of one deal (see `tournament.play_block`) of a line-up: its results and records."""
 
 
 class Pick(NamedTuple):
@@ -80,22 +81,27 @@ def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
     yield from (pick for _, pick in sorted(found, key=lambda each: -each[0])[:SURPRISES])
 
 
-def write_films(results: Results, whole: Standings, folder: Path, replay: Replay, film: Film) -> list[tuple[str, str]]:
+def write_films(
+    results: Results, whole: Standings, folder: Path, agents: Given, do: Runner, film: Film
+) -> list[tuple[str, str]]:
     """Play the games that are worth seeing once more, and write a page for each.
 
     Args:
         results, whole: The tournament.
         folder: Of the report.
-        replay: Plays a deal of a line-up again.
+        agents: Agents or functions behind some names.
+        do: Who plays.
         film: Writes a page.
 
     Returns:
         What each shows, and where it lies below the folder. A game that goes another way the second time, as with
         agents that have a time limit, is left out.
     """
+    picks = [*typical(results, whole), *surprising(results, whole)]
+    playing = Playing(results.settings, dict(agents), keep=True)
+    played = do(playing, [Unit(pick.lineup, pick.deal, 1) for pick in picks])
     made = []
-    for number, pick in enumerate((*typical(results, whole), *surprising(results, whole)), 1):
-        block, records = replay(pick.lineup, pick.deal)
+    for number, (pick, (_, (block, records))) in enumerate(zip(picks, played, strict=True), 1):
         if (block.scores[0] == results.scores[pick.lineup][pick.deal]).all():
             path = Path(FOLDER) / f"{number}.html"
             film(folder / path, records[pick.rotation])

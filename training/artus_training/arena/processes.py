@@ -5,12 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from artus_training.arena.todo import Sent, ToDo, doing
+from artus_training.arena.todo import Sent, ToDo, doing, soon
 
 SPAWN = multiprocessing.get_context("spawn")  # a forked child may not use its parent's threads
 
@@ -31,6 +31,17 @@ class Processes:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._idle: list[_Process] = []
+
+    def prepare(self, work: Callable[[Any], Any]) -> None:
+        """Start all processes, and let them get ready for this work while the caller does so.
+
+        Raises:
+            ValueError: If the work can't be sent.
+        """
+        announced = soon(work)
+        self._idle += [_Process() for _ in range(self.workers - len(self._idle))]
+        for process in self._idle:
+            process.take(announced)
 
     def do(self, work: Sent, units: Sequence[Any], to_do: ToDo) -> Generator[tuple[int, Any]]:
         """See `by_processes`. Processes that still do a unit when nobody listens any more are ended."""

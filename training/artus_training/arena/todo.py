@@ -68,8 +68,18 @@ def sent(work: Callable[[Any], Any]) -> Sent:
     Raises:
         ValueError: If it can't be sent.
     """
+    return soon(work)._replace(made_of=getattr(work, "made_of", ""))
+
+
+def soon(work: Callable[[Any], Any]) -> Sent:
+    """Work that nobody shall do yet: who receives it imports and hashes all that it is made of, which takes seconds,
+    and refuses it.
+
+    Raises:
+        ValueError: If it can't be sent.
+    """
     try:
-        return Sent(pickle.dumps(work), getattr(work, "made_of", ""))
+        return Sent(pickle.dumps(work), "")
     except Exception as error:  # pickle raises what the objects in it raise
         raise ValueError(f"this can't be sent to other processes ({error}); play with one worker") from error
 

@@ -8,25 +8,20 @@ with the same table.
 
 from __future__ import annotations
 
-from functools import cached_property
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from artus_env import Batch, Game
-from artus_env.engine.agents import FORFEIT, Agent, find_agent
+from artus_env.engine.agents import Agent
 from artus_env.engine.files import alone_in
-from artus_env.engine.match import Played, fair_seats, play_games, seat_orders
-from artus_env.engine.rng import seed_stream
 from artus_training.arena.live import LiveTable, Tally
-from artus_training.arena.made_of import NO_AGENTS, Given, made_of
-from artus_training.arena.results import Block, Results, Settings
+from artus_training.arena.made_of import NO_AGENTS, Given
+from artus_training.arena.playing import Playing, Unit
+from artus_training.arena.results import Results, Settings
 from artus_training.arena.store import Store
 from artus_training.arena.teams import check_all
-from artus_training.arena.units import check_workers, run_units, unit_games
-
-_DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
+from artus_training.arena.units import Runner, kept, unit_games
 
 
 class Interrupted(KeyboardInterrupt):
@@ -41,14 +36,6 @@ class Interrupted(KeyboardInterrupt):
         self.results = results
 
 
-class Unit(NamedTuple):
-    """Deals of one line-up that are played, and saved, together."""
-
-    lineup: int
-    first: int
-    deals: int
-
-
 def run(
     settings: Settings,
     folder: Path,
@@ -57,6 +44,7 @@ def run(
     workers: int = 1,
     ray: str | None = None,
     joined: tuple[Settings, Path] | None = None,
+    do: Runner | None = None,
 ) -> Results:
     """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
 
@@ -72,6 +60,7 @@ def run(
         ray: Address of a Ray cluster that plays instead, see `units.run_units`.
         joined: A tournament of the first agents, which the others join, and its folder: its games aren't played again.
             The result is the same as if all had played from the beginning.
+        do: Who plays instead of those `workers`, see `units.kept`.
 
     Raises:
         ValueError: If an agent is unknown, doesn't start or can't be sent, or the folder holds another tournament, or a
@@ -85,20 +74,20 @@ def run(
         raise ValueError(
             f"agents are given that don't play: {' '.join(sorted(unknown))}; those who do: {' '.join(settings.agents)}"
         )
-    check_workers(workers, ray)
     playing = Playing(settings, dict(agents), records is not None)
     if joined is not None:
         _check_joined(settings, records, *joined)
-    players = dict(zip(settings.agents, playing.players, strict=True))
-    check_all(players, settings.definition, settings.rules, settings.num_players)
-    with alone_in(folder, "playing this tournament"):
-        store = Store(folder, settings, records, agents)
-        if joined is not None:
-            before, there = joined
-            with alone_in(there, "playing this tournament"):
-                given = {name: agent for name, agent in agents.items() if name in before.agents}
-                store.take_over(Store(there, before, None, given))
-        return _play(settings, playing, store, workers, ray)
+    with nullcontext(do) if do else kept(workers, ray, playing) as do:
+        players = dict(zip(settings.agents, playing.players, strict=True))
+        check_all(players, settings.definition, settings.rules, settings.num_players)
+        with alone_in(folder, "playing this tournament"):
+            store = Store(folder, settings, records, agents)
+            if joined is not None:
+                before, there = joined
+                with alone_in(there, "playing this tournament"):
+                    given = {name: agent for name, agent in agents.items() if name in before.agents}
+                    store.take_over(Store(there, before, None, given))
+            return _play(settings, playing, store, do)
 
 
 def _check_joined(settings: Settings, records: Path | None, before: Settings, there: Path) -> None:
@@ -114,7 +103,7 @@ def _check_joined(settings: Settings, records: Path | None, before: Settings, th
         )
 
 
-def _play(settings: Settings, playing: Playing, store: Store, workers: int, ray: str | None) -> Results:
+def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Results:
     """Play what is missing."""
     total = store.played.size * settings.num_players
     units = units_of(settings, playing.players, store.played)
@@ -124,47 +113,13 @@ def _play(settings: Settings, playing: Playing, store: Store, workers: int, ray:
     try:
         with LiveTable(tally) as live:
             task = live.add_task("", total=total, completed=int(store.played.sum()) * settings.num_players)
-            for _, (block, kept) in run_units(playing, units, workers, ray):
-                store.append(block, kept)
+            for _, (block, games) in do(playing, units):
+                store.append(block, games)
                 live.add_block(block)
                 live.update(task, advance=len(block) * settings.num_players)
     except KeyboardInterrupt:
         raise Interrupted(store.results()) from None
     return store.results()
-
-
-class Playing:
-    """Plays units of a tournament; other processes find the agents anew, by their names.
-
-    Args:
-        settings: What is played.
-        agents: Agents or functions behind some names.
-        keep: Whether the record of each game is wanted.
-    """
-
-    def __init__(self, settings: Settings, agents: dict[str, Any], keep: bool) -> None:
-        self.settings, self.agents, self.keep = settings, agents, keep
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Playing, (self.settings, self.agents, self.keep)
-
-    @cached_property
-    def players(self) -> list[Agent]:
-        """Who plays."""
-        return [find_agent(self.agents.get(name, name)) for name in self.settings.agents]
-
-    @property
-    def made_of(self) -> str:
-        """Hash of what plays what."""
-        return made_of(self.settings.hash, self.settings.definition, self.settings.agents, self.agents)
-
-    def __call__(self, unit: Unit) -> tuple[Block, list[str]]:
-        """What `Store.append` saves."""
-        return play_block(self.settings, self.players, *unit, keep=self.keep)
-
-    def again(self, lineup: int, deal: int) -> tuple[Block, list[str]]:
-        """A deal of a line-up in all rotations, with its records."""
-        return self(Unit(lineup, deal, 1))
 
 
 def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
@@ -182,59 +137,3 @@ def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> li
                 if len(deals):
                     units.append(Unit(lineup, int(deals[0]), len(deals)))
     return sorted(units, key=lambda unit: (unit.first, unit.lineup))
-
-
-def play_block(
-    settings: Settings, agents: list[Agent], lineup: int, first: int, count: int, keep: bool = False
-) -> tuple[Block, list[str]]:
-    """Play deals `first..first + count - 1` of a line-up in all rotations.
-
-    Returns:
-        What `Store.append` saves, and the record of each game if they are to be kept.
-    """
-    players = settings.num_players
-    who = settings.lineups()[lineup]
-    deal_seeds = seed_stream(settings.seed, count, _DEALS, first)  # all line-ups play the same deals
-    keys = seed_stream(settings.seed, count * players, _KEYS + settings.stream(lineup), first * players)
-    batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False, game=settings.definition)
-    batch.reset(np.repeat(deal_seeds, players))
-    seats = fair_seats(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
-    holders = np.array(who)[np.argsort(seats, axis=1)]  # the agent on each seat
-    played = play_games(batch, agents, holders, keys, settings.agents)
-    notes = []
-    for game, reason in sorted(played.reasons.items()):
-        seat = int(played.forfeits[game])
-        name = settings.agents[holders[game, seat]]
-        notes.append(
-            f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}"
-        )
-    scores, outcomes = (
-        np.take_along_axis(by_seat, seats, axis=1).astype(np.int32).reshape(count, players, players)
-        for by_seat in (played.scores, played.outcomes)
-    )
-    given_up = places_of(played.forfeits, seats).reshape(count, players)
-    block = Block(lineup, first, scores, outcomes, given_up, notes)
-    return block, write_records(settings, played, batch.seeds, holders) if keep else []
-
-
-def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """The place in the line-up of a seat for each of n games, -1: none.
-
-    Args:
-        seat: shape (n,); -1: none.
-        seats: The seat of each place: shape (n, P).
-    """
-    return np.where(seat < 0, -1, np.argmax(seats == seat[:, None], axis=1))
-
-
-def write_records(settings: Settings, played: Played, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
-    """The record of each game."""
-    records = []
-    for game, seed in enumerate(seeds):
-        replayed = Game(settings.rules, settings.num_players, int(seed), game=settings.definition)
-        for actions in played.actions:
-            if actions[game] == FORFEIT:
-                break
-            replayed.play(int(actions[game]))
-        records.append(replayed.record([settings.agents[agent] for agent in holders[game]]))
-    return records

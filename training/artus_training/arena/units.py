@@ -97,14 +97,15 @@ class Runner(Protocol):
 
 
 @contextmanager
-def kept(workers: int = 1, ray: str | None = None) -> Iterator[Runner]:
+def kept(workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] | None = None) -> Iterator[Runner]:
     """`run_units`, with processes, or the connection to a cluster, that stay from one piece of work to the next.
 
     Args:
         workers, ray: As there.
+        first: Work that comes first: processes get ready for it while the caller does so.
 
     Raises:
-        ValueError: If it isn't said who shall do it.
+        ValueError: If it isn't said who shall do it, or the first work can't be sent to other processes.
         ClusterError: If there is no such cluster.
     """
     check_workers(workers, ray)
@@ -113,6 +114,8 @@ def kept(workers: int = 1, ray: str | None = None) -> Iterator[Runner]:
             yield partial(run_units, ray="")
     elif workers > 1:
         with closing(Processes(workers)) as processes:
+            if first is not None:
+                processes.prepare(first)
             yield partial(run_units, workers=workers, processes=processes)
     else:
         yield run_units

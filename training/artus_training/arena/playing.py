@@ -1,0 +1,111 @@
+"""Playing a part of a tournament: what other processes do. Little is imported, so that they start soon."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from artus_env import Batch, Game
+from artus_env.engine.agents import FORFEIT, Agent, find_agent
+from artus_env.engine.match import Played, fair_seats, play_games, seat_orders
+from artus_env.engine.rng import seed_stream
+from artus_training.arena.made_of import made_of
+from artus_training.arena.results import Block, Settings
+
+_DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
+
+
+class Unit(NamedTuple):
+    """Deals of one line-up that are played, and saved, together."""
+
+    lineup: int
+    first: int
+    deals: int
+
+
+class Playing:
+    """Plays units of a tournament; other processes find the agents anew, by their names.
+
+    Args:
+        settings: What is played.
+        agents: Agents or functions behind some names.
+        keep: Whether the record of each game is wanted.
+    """
+
+    def __init__(self, settings: Settings, agents: dict[str, Any], keep: bool) -> None:
+        self.settings, self.agents, self.keep = settings, agents, keep
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Playing, (self.settings, self.agents, self.keep)
+
+    @cached_property
+    def players(self) -> list[Agent]:
+        """Who plays."""
+        return [find_agent(self.agents.get(name, name)) for name in self.settings.agents]
+
+    @property
+    def made_of(self) -> str:
+        """Hash of what plays what."""
+        return made_of(self.settings.hash, self.settings.definition, self.settings.agents, self.agents)
+
+    def __call__(self, unit: Unit) -> tuple[Block, list[str]]:
+        """What `Store.append` saves."""
+        return play_block(self.settings, self.players, *unit, keep=self.keep)
+
+
+def play_block(
+    settings: Settings, agents: list[Agent], lineup: int, first: int, count: int, keep: bool = False
+) -> tuple[Block, list[str]]:
+    """Play deals `first..first + count - 1` of a line-up in all rotations.
+
+    Returns:
+        What `Store.append` saves, and the record of each game if they are to be kept.
+    """
+    players = settings.num_players
+    who = settings.lineups()[lineup]
+    deal_seeds = seed_stream(settings.seed, count, _DEALS, first)  # all line-ups play the same deals
+    keys = seed_stream(settings.seed, count * players, _KEYS + settings.stream(lineup), first * players)
+    batch = Batch(count * players, rules=settings.rules, num_players=players, autoreset=False, game=settings.definition)
+    batch.reset(np.repeat(deal_seeds, players))
+    seats = fair_seats(np.arange(first, first + count), seat_orders(players)).reshape(-1, players)
+    holders = np.array(who)[np.argsort(seats, axis=1)]  # the agent on each seat
+    played = play_games(batch, agents, holders, keys, settings.agents)
+    notes = []
+    for game, reason in sorted(played.reasons.items()):
+        seat = int(played.forfeits[game])
+        name = settings.agents[holders[game, seat]]
+        notes.append(
+            f"{name} gave up deal {first + game // players}, rotation {game % players}, as player {seat}: {reason}"
+        )
+    scores, outcomes = (
+        np.take_along_axis(by_seat, seats, axis=1).astype(np.int32).reshape(count, players, players)
+        for by_seat in (played.scores, played.outcomes)
+    )
+    given_up = places_of(played.forfeits, seats).reshape(count, players)
+    block = Block(lineup, first, scores, outcomes, given_up, notes)
+    return block, write_records(settings, played, batch.seeds, holders) if keep else []
+
+
+def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """The place in the line-up of a seat for each of n games, -1: none.
+
+    Args:
+        seat: shape (n,); -1: none.
+        seats: The seat of each place: shape (n, P).
+    """
+    return np.where(seat < 0, -1, np.argmax(seats == seat[:, None], axis=1))
+
+
+def write_records(settings: Settings, played: Played, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
+    """The record of each game."""
+    records = []
+    for game, seed in enumerate(seeds):
+        replayed = Game(settings.rules, settings.num_players, int(seed), game=settings.definition)
+        for actions in played.actions:
+            if actions[game] == FORFEIT:
+                break
+            replayed.play(int(actions[game]))
+        records.append(replayed.record([settings.agents[agent] for agent in holders[game]]))
+    return records
