@@ -320,9 +320,28 @@ def test_compiling_for_long_is_announced_once_and_leaves_the_garbage_collector_a
     assert announced(1000, False, "b") == ""
 
 
+@compiled_only
+def test_calls_of_the_compiler_have_room_for_their_frames():
+    resource = pytest.importorskip("resource")
+
+    def call_at_depth(depth):
+        if depth:
+            return call_at_depth(depth - 1)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(500):
+            call_nothing()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    def call_nothing():
+        pass
+
+    for depth in range(800):  # at some of them, the next frame is on a piece of memory of its own
+        assert jit._call(call_at_depth, depth) < 250
+
+
 KILLED_WHILE_WRITING = """
-import os, signal
-os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+import os, pathlib, signal
+pathlib.Path.replace = lambda path, target: os.kill(os.getpid(), signal.SIGKILL)
 """
 
 

@@ -83,7 +83,7 @@ class KeptCode(NullCache):
         key = self._key(sig, data.codegen)
         content = dumps((key, data._reduce()))
         try:
-            write_atomically(self._path(folder, key), hashlib.sha256(content).digest() + content)
+            write_atomically(self._path(folder, key), hashlib.sha256(content).digest() + content, durable=False)
         except OSError as error:
             warn_not_kept(folder, error)
 

@@ -21,7 +21,7 @@ UNFINISHED = ".unfinished"
 LOCK = "lock"
 
 
-def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666) -> None:
+def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666, durable: bool = True) -> None:
     """Write a file so that a reader, or whoever comes after a crash, finds the old content or the new, never a part.
 
     A process that is killed meanwhile leaves a file `.NAME.PID.unfinished`, which `alone_in` removes.
@@ -30,6 +30,7 @@ def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666)
         path: Its folder is made if it is missing.
         content: All of it.
         mode: Permission bits, less the process's umask.
+        durable: Wait until it is on the disk, so that it stands after a loss of power, too.
 
     Raises:
         OSError: If it can't be written; the old file stands then.
@@ -40,8 +41,9 @@ def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666)
     with _unfinished(path) as unfinished:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         unfinished.replace(os.path.realpath(path))  # a link goes on being one
 
 

@@ -96,8 +96,9 @@ def cache_folder(module: str, game: str | None = None) -> Path | None:
 
 class _Compiling(event.Listener):
     """Says once in a process why it takes so long. Meanwhile two things rest: Python's garbage collector, which would
-    look through all that Numba makes again and again, for a tenth of the time; and what Numba tells its listeners of
-    each of twenty thousand calls to LLVM, for a twentieth."""
+    look through all that Numba makes again and again, for a tenth of the time, and once more at the end, for a
+    twentieth, if it weren't told that all of it is old; and what Numba tells its listeners of each of twenty thousand
+    calls to LLVM, for a twentieth."""
 
     def __init__(self) -> None:
         self._depth = 0
@@ -121,6 +122,9 @@ class _Compiling(event.Listener):
             _listeners.extend(self._resting)
             self._resting.clear()
             if self._collects:
+                if gc.get_freeze_count() == 0:  # nobody else's objects become old with Numba's
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
         if not self._said and time.monotonic() > self._begun + ANNOUNCED_AFTER:
             self._said = True
@@ -130,6 +134,17 @@ class _Compiling(event.Listener):
 if not DISABLED:
     event.register("numba:compile", _Compiling())
     shortcuts.take()
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
+
+
+# Since 3.11 Python has the frames of what it calls in pieces of 16 kB and gives the last piece back at once when it is
+# empty. Numba's compiler is deep, and in what it calls over and over at the edge of a piece Python would ask the system
+# for memory forty thousand times, a tenth of the time until the first move. A frame that needs this many words brings a
+# piece of a megabyte, half of which is left for all calls from there.
+_call.__code__ = _call.__code__.replace(co_stacksize=1 << 16)
 
 
 def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
@@ -147,6 +162,7 @@ def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[...
         compiled._cache = KeptCode(function, partial(_folder_of, function))
         callee._cache = KeptCode(function, partial(_folder_of, function), callees.rebuild)
     compiled.callee = callee
+    compiled.compile = partial(_call, compiled.compile)
     # What compiled code asks the function that it finds in a module.
     compiled.get_call_template, compiled.get_overload = callee.get_call_template, callee.get_overload
     return cast(Callable[..., Any], compiled)
