@@ -1699,6 +1699,35 @@ def test_nobody_waits_for_an_agent_that_thinks_when_the_server_is_stopped(tmp_pa
         process.stderr.close()
 
 
+ENDING = """
+import atexit, sys
+from artus_training import cli
+class Kept:
+    def __del__(self):
+        print("taken apart", flush=True)
+kept = Kept()
+atexit.register(print, "exit function")
+if sys.argv.pop() == "thinking":
+    import asyncio, time
+    from artus_env import Game
+    from artus_training.play.thinking import Mind
+    async def think():
+        asyncio.ensure_future(Mind(type("Hosted", (), {"game": Game()})()).ask(time.sleep, 600))
+        await asyncio.sleep(0)
+    asyncio.run(think())
+sys.argv.append("--version")
+cli.run()
+"""
+
+
+@pytest.mark.parametrize(("thinks", "taken_apart"), [("thinking", False), ("waiting", True)])
+def test_python_is_not_taken_apart_beneath_an_agent_that_thinks(thinks, taken_apart):
+    ended = subprocess.run([sys.executable, "-c", ENDING, thinks], capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "exit function" in ended.stdout
+    assert ("taken apart" in ended.stdout) == taken_apart
+
+
 def answered_when_mine(api):
     """What the seat sees when it is to move."""
     for _ in range(200):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import sys
+import threading
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, NoReturn, TextIO
 
 from artus_training.usage import UsageError
 
@@ -55,6 +57,8 @@ COMMANDS = {
 
 TOO_LARGE = re.compile(r"tried to allocate|maximum allowed|array is too big|int too large to convert", re.IGNORECASE)
 """How torch and NumPy say that there is not enough memory, or never could be."""
+THINKING = "artus-thinking"
+"""Name of threads that agents think in while people play: nobody waits for them."""
 
 
 def usage() -> str:
@@ -121,6 +125,20 @@ def main(arguments: list[str] | None = None) -> int:
         if not isinstance(error, MemoryError) and not TOO_LARGE.search(str(error)):
             raise
         return _failed(name, f"there is not enough memory: {shorten(str(error), 120, placeholder=' ...')}")
+
+
+def run() -> NoReturn:
+    """`main`, and the end of the process.
+
+    Where an agent still thinks that nobody waits for, Python isn't taken apart: it runs in compiled code, which would
+    go with the rest.
+    """
+    code = main()
+    if any(thread.name == THINKING for thread in threading.enumerate()):
+        atexit._run_exitfuncs()
+        _forget(sys.stdout)
+        os._exit(code)
+    sys.exit(code)
 
 
 def _run(name: str, arguments: list[str]) -> int:

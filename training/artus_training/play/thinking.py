@@ -19,6 +19,7 @@ from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
 from artus_env.engine.texts import LANGUAGES, speaking
 from artus_training.arena.lineup import find_player
+from artus_training.cli import THINKING
 from artus_training.play import forecast, of_game
 from artus_training.play.forecast import Prospect, Review
 from artus_training.play.hosted import HostedGame, Step
@@ -44,7 +45,7 @@ class NotAllowedError(Exception):
 class Mind:
     """What thinks about one game: its agents, and the search for hints. It has a thread of its own.
 
-    Python doesn't wait for that thread when it ends, so that nobody has to wait for an agent that thinks.
+    The process ends without that thread (see `cli.run`), so that nobody has to wait for an agent that thinks.
 
     Args:
         hosted: The game.
@@ -82,7 +83,7 @@ class Mind:
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
         if self._thread is None:
-            thread = threading.Thread(target=self._work, name="artus-thinking", daemon=True)
+            thread = threading.Thread(target=self._work, name=THINKING, daemon=True)
             thread.start()
             self._thread = thread
         self._jobs.put(job)
