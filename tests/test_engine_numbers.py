@@ -72,6 +72,16 @@ def compiled_unpack_nibbles(digits, out, start):
 
 
 @numba.njit
+def compiled_unpack_bytes(word, out, start):
+    bits.unpack_bytes(word, out, start)
+
+
+@numba.njit
+def compiled_packed_bytes(values):
+    return bits.packed_bytes(values)
+
+
+@numba.njit
 def compiled_first_words(words, count):
     return bits.first_words(words, count)
 
@@ -142,6 +152,15 @@ def test_unpack_nibbles(unpack_nibbles):
         assert all(written(unpack_nibbles, typed, 16) == expected for typed in as_words(word))
 
 
+@both("packed_bytes")
+@both("unpack_bytes")
+def test_bytes(unpack_bytes, packed_bytes):
+    numbers = [0, 127, 1, 2, 64, 3, 100, 5]
+    word = packed_bytes(np.array([*numbers, 9], np.int8))
+    assert word == sum(number << 8 * place for place, number in enumerate(numbers))
+    assert written(unpack_bytes, word, 8) == numbers
+
+
 # --- sets of actions -----------------------------------------------------------------------------------------------
 
 
@@ -170,6 +189,15 @@ def test_sets_of_actions(start):
         bits.add(words, 191)
         assert bits.is_subset(fewer, words)
         assert not bits.is_subset(words, fewer)
+
+
+@pytest.mark.parametrize("count", range(1, 9))
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+def test_the_nth_action_of_few_words_and_of_many(count, share):
+    chosen = np.random.default_rng(count).random(64 * count) < share
+    words = np.packbits(chosen, bitorder="little").view(np.uint64)
+    actions = chosen.nonzero()[0].tolist()
+    assert [bits.nth_action(words, nth) for nth in range(len(actions) + 1)] == [*actions, -1]
 
 
 @pytest.mark.parametrize("nth_bit", [compiled_nth_bit, jit(bits._nth_bit)], ids=["as processors can", "by halves"])

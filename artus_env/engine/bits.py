@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 
-from artus_env.engine.jit import compile_as, jit, target
+from artus_env.engine.jit import compile_as, jit, jit_wrapping, target
 
 
 def popcount(bits: int) -> int:
@@ -49,6 +49,16 @@ def unpack32_reversed(bits: int, out: np.ndarray, start: int) -> None:
 def unpack_nibbles(digits: int, out: np.ndarray, start: int) -> None:
     """Write the sixteen hexadecimal digits of 64 bits, lowest first, into `out[start:start + 16]` (int8)."""
     out[start : start + 16] = [int(digits) >> 4 * lane & 15 for lane in range(16)]
+
+
+def unpack_bytes(word: int, out: np.ndarray, start: int) -> None:
+    """Write the eight bytes of 64 bits, lowest first, into `out[start:start + 8]` (int8)."""
+    out[start : start + 8] = [int(word) >> 8 * lane & 255 for lane in range(8)]
+
+
+def packed_bytes(values: np.ndarray) -> int:
+    """The first eight numbers of an array (int8), none negative, as the bytes of one, the first one lowest."""
+    return int.from_bytes(np.asarray(values, np.int8)[:8].tobytes(), "little")
 
 
 def _counting(function: Any, build: Any) -> None:
@@ -112,6 +122,19 @@ _storing(unpack32, _flags(list(range(32))))
 _storing(unpack64, _flags(list(range(64))))
 _storing(unpack32_reversed, _flags(list(range(31, -1, -1))))
 _storing(unpack_nibbles, _nibbles)
+_storing(unpack_bytes, lambda builder, word: builder.bitcast(word, ir.VectorType(ir.IntType(8), 8)))
+
+
+def _typing_of_packed(values: Any) -> Any:
+    return types.int64(values) if isinstance(values, types.Array) and values.dtype == types.int8 else None
+
+
+def _packed(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, arguments[0])
+    return builder.load(builder.bitcast(array.data, ir.IntType(64).as_pointer()), align=1)
+
+
+compile_as(packed_bytes, _typing_of_packed, _packed)
 
 
 # --- sets of actions: 64 of them a word, lowest first ----------------------------------------------------------------
@@ -210,21 +233,39 @@ else:
     nth_bit = jit(_nth_bit)
 
 
-@jit
+FEW_WORDS = 6
+"""Words of a set whose numbers of actions fit into one number, ten bits each."""
+
+
+@jit_wrapping
 def nth_action(words, nth):
-    """The action of a set that `nth` actions come before, -1 if there is none.
+    """The action of a set that `nth` actions come before, -1 if there are just `nth`.
 
     Without a branch for each word: which one it is in can't be guessed.
     """
-    before = 0
-    word, start, passed = words[0], 0, 0
+    if len(words) > FEW_WORDS:
+        return _nth_of_many(words, nth)
+    counts, ones = np.uint64(0), np.uint64(0)
     for k in range(len(words)):
-        here = before <= nth
-        word = words[k] if here else word
-        start = 64 * k if here else start
-        passed = before if here else passed
-        before += popcount(words[k])
-    return start + nth_bit(word, nth - passed) if nth < before else -1
+        counts |= np.uint64(popcount(words[k])) << np.uint64(10 * k)
+        ones |= np.uint64(1) << np.uint64(10 * k)
+    up_to = counts * ones  # the end of each word
+    flags = ones << np.uint64(9)
+    at = popcount(int((np.uint64(nth) * ones | flags) - up_to & flags))  # words that end before it
+    if at == len(words):
+        return -1
+    before = np.int64(up_to << np.uint64(10) >> np.uint64(10 * at) & np.uint64(1023))
+    return 64 * at + nth_bit(words[at], nth - before)
+
+
+@jit
+def _nth_of_many(words, nth):
+    for k in range(len(words)):
+        here = popcount(words[k])
+        if nth < here:
+            return 64 * k + nth_bit(words[k], nth)
+        nth -= here
+    return -1
 
 
 @jit

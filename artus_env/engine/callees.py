@@ -11,8 +11,27 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.typed_passes import AnnotateTypes
+
+LOOKS: set[Any] = set()
+"""Functions with code of their own (see `jit.compile_as`): what they return is a number, or part of what they are
+given."""
+
+
+class LoopLibrary(JITCodeLibrary):
+    """The code of a function that Python calls, and of all that this calls.
+
+    Loops over players, places or cards are short: told of no number of players, LLVM would make vectors of sixteen of
+    them, with code for what is left over, which takes longer to compile and to run.
+    """
+
+    def _optimize_final_module(self) -> None:
+        passes, builder = self._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False)
+        passes.run(self._final_module, builder)
 
 
 class CalleeLibrary(JITCodeLibrary):
@@ -51,13 +70,74 @@ class CalleeLibrary(JITCodeLibrary):
         return self.name, self._get_module_for_linking().as_bitcode()
 
 
+@register_pass(mutates_CFG=False, analysis_only=False)
+class CountNoReferences(LoweringPass):
+    """Let a function that only looks at arrays, which its caller holds, count no references to them: calls of its own
+    for each array that it is given, and as many at its end, which were a tenth of a move."""
+
+    _name = "count_no_references"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        if not _makes_memory(state):
+            state.flags.nrt = False
+            state.targetctx = state.targetctx.subtarget(enable_nrt=False)
+        return True
+
+
+def _makes_memory(state: Any) -> bool:
+    """Whether a function may come to hold memory that nobody else does, or ask for some. In doubt it may."""
+
+    def holds(kind: Any) -> bool:
+        return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
+
+    def looks(value: Any) -> bool:
+        """Whether what a value holds is held by somebody else."""
+        if not isinstance(value, ir.Expr) or value.op in ("cast", "phi", "getattr", "build_tuple"):
+            return True
+        if value.op in ("getitem", "static_getitem"):
+            index = value.index if value.op == "getitem" else value.index_var
+            return index is None or not holds(state.typemap[index.name])
+        return value.op == "call" and getattr(state.typemap[value.func.name], "typing_key", None) in LOOKS
+
+    if holds(state.return_type):
+        return True
+    for node in (node for block in state.func_ir.blocks.values() for node in block.body):
+        if isinstance(node, ir.Assign):
+            if holds(state.typemap[node.target.name]) and not looks(node.value):
+                return True
+        elif isinstance(node, ir.SetItem | ir.StaticSetItem):
+            if holds(state.typemap[node.value.name]):  # it may be copied first
+                return True
+        elif isinstance(node, ir.DynamicRaise | ir.DynamicTryRaise):
+            return True
+    return False
+
+
+class LoopCompiler(Compiler):
+    """Numba's compiler, with a `LoopLibrary`."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.state.library = LoopLibrary(self.state.targetctx.codegen(), "loop")
+        self.state.library.enable_object_caching()
+
+
 class CalleeCompiler(Compiler):
-    """Numba's compiler, without wrappers and with that kind of library."""
+    """Numba's compiler, without wrappers and with a `CalleeLibrary`."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.state.flags.no_cpython_wrapper = self.state.flags.no_cfunc_wrapper = True
         self.state.library = CalleeLibrary(self.state.targetctx.codegen(), "callee")
+
+    def define_pipelines(self) -> list[Any]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.add_pass_after(CountNoReferences, AnnotateTypes)
+        passes.finalize()
+        return [passes]
 
 
 def rebuild(context: Any, *reduced: Any) -> CompileResult:

@@ -90,7 +90,6 @@ def play_on(
         over, plays = verbs.is_over(t, g), acts
         while True:
             if plays:
-                reward[i] = 0
                 over = move(t, g, action, mode, reward[i], final_scores[i], final_outcomes[i])
                 owed[i] += reward[i, seat]
             verbs.legal(t, g, legal[i])
@@ -106,7 +105,7 @@ def play_on(
             plays = True
         done[i] = over
         player[i] = g["player"]
-        write_mask(legal[i], mask[i])
+        write_mask(t, legal[i], mask[i])
         verbs.observe(t, g, seat, observation[i])
 
 

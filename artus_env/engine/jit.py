@@ -156,7 +156,7 @@ def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[...
     if DISABLED:
         return function
     options: Any = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
-    compiled: Any = numba.njit(**options)(function)
+    compiled: Any = numba.njit(pipeline_class=callees.LoopCompiler, **options)(function)
     callee: Any = numba.njit(pipeline_class=callees.CalleeCompiler, **options)(function)
     if Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
         compiled._cache = KeptCode(function, partial(_folder_of, function))
@@ -176,7 +176,8 @@ def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like `jit`, for arithmetic that overflows on purpose: plain Python must not warn of what machine code does."""
+    """Like `jit`, for arithmetic that overflows on purpose: plain Python must not warn of what machine code does. Only
+    unsigned numbers may: of signed ones the compiler takes it that they don't."""
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)
 
 
@@ -196,6 +197,7 @@ def compile_as(function: Callable[..., Any], typing: Callable[..., Any], build: 
         typing: Given the types of its arguments: a Numba signature, to which they are converted; None: they don't fit.
         build: `build(context, builder, signature, arguments)` makes the code and returns the value.
     """
+    callees.LOOKS.add(function)
     type_callable(function)(lambda context: typing)
     lower_builtin(function, types.VarArg(types.Any))(build)
 

@@ -21,15 +21,16 @@ DRAWN, PLAYS, RESTS = -1, -2, -3
 
 
 @jit
-def write_mask(legal, mask):
+def write_mask(t, legal, mask):
     """Legal actions from bits to bytes: shape (A,), int8."""
     actions = len(mask)
     if actions < 64:
         for action in range(actions):
             mask[action] = is_in(legal, action)
         return
-    for word in range(actions >> 6):
-        unpack64(legal[word], mask, word << 6)
+    for word in range(verbs.mask_words(t)):  # a literal number: no loop is left of it
+        if word < actions >> 6:
+            unpack64(legal[word], mask, word << 6)
     start = actions - 64  # the last ones once more, so that they can be written as a whole word, too
     tail = legal[start >> 6] >> np.uint64(start & 63)
     if start & 63:
@@ -49,7 +50,7 @@ def look(tables, states, player, observation, mask, legal, which):
         g = states[i]
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
-        write_mask(legal[i], mask[i])
+        write_mask(t, legal[i], mask[i])
         verbs.observe(t, g, np.int64(g["player"]), observation[i])
 
 
@@ -89,8 +90,7 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
 
     Returns: whether the game is over.
     """
-    if mode == POINTS:
-        before_move(g["scores"], reward)
+    before_move(g["scores"], mode, reward)
     verbs.play(t, g, action)
     if mode == POINTS:
         move_reward(t, g, reward)
@@ -126,8 +126,8 @@ def step(
         g = states[i]
         start = np.int64(starts[i])
         if start == PLAYS:
-            reward[i] = 0
             if verbs.is_over(t, g):
+                reward[i] = 0
                 continue
             over = move(t, g, actions[i], mode, reward[i], final_scores[i], final_outcomes[i])
             done[i] = over
@@ -140,7 +140,7 @@ def step(
             verbs.deal(t, g, seeds[i], start, num_players, rule_set)
         player[i] = g["player"]
         verbs.legal(t, g, legal[i])
-        write_mask(legal[i], mask[i])
+        write_mask(t, legal[i], mask[i])
         verbs.observe(t, g, np.int64(g["player"]), observation[i])
 
 
@@ -255,7 +255,7 @@ def play_one(tables, states, legal, action):
 def mask_one(tables, states, legal, mask):
     """Legal actions of the player to move: shape (A,), int8."""
     verbs.legal(tables[0], states[0], legal)
-    write_mask(legal, mask)
+    write_mask(tables[0], legal, mask)
 
 
 @jit
@@ -269,11 +269,9 @@ def pay_one(tables, states, mode, scores, over, reward):
     """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
     (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
+    before_move(scores, mode, reward)
     if mode == POINTS:
-        before_move(scores, reward)
         move_reward(t, g, reward)
-    else:
-        reward[:] = 0
     for player in range(len(scores)):
         scores[player] = g["scores"][player]
     if over:

@@ -70,11 +70,11 @@ def final_reward(t, g, mode, reward):
 
 
 @jit
-def before_move(scores, reward):
-    """Prepare the reward for moves that begin at these scores, in the mode POINTS: shape (players,), floats of any
-    width; the scores, negative."""
+def before_move(scores, mode, reward):
+    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; in the mode
+    POINTS the scores, negative, else 0."""
     for player in range(len(reward)):
-        reward[player] = -int(scores[player])
+        reward[player] = -int(scores[player]) if mode == POINTS else 0
 
 
 @jit

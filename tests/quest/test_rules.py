@@ -4,7 +4,8 @@ import pytest
 
 from artus_env import Game, IllegalMoveError
 from artus_env.engine import verbs
-from artus_env.games.quest.components import STANDARD, Components, Quest
+from artus_env.games.quest import rules
+from artus_env.games.quest.components import PLACES, STANDARD, Components, Quest
 from artus_env.games.quest.definition import QUEST
 from quest.positions import ACTIONS, BOX, CHOICES, DISPLAY, QUESTS, RING, flat, game, joust, points, position
 
@@ -24,6 +25,16 @@ def end_of_turn(game):
     """The position when the player to move has used nothing more."""
     game.play("done")
     return game.to_dict()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_steps_from_a_place_to_all_others_at_once(seed):
+    state = new_game(seed=seed)._states[0]
+    for place in range(len(PLACES)):
+        steps = rules.steps_from(state, place)
+        assert [steps >> 8 * other & 255 for other in range(len(PLACES))] == [
+            rules.steps_between(state, place, other) for other in range(len(PLACES))
+        ]
 
 
 # --- 1 set-up --------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import lowest_bit, unpack32, unpack64, unpack_nibbles
+from artus_env.engine.bits import lowest_bit, packed_bytes, unpack32, unpack64, unpack_bytes, unpack_nibbles
 from artus_env.engine.features import Feature, bounds_of, flags, scale_of, starts_of
 from artus_env.engine.jit import jit, jit_inlined
 from artus_env.games.quest.actions import BID_KINDS
@@ -37,7 +37,7 @@ from artus_env.games.quest.rules import (
     kinds_of,
     missing,
     payable,
-    steps_between,
+    steps_from,
 )
 from artus_env.games.quest.state import CHOOSE_PHASE, DIGIT, OVER
 
@@ -152,10 +152,10 @@ def observe(t, g, viewer, out):
         player = int(g["tents"][tent]) & 3
         hidden -= int(g["taken"][player])
         tents |= tent << DIGIT * player
-    joust, possible = jousters(g), kinds_of(hidden)
+    joust, possible, home = jousters(g), kinds_of(hidden), steps_from(g, CAMELOT)
     player = viewer
     for seat in range(players):
-        observe_player(t, g, viewer, player, count(tents, player), joust, possible, out, SEAT * seat)
+        observe_player(t, g, viewer, player, count(tents, player), joust, possible, home, out, SEAT * seat)
         player = (player + 1 if player + 1 < players else 0) & 3
 
     bits = int(g["open_quests"]) << OPEN - PHASE | 1 << 3 + players - MIN_PLAYERS
@@ -170,28 +170,28 @@ def observe(t, g, viewer, out):
     out[ROUND + 2] = int(t["choices"][players]) - taken if phase == CHOOSE_PHASE else 0
     out[ROUND + 3] = g["quest_pile_size"]
 
-    place, cards = int(g["places"][viewer]) & 15, hand(g, viewer)
+    cards, steps = hand(g, viewer), steps_from(g, int(g["places"][viewer]) & 7)
     quests = int(g["open_quests"]) | int(g["quests"][viewer])
     while quests != 0:
         quest = lowest_bit(quests)
         quests &= quests - 1
         out[SHIELDS + quest] = t["shields"][quest]
         out[MISSING + quest] = missing(t, quest, cards)
-        out[WAY + quest] = steps_between(g, place, quest // QUESTS_AT_PLACE + 1)
-    for other in range(NUM_PLACES):
-        out[RING + other] = g["spots"][other]
-        out[RIDE + other] = steps_between(g, place, other)
+        out[WAY + quest] = steps >> 8 * (quest // QUESTS_AT_PLACE + 1) & 7
+    unpack_bytes(packed_bytes(g["spots"]), out, RING)
+    unpack_bytes(steps, out, RIDE)
 
 
 @jit_inlined
-def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
+def observe_player(t, g, viewer, player, tent, joust, possible, home, out, o):
     """One player's block, which begins at `o`.
 
     Args:
         joust: Players in the tournament, as bits.
         possible: Kinds that the others' starting cards can be, as digits.
+        home: Steps from Camelot to each place, as bytes.
     """
-    points, place, quests = int(g["scores"][player]), int(g["places"][player]) & 15, int(g["quests"][player])
+    points, place, quests = int(g["scores"][player]), int(g["places"][player]) & 7, int(g["quests"][player])
     starting, cards, actions = (
         cards_in(int(g["start_cards"][player])),
         int(g["taken"][player]),
@@ -213,7 +213,7 @@ def observe_player(t, g, viewer, player, tent, joust, possible, out, o):
     out[o] = clipped(points)
     out[o + 1] = clipped(goal(t, g) - points)
     out[o + 2] = clipped(int(g["scores"][viewer]) - points)
-    out[o + 3] = steps_between(g, place, CAMELOT)
+    out[o + 3] = home >> 8 * place & 7
     best_ride = 0
     for horse in range(len(HORSES)):
         steps = int(t["steps"][horse])

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import add, add_all, popcount
-from artus_env.engine.jit import jit
+from artus_env.engine.bits import add, add_all, packed_bytes, popcount
+from artus_env.engine.jit import jit, jit_wrapping
 from artus_env.engine.rng import below, random_bits
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
@@ -23,6 +23,7 @@ from artus_env.games.quest.actions import (
     DONE,
     EXERCISE_ACTIONS,
     HORSE_ACTIONS,
+    MASK_WORDS,
     QUEST_ACTIONS,
     TAKE,
 )
@@ -57,6 +58,10 @@ LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(NUM_VIRTUES)
 EIGHTS = 8 * ONES
 DIGIT_SUM = 0x1111111111111111
 """What is multiplied by it has the sum of its digits in the sixteenth one."""
+BYTES = 0x0101010101010101
+"""A number times it stands in each of eight bytes."""
+BYTES_TO_BITS = 0x0102040810204080
+"""What is multiplied by it, eight bytes 0 or 1, has them as the bits of the eighth one."""
 ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
 START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
 """Numbers of the deal's random stream: the first of each kind of shuffle."""
@@ -77,10 +82,10 @@ def count(cards, kind):
     return cards >> DIGIT * kind & DIGITS
 
 
-@jit
+@jit_wrapping
 def cards_in(cards):
     """How many cards there are in a number; fewer than sixteen."""
-    return cards * DIGIT_SUM >> 60 & DIGITS
+    return int(np.int64(np.uint64(cards) * np.uint64(DIGIT_SUM) >> np.uint64(60)))
 
 
 @jit
@@ -124,6 +129,17 @@ def steps_between(g, place, other):
     """Steps between two places, the shorter way round the ring."""
     steps = abs(int(g["spots"][place]) - int(g["spots"][other]))
     return min(steps, NUM_PLACES - steps)
+
+
+@jit
+def steps_from(g, place):
+    """Steps from a place to each of the eight places, the shorter way round the ring: a byte each, the first lowest.
+
+    All at once: no byte of these sums and differences reaches into the next one.
+    """
+    one_way = (packed_bytes(g["spots"]) | 8 * BYTES) - int(g["spots"][place]) * BYTES & 7 * BYTES
+    far = one_way + 3 * BYTES >> 3 & BYTES  # more than half of the ring
+    return one_way + 8 * far - (2 * one_way & 15 * far)
 
 
 @jit
@@ -262,7 +278,7 @@ def is_over(t, g):
 @jit
 def legal(t, g, words):
     """The legal actions: see `engine.verbs.legal`."""
-    for word in range(len(words)):
+    for word in range(MASK_WORDS):
         words[word] = 0
     phase, player = int(g["phase"]), int(g["player"])
     if phase == CHOOSE_PHASE:
@@ -322,17 +338,21 @@ def _legal_outside(t, g, player, words):
         add_all(words, QUEST_ACTIONS, here & payable(t, held))
 
 
+@jit_wrapping
+def bits_of(flags):
+    """Eight bytes, each of them 0 or 1, as eight bits."""
+    return int(np.int64(np.uint64(flags) * np.uint64(BYTES_TO_BITS) >> np.uint64(56)))
+
+
 @jit
 def _legal_rides(t, g, player, words):
     """Ride a horse as many places as it can go, or fewer, either way round."""
-    cards, place = int(g["actions"][player]), int(g["places"][player])
+    cards, steps = int(g["actions"][player]), steps_from(g, int(g["places"][player]))
     rides = 0
     for horse in range(NUM_HORSES):
-        if count(cards, HORSE + horse) > 0:
-            farthest = int(t["steps"][horse])
-            for other in range(NUM_PLACES):
-                steps = steps_between(g, place, other)
-                rides |= ((steps > 0) & (steps <= farthest)) << NUM_PLACES * horse + other
+        farthest = min(int(t["steps"][horse]), NUM_PLACES - 1)
+        places = (steps + 7 * BYTES & (8 + farthest) * BYTES - steps) >> 3 & BYTES  # some steps, and not too many
+        rides |= (bits_of(places) if count(cards, HORSE + horse) > 0 else 0) << NUM_PLACES * horse
     add_all(words, HORSE_ACTIONS, rides)
 
 
@@ -347,10 +367,13 @@ def _legal_bids(t, g, player, words):
         if cards & ALL_BIDS * DIGITS == 0:
             add(words, BID)
         return
-    for bid in range(int(t["num_bids"])):
-        # A digit of the bid that is larger than that of the hand takes the eight in front of it.
-        if ((cards | EIGHTS) - int(t["bids"][bid])) & EIGHTS == EIGHTS:
-            add(words, BID + bid)
+    bids = int(t["num_bids"])
+    for first in range(0, bids, 32):
+        fits = 0
+        for bid in range(first, min(first + 32, bids)):
+            # A digit of the bid that is larger than that of the hand takes the eight in front of it.
+            fits |= (((cards | EIGHTS) - int(t["bids"][bid])) & EIGHTS == EIGHTS) << bid - first
+        add_all(words, BID + first, fits)
 
 
 @jit
