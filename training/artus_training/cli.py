@@ -6,13 +6,13 @@ import atexit
 import os
 import re
 import sys
-import threading
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple, NoReturn, TextIO
 
+from artus_training import unwaited
 from artus_training.usage import UsageError
 
 
@@ -57,8 +57,6 @@ COMMANDS = {
 
 TOO_LARGE = re.compile(r"tried to allocate|maximum allowed|array is too big|int too large to convert", re.IGNORECASE)
 """How torch and NumPy say that there is not enough memory, or never could be."""
-THINKING = "artus-thinking"
-"""Name of threads that agents think in while people play: nobody waits for them."""
 
 
 def usage() -> str:
@@ -128,13 +126,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def run() -> NoReturn:
-    """`main`, and the end of the process.
-
-    Where an agent still thinks that nobody waits for, Python isn't taken apart: it runs in compiled code, which would
-    go with the rest.
-    """
+    """`main`, and the end of the process: without taking Python apart where an agent still thinks."""
     code = main()
-    if any(thread.name == THINKING for thread in threading.enumerate()):
+    if unwaited.at_work():
         atexit._run_exitfuncs()
         _forget(sys.stdout)
         os._exit(code)

@@ -18,8 +18,8 @@ from artus_env import Game
 from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.rng import seed_stream
 from artus_env.engine.texts import LANGUAGES, speaking
+from artus_training import unwaited
 from artus_training.arena.lineup import find_player
-from artus_training.cli import THINKING
 from artus_training.play import forecast, of_game
 from artus_training.play.forecast import Prospect, Review
 from artus_training.play.hosted import HostedGame, Step
@@ -83,9 +83,7 @@ class Mind:
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
         if self._thread is None:
-            thread = threading.Thread(target=self._work, name=THINKING, daemon=True)
-            thread.start()
-            self._thread = thread
+            self._thread = unwaited.start(self._work)
         self._jobs.put(job)
         return await answer
 
