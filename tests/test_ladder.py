@@ -55,6 +55,18 @@ def test_what_was_measured_comes_together(played, exploited, tmp_path):
     assert all(entry.decisions > 0 for entry in again.entries)
 
 
+def test_speeds_that_nobody_has_measured_yet_are_measured_and_kept_one_by_one(tmp_path, capsys):
+    path = tmp_path / "ladder.json"
+    known = Entry("beginner", 2, "random", 0.0, decisions=7.0)
+    missing = [Entry("beginner", players, agent, 1.0) for players in (2, 3) for agent in ("greedy", "nobody")]
+    path.write_text(json.dumps(dataclasses.asdict(merged(Ladder("artus", [known]), missing))))
+    assert main(["ladder", str(path), "--seconds", "0.01"]) == 2
+    assert "nobody" in capsys.readouterr().err
+    measured = {(entry.agent, entry.num_players): entry.decisions for entry in read_ladder(path).entries}
+    assert measured.pop(("greedy", 2)) > 1000
+    assert measured == {("random", 2): 7.0, ("nobody", 2): None, ("greedy", 3): None, ("nobody", 3): None}
+
+
 def test_an_interval_goes_with_the_figure_that_it_is_about():
     before = Entry("beginner", 2, "greedy", 900.0, (800.0, 1000.0), 0.5, (0.4, 0.6), 600, decisions=7.0)
     anew = Entry("beginner", 2, "greedy", 700.0, None, 0.3, None, 20)

@@ -11,15 +11,11 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler, CompileResult, DefaultPassBuilder
-from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import AnnotateTypes
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.typed_passes import IRLegalization
 
-LOOKS: set[Any] = set()
-"""Functions with code of their own (see `jit.compile_as`): what they return is a number, or part of what they are
-given."""
+from artus_env.engine.passes import CountNoReferences, Passes
 
 
 class LoopLibrary(JITCodeLibrary):
@@ -70,52 +66,6 @@ class CalleeLibrary(JITCodeLibrary):
         return self.name, self._get_module_for_linking().as_bitcode()
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)
-class CountNoReferences(LoweringPass):
-    """Let a function that only looks at arrays, which its caller holds, count no references to them: calls of its own
-    for each array that it is given, and as many at its end, which were a tenth of a move."""
-
-    _name = "count_no_references"
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def run_pass(self, state: Any) -> bool:
-        if not _makes_memory(state):
-            state.flags.nrt = False
-            state.targetctx = state.targetctx.subtarget(enable_nrt=False)
-        return True
-
-
-def _makes_memory(state: Any) -> bool:
-    """Whether a function may come to hold memory that nobody else does, or ask for some. In doubt it may."""
-
-    def holds(kind: Any) -> bool:
-        return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
-
-    def looks(value: Any) -> bool:
-        """Whether what a value holds is held by somebody else."""
-        if not isinstance(value, ir.Expr) or value.op in ("cast", "phi", "getattr", "build_tuple"):
-            return True
-        if value.op in ("getitem", "static_getitem"):
-            index = value.index if value.op == "getitem" else value.index_var
-            return index is None or not holds(state.typemap[index.name])
-        return value.op == "call" and getattr(state.typemap[value.func.name], "typing_key", None) in LOOKS
-
-    if holds(state.return_type):
-        return True
-    for node in (node for block in state.func_ir.blocks.values() for node in block.body):
-        if isinstance(node, ir.Assign):
-            if holds(state.typemap[node.target.name]) and not looks(node.value):
-                return True
-        elif isinstance(node, ir.SetItem | ir.StaticSetItem):
-            if holds(state.typemap[node.value.name]):  # it may be copied first
-                return True
-        elif isinstance(node, ir.DynamicRaise | ir.DynamicTryRaise):
-            return True
-    return False
-
-
 class LoopCompiler(Compiler):
     """Numba's compiler, with a `LoopLibrary`."""
 
@@ -123,6 +73,11 @@ class LoopCompiler(Compiler):
         super().__init__(*arguments)
         self.state.library = LoopLibrary(self.state.targetctx.codegen(), "loop")
         self.state.library.enable_object_caching()
+
+    def define_pipelines(self) -> list[Any]:
+        passes = Passes(self.state)
+        passes.finalize()
+        return [passes]
 
 
 class CalleeCompiler(Compiler):
@@ -134,8 +89,8 @@ class CalleeCompiler(Compiler):
         self.state.library = CalleeLibrary(self.state.targetctx.codegen(), "callee")
 
     def define_pipelines(self) -> list[Any]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.add_pass_after(CountNoReferences, AnnotateTypes)
+        passes = Passes(self.state)
+        passes.add_pass_after(CountNoReferences, IRLegalization)
         passes.finalize()
         return [passes]
 

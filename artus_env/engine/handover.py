@@ -28,6 +28,8 @@ how many are done; whether one has ended with an error; behind that the job: its
 JOB_WORDS = 1024
 POST_WORDS = JOB + JOB_WORDS
 """Behind them for each thread whether it sleeps, a cache line apart."""
+OWN = 0
+"""In place of the word of a thread that serves: the thread whose job it is."""
 _SHARES = 1 << 32
 _CLOSED = -1 << 40
 SPINS = 5000
@@ -46,54 +48,35 @@ def new_post(workers: int) -> np.ndarray:
 
 
 @jit
-def take_shares(post):
-    """Do shares of the open job until none is left."""
-    while True:
-        claim = fetch_add(post, OPEN, 1)
-        share, count = claim % _SHARES, claim // _SHARES
-        if share >= count:
-            return
-        if call_job(post, share):
-            store(post, FAILED, 1)
-        fetch_add(post, DONE, 1)
+def work(post, word):
+    """Do shares of jobs that come to a post, until none has come for a while; of an own job, until all are done if that
+    is soon.
 
+    Args:
+        post: The post.
+        word: `OWN`, or the word of a thread that serves: it says afterwards that this thread sleeps.
 
-@jit
-def is_done(post, count, spins):
-    """Whether all shares are done, at once or soon."""
-    for _ in range(spins):
-        if load(post, DONE) == count:
-            return True
-        pause()
-    return False
-
-
-@jit
-def run_job(post, count):
-    """Do all shares of a job together with whoever looks at this post. Returns whether all are done, soon."""
-    store(post, DONE, 0)
-    store(post, FAILED, 0)
-    store(post, OPEN, count * _SHARES)
-    take_shares(post)
-    return is_done(post, count, SPINS)
-
-
-@jit
-def serve(post, word):
-    """Do shares of all jobs that come to a post, until none has come for a while. Returns whether there may come more;
-    `word` says then that this thread sleeps."""
+    Returns: whether all shares are done; of a thread that serves, whether there may come more.
+    """
     spun = 0
     while spun < SPINS:
         state = load(post, OPEN)
         if state < 0:
             return False
         if state % _SHARES < state // _SHARES:
-            take_shares(post)
+            claim = fetch_add(post, OPEN, 1)
+            if claim % _SHARES < claim // _SHARES:
+                if call_job(post, claim % _SHARES):
+                    store(post, FAILED, 1)
+                fetch_add(post, DONE, 1)
             spun = 0
+        elif word == OWN and load(post, DONE) == state // _SHARES:
+            return True
         pause()
         spun += 1
-    store(post, word, 1)
-    return True
+    if word != OWN:
+        store(post, word, 1)
+    return word != OWN
 
 
 def close(post: np.ndarray) -> None:
@@ -124,9 +107,12 @@ def call_job(post: np.ndarray, share: int) -> int:
 _RUN = """
 def {name}(post, bounds, together, {arguments}):
     put_job(loop, post, bounds, ({arguments},))
-    if together:
-        return run_job(post, len(bounds) - 1)
-    return call_job(post, 0) == 0
+    if not together:
+        return call_job(post, 0) == 0
+    store(post, DONE, 0)
+    store(post, FAILED, 0)
+    store(post, OPEN, (len(bounds) - 1) * _SHARES)
+    return work(post, OWN)
 """
 """For each loop with its own arguments: Numba takes microseconds to look at a tuple of them that Python hands in."""
 

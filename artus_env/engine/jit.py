@@ -27,7 +27,7 @@ from numba.core import config as numba_config
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
-from artus_env.engine import callees, shortcuts
+from artus_env.engine import callees, passes, shortcuts
 from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
 from artus_env.engine.sources import code_hash
 
@@ -197,7 +197,7 @@ def compile_as(function: Callable[..., Any], typing: Callable[..., Any], build: 
         typing: Given the types of its arguments: a Numba signature, to which they are converted; None: they don't fit.
         build: `build(context, builder, signature, arguments)` makes the code and returns the value.
     """
-    callees.LOOKS.add(function)
+    passes.LOOKS.add(function)
     type_callable(function)(lambda context: typing)
     lower_builtin(function, types.VarArg(types.Any))(build)
 

@@ -231,7 +231,7 @@ class Crew:
 
     def _start(self) -> None:
         number, bell = len(self._workers), threading.Lock()
-        handover.serve(handover.closed_post(), 0)  # compiled here, so that two threads never compile at once
+        handover.work(handover.closed_post(), handover.OWN)  # compiled here, so that two threads never compile at once
         bell.acquire()
         thread = threading.Thread(
             target=_work, args=(self._post, handover.sleeps(number), bell), name=f"artus-{number}", daemon=True
@@ -250,7 +250,7 @@ class Crew:
 
 def _work(post: np.ndarray, sleeps: int, bell: threading.Lock) -> None:
     """What a thread does all its life."""
-    while handover.serve(post, sleeps):
+    while handover.work(post, sleeps):
         bell.acquire()
 
 

@@ -20,6 +20,7 @@ from artus_env.engine.ladder import Entry, Interval, Known, Ladder, Part, read_l
 from artus_env.engine.match import play_games
 from artus_env.engine.reading import decode
 from artus_env.engine.rng import seed_stream
+from artus_training.arena.evaluate import progress_line
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import unit_games
 from artus_training.options import options, read_options
@@ -49,7 +50,9 @@ class Options:
     exploits: tuple[Path, ...] = ()
     """Folders of `artus exploit`, for the best known responses."""
     seconds: float = 0.0
-    """For how many seconds to measure how fast each agent of these tournaments decides; 0: not at all."""
+    """For how many seconds to measure how fast agents decide: those of these tournaments, and those in the file whose
+    speed isn't known yet; 0: none. Each is written down at once; to go on after an interrupt, leave out the
+    tournaments."""
 
 
 # --- what is read ---
@@ -186,11 +189,16 @@ PLAYED = ("rating", "rating_95", "wins", "wins_95", "games")
 """What a tournament says of an agent at once: an interval of an earlier one isn't about these figures."""
 
 
+def key_of(entry: Entry) -> tuple[str, int, str]:
+    """What an entry is about."""
+    return entry.rules, entry.num_players, entry.agent
+
+
 def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
     """A ladder with what was found of its agents, and of others, in the order of the table."""
-    entries = {(entry.rules, entry.num_players, entry.agent): entry for entry in ladder.entries}
+    entries = {key_of(entry): entry for entry in ladder.entries}
     for entry in found:
-        key = entry.rules, entry.num_players, entry.agent
+        key = key_of(entry)
         at_once = PLAYED if entry.rating is not None else ()
         known = {name: value for name, value in vars(entry).items() if name in at_once or value not in (None, [])}
         entries[key] = dataclasses.replace(entries.get(key, entry), **known)
@@ -209,14 +217,14 @@ def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
     """How many decisions an agent makes in a second of processor time, in as many games at a time as it likes, with all
     that playing them takes. Other work on the machine hardly changes it."""
     (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
-    count = unit_games([player])
     made, start = -1, 0.0
-    while made < 0 or time.process_time() - start < seconds:
+    while made <= 0 or time.process_time() - start < seconds:
+        count = unit_games([player]) if made >= 0 else 1  # one to compile and warm up
         batch = Batch(count, rules=entry.rules, num_players=entry.num_players, autoreset=False, game=game)
         batch.reset(seed_stream(max(made, 0), count, 0))
         holders = np.zeros((count, entry.num_players), np.int64)
         played = play_games(batch, [player], holders, seed_stream(max(made, 0), count, 1))
-        if made < 0:  # compiled and warm now
+        if made < 0:
             made, start = 0, time.process_time()
         else:
             made += sum(int((actions >= 0).sum()) for actions in played.actions)
@@ -232,16 +240,27 @@ def main(arguments: list[str]) -> int:
         definition = find_game(told.game)
         ladder = read_ladder(told.ladder) if told.ladder.exists() else Ladder(told.game)
         check_game(told.ladder, ladder.game, told.game)
-        found = [entry for path in told.tournaments for entry in tournament_entries(path, told.game)]
-        if told.seconds:
-            for entry in found:
-                entry.decisions = decisions_per_second(entry, told.game, told.seconds)
-        found += [entry for path in told.exploits for entry in exploit_entries(path, told.game)]
+        played = [entry for path in told.tournaments for entry in tournament_entries(path, told.game)]
+        found = [*played, *[entry for path in told.exploits for entry in exploit_entries(path, told.game)]]
         for entry in [*ladder.entries, *found]:
             definition.check_variant(entry.rules, entry.num_players)
         ladder = merged(ladder, found)
+        write(ladder, told.ladder)
+        if told.seconds:
+            anew = {key_of(entry) for entry in played}
+            timed = [entry for entry in ladder.entries if key_of(entry) in anew or entry.decisions is None]
+            progress = progress_line("measuring speeds")
+            for done, entry in enumerate(timed, 1):
+                entry.decisions = decisions_per_second(entry, told.game, told.seconds)
+                write(ladder, told.ladder)
+                if progress:
+                    progress(done / len(timed))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    write_atomically(told.ladder, (json.dumps(asdict(ladder), indent=1) + "\n").encode())
     print(f"{told.ladder}: {len(found)} measured, {len(ladder.entries)} in all")
     return 0
+
+
+def write(ladder: Ladder, path: Path) -> None:
+    """Write the file of a ladder."""
+    write_atomically(path, (json.dumps(asdict(ladder), indent=1) + "\n").encode())
