@@ -20,6 +20,7 @@ from artus_env.engine.ladder import Entry, Interval, Known, Ladder, Part, read_l
 from artus_env.engine.match import play_games
 from artus_env.engine.reading import decode
 from artus_env.engine.rng import seed_stream
+from artus_env.engine.wording import counted
 from artus_training.arena.evaluate import progress_line
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import unit_games
@@ -246,18 +247,18 @@ def main(arguments: list[str]) -> int:
             definition.check_variant(entry.rules, entry.num_players)
         ladder = merged(ladder, found)
         write(ladder, told.ladder)
-        if told.seconds:
-            anew = {key_of(entry) for entry in played}
-            timed = [entry for entry in ladder.entries if key_of(entry) in anew or entry.decisions is None]
-            progress = progress_line("measuring speeds")
-            for done, entry in enumerate(timed, 1):
-                entry.decisions = decisions_per_second(entry, told.game, told.seconds)
-                write(ladder, told.ladder)
-                if progress:
-                    progress(done / len(timed))
+        anew = {key_of(entry) for entry in played}
+        timed = [entry for entry in ladder.entries if key_of(entry) in anew or entry.decisions is None]
+        progress = progress_line("measuring speeds")
+        for done, entry in enumerate(timed if told.seconds else [], 1):
+            entry.decisions = decisions_per_second(entry, told.game, told.seconds)
+            write(ladder, told.ladder)
+            if progress:
+                progress(done / len(timed))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
-    print(f"{told.ladder}: {len(found)} measured, {len(ladder.entries)} in all")
+    speeds = f" and {counted(len(timed), 'speed')}" if told.seconds else ""
+    print(f"{told.ladder}: {counted(len(found), 'result')}{speeds}; {len(ladder.entries)} in all")
     return 0
 
 
