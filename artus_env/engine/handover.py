@@ -74,9 +74,10 @@ def work(post, word):
             return True
         pause()
         spun += 1
-    if word != OWN:
-        store(post, word, 1)
-    return word != OWN
+    if word == OWN:
+        return False
+    store(post, word, 1)
+    return True
 
 
 def close(post: np.ndarray) -> None:
@@ -107,11 +108,16 @@ def call_job(post: np.ndarray, share: int) -> int:
 _RUN = """
 def {name}(post, bounds, together, {arguments}):
     put_job(loop, post, bounds, ({arguments},))
+    if together:
+        store(post, DONE, 0)
+        store(post, FAILED, 0)
+        store(post, OPEN, (len(bounds) - 1) * _SHARES + 1)
+    failed = call_job(post, 0)
     if not together:
-        return call_job(post, 0) == 0
-    store(post, DONE, 0)
-    store(post, FAILED, 0)
-    store(post, OPEN, (len(bounds) - 1) * _SHARES)
+        return failed == 0
+    if failed:
+        store(post, FAILED, 1)
+    fetch_add(post, DONE, 1)
     return work(post, OWN)
 """
 """For each loop with its own arguments: Numba takes microseconds to look at a tuple of them that Python hands in."""
@@ -122,8 +128,9 @@ def jit_shared(function: Callable[..., Any]) -> Callable[..., Any]:
     that it may have is the number of the share.
 
     Its attribute `run` is compiled instead of it when Python runs it: `run(post, bounds, together, *arguments)`. With
-    `together` that does all shares with those who serve the post, and returns whether all are done. Otherwise it does
-    the first share, the post is nobody else's, and it returns whether that went well.
+    `together` that does all shares, the first one itself and the others with those who serve the post, and returns
+    whether all are done. Otherwise it does the first share, the post is nobody else's, and it returns whether that went
+    well.
     """
     compiled: Any = jit(function)
     if DISABLED:

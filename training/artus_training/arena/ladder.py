@@ -218,17 +218,18 @@ def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
     """How many decisions an agent makes in a second of processor time, in as many games at a time as it likes, with all
     that playing them takes. Other work on the machine hardly changes it."""
     (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
-    made, start = -1, 0.0
-    while made <= 0 or time.process_time() - start < seconds:
-        count = unit_games([player]) if made >= 0 else 1  # one to compile and warm up
+
+    def decisions(count: int, seed: int) -> int:
         batch = Batch(count, rules=entry.rules, num_players=entry.num_players, autoreset=False, game=game)
-        batch.reset(seed_stream(max(made, 0), count, 0))
+        batch.reset(seed_stream(seed, count, 0))
         holders = np.zeros((count, entry.num_players), np.int64)
-        played = play_games(batch, [player], holders, seed_stream(max(made, 0), count, 1))
-        if made < 0:
-            made, start = 0, time.process_time()
-        else:
-            made += sum(int((actions >= 0).sum()) for actions in played.actions)
+        played = play_games(batch, [player], holders, seed_stream(seed, count, 1))
+        return sum(int((actions >= 0).sum()) for actions in played.actions)
+
+    decisions(1, 0)  # to compile and warm up
+    made, start = 0, time.process_time()
+    while made == 0 or time.process_time() - start < seconds:
+        made += decisions(unit_games([player]), made)
     return made / (time.process_time() - start)
 
 
@@ -248,9 +249,11 @@ def main(arguments: list[str]) -> int:
         ladder = merged(ladder, found)
         write(ladder, told.ladder)
         anew = {key_of(entry) for entry in played}
-        timed = [entry for entry in ladder.entries if key_of(entry) in anew or entry.decisions is None]
+        timed = [
+            entry for entry in ladder.entries if told.seconds and (key_of(entry) in anew or entry.decisions is None)
+        ]
         progress = progress_line("measuring speeds")
-        for done, entry in enumerate(timed if told.seconds else [], 1):
+        for done, entry in enumerate(timed, 1):
             entry.decisions = decisions_per_second(entry, told.game, told.seconds)
             write(ladder, told.ladder)
             if progress:
