@@ -2,9 +2,12 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +29,30 @@ SECONDS = 300
 """Nothing here takes so long."""
 
 
-def start(*words):
-    """Two processes that share what these words say."""
-    line = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *map(str, words)]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"}
+ONE_MACHINE = ("--standalone", "--nproc-per-node", "2")
+
+
+def start(*words, launched=ONE_MACHINE, **variables):
+    """Two processes that share what these words say, or one of them."""
+    line = [sys.executable, "-m", "torch.distributed.run", *map(str, (*launched, *words))]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"} | variables
     return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def start_on_one_gpu(*words):
+    """Two processes that share it as if each had a machine of its own: nccl gives a GPU to one process of a machine."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = str(free.getsockname()[1])
+    nodes = []
+    for node in ("0", "1"):
+        launched = (
+            "--nnodes", "2", "--node-rank", node, "--nproc-per-node", "1", "--master-addr", "127.0.0.1",
+            "--master-port", port,
+        )  # fmt: skip
+        nodes.append(
+            start(*words, launched=launched, NCCL_HOSTID=node, NCCL_SOCKET_IFNAME="lo", GLOO_SOCKET_IFNAME="lo")
+        )
+    return nodes
 
 
 def ended(process):
@@ -41,22 +63,38 @@ def ended(process):
         process.terminate()  # which ends its ranks as well, should the test have failed
 
 
+NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+DEVICES = ("cpu", pytest.param("cuda", marks=NEEDS_CUDA))
+
+
 @pytest.fixture(scope="module")
-def done(tmp_path_factory):
-    """The folder with all that two ranks have computed."""
-    folder = tmp_path_factory.mktemp("two")
-    process = start(Path(__file__).with_name("two_ranks.py"), folder)
-    _, errors = ended(process)
-    assert process.returncode == 0, errors
-    return folder
+def done_on(tmp_path_factory):
+    """Gives the folder with all that two ranks have computed on a device."""
+
+    @cache
+    def folder_of(device):
+        folder = tmp_path_factory.mktemp(device)
+        words = (Path(__file__).with_name("two_ranks.py"), folder, device)
+        for process in [start(*words)] if device == "cpu" else start_on_one_gpu(*words):
+            _, errors = ended(process)
+            assert process.returncode == 0, errors
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="module")
+def done(done_on):
+    return done_on("cpu")
 
 
 # --- what they compute together ---
 
 
-@pytest.fixture(scope="module")
-def parts(done):
-    return [torch.load(done / f"gradients-{rank}.pt") for rank in range(2)]
+@pytest.fixture(scope="module", params=DEVICES)
+def parts(request, done_on):
+    folder = done_on(request.param)
+    return [torch.load(folder / f"gradients-{rank}.pt") for rank in range(2)]
 
 
 def test_advantages_are_normalised_over_all_ranks(parts):
@@ -107,6 +145,17 @@ def test_one_process_is_alone_and_gets_back_what_it_has():
     )
 
 
+@NEEDS_CUDA
+def test_more_ranks_than_gpus_of_their_machine_are_refused(tmp_path):
+    process = start(
+        *("-m", "artus_training", "train", "--device", "cuda", "--runs", tmp_path),
+        launched=("--standalone", "--nproc-per-node", torch.cuda.device_count() + 1),
+    )
+    _, errors = ended(process)
+    assert process.returncode == 1
+    assert "device cuda needs a GPU for each process of a machine, and here are" in errors
+
+
 def test_under_ray_train_two_ranks_train_the_same_agent(done, tmp_path):
     for needed in ("ray", "pandas", "pyarrow"):  # of ray[train]
         pytest.importorskip(needed)
@@ -126,7 +175,9 @@ def saved(folder):
     return read_checkpoint(Settings(runs=folder).checkpoint, Progress)
 
 
-def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done):
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done_on, device):
+    done = done_on(device)
     (whole, tensors), (parted, others) = saved(done / "whole"), saved(done / "parted")
     assert (whole.ranks, whole.steps) == (parted.ranks, parted.steps) == (2, 4 * ROUND)
     assert "buffers.1.states.0" in tensors

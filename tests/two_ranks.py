@@ -1,6 +1,6 @@
 """What two ranks do for `test_ranks.py`.
 
-`torchrun --nproc-per-node 2 two_ranks.py FOLDER`, or under Ray Train: `python two_ranks.py FOLDER ray`.
+`torchrun --nproc-per-node 2 two_ranks.py FOLDER cpu`, or `cuda`; or under Ray Train: `python two_ranks.py FOLDER ray`.
 """
 
 import dataclasses
@@ -37,31 +37,32 @@ def play(trainer, rounds):
         trainer.update()
 
 
-def gradients(folder, ranks):
+def gradients(settings, ranks):
     """Those of a step in which rank 1 has half as many decisions, and of one in which it has none."""
-    trainer = Trainer(Settings(**TINY, **STILL, runs=folder), ranks)
+    folder = settings.runs
+    trainer = Trainer(dataclasses.replace(settings, **STILL), ranks)
     trainer.collect()
     raw = trainer.rollout.advantage.reshape(-1).copy()
-    data = trainer.rollout.decisions(trainer.device, ranks)
+    data, here = (trainer.rollout.decisions(device, ranks) for device in (trainer.device, torch.device("cpu")))
     ready = torch.from_numpy(np.flatnonzero(trainer.rollout.ready.reshape(-1)))
-    kept = {"raw": torch.from_numpy(raw), "ready": ready, "observation": data.observation, "target": data.target}
-    kept |= {f"choices.{name}": part for name, part in data.choices._asdict().items()}
+    kept = {"raw": torch.from_numpy(raw), "ready": ready, "observation": here.observation, "target": here.target}
+    kept |= {f"choices.{name}": part for name, part in here.choices._asdict().items()}
     for name, rows in {"half": ready[:: 1 + ranks.rank], "none": ready[: len(ready) * (1 - ranks.rank)]}.items():
-        trainer.learn(data, rows, 2.0, int(ranks.each(len(rows)).sum()))
+        trainer.learn(data, rows.to(trainer.device), 2.0, int(ranks.each(len(rows)).sum()))
         kept |= {f"{name}.rows": rows}
-        kept |= {f"{name}.{weights}": part.grad.clone() for weights, part in trainer.network.named_parameters()}
+        kept |= {f"{name}.{weights}": part.grad.clone().cpu() for weights, part in trainer.network.named_parameters()}
     torch.save(kept, folder / f"gradients-{ranks.rank}.pt")
     values = np.arange(10, dtype=np.float32)
     assert ranks.mean_and_variance(values[: 10 * (1 - ranks.rank)]) == (values.mean(), values.var())
 
 
-def rounds(folder, ranks):
+def rounds(settings, ranks):
     """Four in a row, and two and two."""
-    whole = Settings(**TINY, **FINITE, runs=folder / "whole")
+    whole = dataclasses.replace(settings, **FINITE, runs=settings.runs / "whole")
     trainer = Trainer(whole, ranks)
     play(trainer, 4)
     save(trainer)
-    parted = dataclasses.replace(whole, runs=folder / "parted")
+    parted = dataclasses.replace(whole, runs=settings.runs / "parted")
     trainer = Trainer(parted, ranks)
     play(trainer, 2)
     save(trainer)
@@ -72,9 +73,9 @@ def rounds(folder, ranks):
     save(trainer)
 
 
-def stopped(folder, ranks):
+def stopped(settings, ranks):
     """All stop where one of them is interrupted, and go on to the end."""
-    settings = Settings(**TINY, **FINITE, runs=folder / "undisturbed")
+    settings = dataclasses.replace(settings, **FINITE, runs=settings.runs / "undisturbed")
     trainer = Trainer(settings, ranks)
     interrupted = threading.Event()
     if not ranks.first:
@@ -86,7 +87,7 @@ def stopped(folder, ranks):
         trainer.save_agent()
 
 
-def failing(folder, ranks):
+def failing(settings, ranks):
     """Rank 0 alone says why; the others only end."""
     with pytest.raises(ZeroDivisionError if ranks.first else SystemExit):
         ranks.from_first(lambda: 1 / 0)
@@ -114,4 +115,4 @@ if __name__ == "__main__" and sys.argv[2:] == ["ray"]:
 elif __name__ == "__main__":
     with joined() as of_two:
         for part in (gradients, rounds, stopped, failing):
-            part(Path(sys.argv[1]), of_two)
+            part(Settings(**TINY, device=sys.argv[2], runs=Path(sys.argv[1])), of_two)

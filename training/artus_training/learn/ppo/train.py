@@ -33,6 +33,10 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
+SAVING_PART = 0.1
+"""A checkpoint is written after so much training that the last one took at most this part of it: with many games that
+is not every round."""
+
 
 def warm_up(settings: Settings, ranks: Ranks = ALONE) -> None:
     """Play and learn for a moment, so that loops are compiled and threads started before the clock runs."""
@@ -100,15 +104,16 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
         log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
         task = bar.add_task(settings.folder.name, total=1.0, wins="")
         bar.update(task, completed=trainer.part)
-        saving = 0.0
+        saving = unsaved = 0.0  # seconds: what the last checkpoint took, and of training since
         while trainer.part < 1 and not ranks.each(interrupted.is_set()).any():
             start, before = time.monotonic(), trainer.part
             trainer.collect()
             rolled = time.monotonic()
             figures = trainer.update()
             end = time.monotonic()
-            by_own_clock = trainer.seconds + (end - start + saving)
-            trainer.seconds = float(ranks.each(by_own_clock)[0, 0])
+            spent, saving = ranks.each(end - start, saving)[0].tolist()  # by rank 0's clock: all save at the same time
+            trainer.seconds += spent if unsaved else spent + saving
+            unsaved += spent
             figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
             figures |= {"rollout_part": (rolled - start) / (end - start)}
             if log and (results := write_down(trainer, figures, log, before)):
@@ -117,9 +122,12 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
                 bar.line(f"{settings.folder.name} after {in_short(trainer.steps)} decisions: won against {wins}")
             bar.update(task, completed=trainer.part)
             bar.say(figures_text(trainer.steps, figures))
-            start = time.monotonic()
+            if saving <= SAVING_PART * unsaved:
+                start = time.monotonic()
+                save(trainer)
+                saving, unsaved = time.monotonic() - start, 0.0
+        if unsaved:
             save(trainer)
-            saving = time.monotonic() - start
     if trainer.part < 1 and ranks.first:
         print(
             f"stopped after {trainer.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"

@@ -139,7 +139,7 @@ class Trainer:
         self.pool: list[dict[str, torch.Tensor]] = []
         self.holders = np.full((self.num_games, shape.players), LEARNER)
         if self.past_fraction:
-            self.past = Network(shape)
+            self.past = Network(shape).to(self.device)
             if self.bfloat16:
                 self.past.bfloat16()  # so that no call has to convert weights
             self._remember()
