@@ -730,11 +730,27 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_resume_goes_on(tmp_path, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full_after_a_while)
+        patch.setattr(training, "SAVING_PART", np.inf)  # a checkpoint every round, however long it takes
         with pytest.raises(OSError, match="No space left"):
             train(settings)
     assert updates(settings) == 19  # the first one holds none
     assert train(dataclasses.replace(settings, resume=True))
     assert settings.agent.read_bytes() == undisturbed
+
+
+def test_checkpoints_take_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
+    class Clock:
+        ticks = 0
+
+        def monotonic(self):
+            self.ticks += 1  # so a round takes two seconds, and a checkpoint one
+            return self.ticks
+
+    written = []
+    monkeypatch.setattr(training, "time", Clock())
+    monkeypatch.setattr(training, "save", lambda trainer: written.append(trainer.updates))
+    assert train(tiny(tmp_path, steps=12 * 64 * 16))
+    assert written == [0, 1, 6, 11, 12], "where it begins and ends, after a first round, and after ten seconds each"
 
 
 def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
@@ -937,6 +953,7 @@ def test_help_shows_the_defaults_of_the_variant(capsys):
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # of torch 2.11, in the thread that goes backward
 def test_a_round_on_cuda(tmp_path):
     trainer = Trainer(tiny(tmp_path, device="cuda"))
     for _ in range(2):
