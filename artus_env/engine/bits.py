@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
 
-from artus_env.engine.jit import compile_as, jit, jit_wrapping, target
+from artus_env.engine.jit import compile_as, jit, target
 
 
 def popcount(bits: int) -> int:
@@ -233,39 +233,21 @@ else:
     nth_bit = jit(_nth_bit)
 
 
-FEW_WORDS = 6
-"""Words of a set whose numbers of actions fit into one number, ten bits each."""
-
-
-@jit_wrapping
+@jit
 def nth_action(words, nth):
     """The action of a set that `nth` actions come before, -1 if there are just `nth`.
 
     Without a branch for each word: which one it is in can't be guessed.
     """
-    if len(words) > FEW_WORDS:
-        return _nth_of_many(words, nth)
-    counts, ones = np.uint64(0), np.uint64(0)
+    at, before, end = 0, 0, 0
     for k in range(len(words)):
-        counts |= np.uint64(popcount(words[k])) << np.uint64(10 * k)
-        ones |= np.uint64(1) << np.uint64(10 * k)
-    up_to = counts * ones  # the end of each word
-    flags = ones << np.uint64(9)
-    at = popcount(int((np.uint64(nth) * ones | flags) - up_to & flags))  # words that end before it
+        end += popcount(words[k])
+        behind = nth >= end
+        at += 1 if behind else 0
+        before = end if behind else before
     if at == len(words):
         return -1
-    before = np.int64(up_to << np.uint64(10) >> np.uint64(10 * at) & np.uint64(1023))
     return 64 * at + nth_bit(words[at], nth - before)
-
-
-@jit
-def _nth_of_many(words, nth):
-    for k in range(len(words)):
-        here = popcount(words[k])
-        if nth < here:
-            return 64 * k + nth_bit(words[k], nth)
-        nth -= here
-    return -1
 
 
 @jit

@@ -35,6 +35,8 @@ MASK_WORDS = 7
 MAX_ACTIONS = 64 * MASK_WORDS
 PART = 7
 """Bits of the board by which its seats are looked up."""
+HAND_PART = 6
+"""Bits of a hand by which the actions of its cards are looked up."""
 NONE = -10_000
 """What a seat is worth where there is none: values are in -100..100."""
 
@@ -53,13 +55,10 @@ TABLES = np.dtype(
     [
         ("artus", np.int8),  # whose tables these are
         ("actions", np.int8, (MAX_ACTIONS, 4)),  # effect, card, slot, steps
-        (
-            "rows",
-            np.uint64,
-            (2, 2, MAX_CARDS, MASK_WORDS),
-        ),  # [5 or 4 knights, King's colour, card in the deck]: its actions
+        # [5 or 4 knights, King's colour, part of the deck, cards of it in the hand]: their actions
+        ("hand_rows", np.uint64, (2, 2, MAX_CARDS // HAND_PART, 1 << HAND_PART, MASK_WORDS)),
         ("seat_rows", np.uint64, (NUM_SEATS, MASK_WORDS)),  # the action of placing a knight at this distance
-        ("draw_rows", np.uint64, (len(PILES), MASK_WORDS)),  # the action of drawing from this pile
+        ("draw_rows", np.uint64, (1 << len(PILES), MASK_WORDS)),  # the actions of drawing from these piles
         ("wheel", np.int8, (NUM_SEATS,)),  # value by distance behind the King
         ("ranked", np.int64, (NUM_SEATS // PART, 1 << PART)),  # [part of the board, seats in it]: see `ranked` in rules
         ("ranks", np.int16, (NUM_SEATS + 1,)),  # value by rank, the dearest seat last, `NONE` at 0
@@ -152,12 +151,13 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
         of_card = [
             i for i, a in enumerate(actions) if a.card == t["deck"][position] and _possible(a, four, king_colour)
         ]
-        t["rows"][four, king_colour, position] = _row(of_card)
+        part, place = divmod(position, HAND_PART)
+        t["hand_rows"][four, king_colour, part, _with_bit(place, HAND_PART)] |= _row(of_card)
     for i, a in enumerate(actions):
         if a.effect == PLACE:
             t["seat_rows"][a.slot] = _row([i])
         elif a.effect == DRAW:
-            t["draw_rows"][a.slot] = _row([i])
+            t["draw_rows"][_with_bit(a.slot, len(PILES))] |= _row([i])
     tables.flags.writeable = False
     return tables
 
@@ -173,9 +173,15 @@ def _possible(action: Action, four: int, king_colour: int) -> bool:
     return not (action.effect == RING and action.slot == 2 * king_colour)
 
 
-def _row(ids: list[int]) -> list[int]:
-    """Actions as words of bits."""
+def _row(ids: list[int]) -> np.ndarray:
+    """Actions as words of bits: shape (MASK_WORDS,), uint64."""
     words = [0] * MASK_WORDS
     for index in ids:
         words[index // 64] |= 1 << index % 64
-    return words
+    return np.array(words, np.uint64)
+
+
+def _with_bit(place: int, size: int) -> np.ndarray:
+    """The numbers of so many bits that have this one."""
+    numbers = np.arange(1 << size)
+    return numbers[numbers >> place & 1 == 1]

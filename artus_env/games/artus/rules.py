@@ -24,6 +24,7 @@ from artus_env.games.artus.actions import (
     CARPET,
     COLORS,
     DRAW,
+    HAND_PART,
     KNIGHT,
     MASK_WORDS,
     NONE,
@@ -34,7 +35,7 @@ from artus_env.games.artus.actions import (
     RING,
     ROYAL,
 )
-from artus_env.games.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, NUM_SEATS
+from artus_env.games.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, NUM_SEATS, PILES
 from artus_env.games.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHASE
 
 FULL = (1 << NUM_SEATS) - 1
@@ -230,9 +231,10 @@ def scoring_cards(t, g, player):
     colors = best_of(t, green) + best_of(t, yellow) + best_of(t, red)
     carpets = best_of(t, on_carpet) + best_of(t, without_best(on_carpet))
     reds = best_of(t, red) + best_of(t, second_red) + best_of(t, without_best(second_red))
-    colors = colors if colors > LACKING else int(t["penalties"][COLORS])
-    carpets = carpets if carpets > LACKING else int(t["penalties"][CARPET])
-    reds = reds if reds > LACKING else int(t["penalties"][REDS])
+    no_colors, no_carpets, no_reds = int(t["penalties"][COLORS]), int(t["penalties"][CARPET]), int(t["penalties"][REDS])
+    colors = colors if colors > LACKING else no_colors  # looked up before: a branch would often be guessed wrong
+    carpets = carpets if carpets > LACKING else no_carpets
+    reds = reds if reds > LACKING else no_reds
     best = best if best > LACKING else 0  # no knight stands yet
     return total, best, colors, carpets, reds
 
@@ -287,10 +289,8 @@ def remove_copy(t, cards, card):
 @jit
 def pile_start(t, pile):
     """Where the part of a pile begins in `piles`."""
-    start = 0
-    for before in range(pile):
-        start += int(t["pile_sizes"][before])
-    return start
+    first, second = int(t["pile_sizes"][0]), int(t["pile_sizes"][1])
+    return (first if pile > 0 else 0) + (second if pile > 1 else 0)
 
 
 @jit
@@ -413,28 +413,32 @@ def is_over(t, g):
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 
-    A hand's actions are the union of fixed rows, one for each card: every card is always playable, whatever the
-    position, as long as each player has his knights and each colour its two royals.
+    A hand's actions are the union of those of its cards: every card is always playable, whatever the position, as long
+    as each player has his knights and each colour its two royals. They are looked up part by part: how many cards a
+    hand has would often be guessed wrong.
     """
-    for word in range(MASK_WORDS):
-        words[word] = 0
     phase = int(g["phase"])
     player = int(g["player"]) & 3
     if phase == PLAY_PHASE:
         four = 1 if int(g["num_players"]) == 4 else 0
-        rows = t["rows"][four, int(g["king"]) >> 1 & 1]
-        hand = int(g["hands"][player])
-        while hand:
-            position = highest_bit(hand)
-            hand ^= 1 << position
-            for word in range(MASK_WORDS):
-                words[word] |= rows[position, word]
-    elif phase == DRAW_PHASE:
-        for pile in range(3):
-            if int(g["pile_sizes"][player, pile]) > 0:
-                for word in range(MASK_WORDS):
-                    words[word] |= t["draw_rows"][pile, word]
-    elif phase == PLACE_PHASE:
+        rows, hand, mask = t["hand_rows"][four, int(g["king"]) >> 1 & 1], int(g["hands"][player]), (1 << HAND_PART) - 1
+        first, second, third, fourth = (
+            rows[0, hand & mask], rows[1, hand >> HAND_PART & mask], rows[2, hand >> 2 * HAND_PART & mask],
+            rows[3, hand >> 3 * HAND_PART & mask],
+        )  # fmt: skip
+        for word in range(MASK_WORDS):
+            words[word] = first[word] | second[word] | third[word] | fourth[word]
+        return
+    if phase == DRAW_PHASE:
+        piles = 0
+        for pile in range(len(PILES)):
+            piles |= (int(g["pile_sizes"][player, pile]) > 0) << pile
+        for word in range(MASK_WORDS):
+            words[word] = t["draw_rows"][piles, word]
+        return
+    for word in range(MASK_WORDS):
+        words[word] = 0
+    if phase == PLACE_PHASE:
         free = rotated(~occupied(g) & FULL, king_seat(g))
         while free:
             top = highest_bit(free)

@@ -179,10 +179,10 @@ def quests_at(place):
 @jit
 def tent_of(g, player):
     """The tent of a player: their place in the turn order, from 0."""
-    tent = 0
-    while int(g["tents"][tent]) != player:
-        tent += 1
-    return tent
+    place = 0
+    for tent in range(MAX_PLAYERS):  # to the end: where it is found can't be guessed
+        place += tent * (int(g["tents"][tent]) == player)
+    return place
 
 
 @jit
@@ -413,12 +413,10 @@ def take_action_card(t, g, player, kind):
     g["display"] -= one(kind)
     g["actions"][player] += one(kind)
     players = int(g["num_players"])
-    tent = tent_of(g, player) + 1
-    if tent == players:
-        tent = 0
-        if cards_in(int(g["actions"][player])) == int(t["choices"][players]):
-            g["phase"] = ACT_PHASE
-    g["player"] = g["tents"][tent]
+    tent, phase = tent_of(g, player) + 1, int(g["phase"])
+    chosen = (tent == players) & (cards_in(int(g["actions"][player])) == int(t["choices"][players]))
+    g["phase"] = ACT_PHASE if chosen else phase
+    g["player"] = g["tents"][tent if tent < players else 0]
 
 
 @jit

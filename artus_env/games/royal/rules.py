@@ -28,16 +28,16 @@ START, CHANCE = 100, 101
 def put(t, cards, kind):
     """Add a card to a set of cards."""
     group = int(t["group"][kind])
-    one = 1 if group >= KNIGHTS else 1 << int(t["value"][kind]) - 1
-    cards[group] += one
+    bit = 1 << (int(t["value"][kind]) - 1 & 15)
+    cards[group] += bit if group < KNIGHTS else 1
 
 
 @jit
 def take(t, cards, kind):
     """Remove a card from a set of cards that has it."""
     group = int(t["group"][kind])
-    one = 1 if group >= KNIGHTS else 1 << int(t["value"][kind]) - 1
-    cards[group] -= one
+    bit = 1 << (int(t["value"][kind]) - 1 & 15)
+    cards[group] -= bit if group < KNIGHTS else 1
 
 
 @jit
@@ -66,9 +66,9 @@ def last_card(g, player):
 def strength(t, g, kind, led):
     """How high a card ranks among those that aren't super-trumps: the higher place of a placed suit, then the value; 0
     for cards of other suits than the one that was led (`led`)."""
-    suit = int(t["group"][kind])
-    place = int(g["places"][suit])
-    return 16 * place + int(t["value"][kind]) if place > 0 or suit == led else 0
+    suit, value = int(t["group"][kind]), int(t["value"][kind])
+    place = int(g["places"][min(suit, MAX_SUITS - 1)])
+    return 16 * place + value if (place > 0) | (suit == led) else 0
 
 
 @jit
@@ -79,23 +79,20 @@ def beats(t, g, kind, other, led):
     They beat all other cards. Else the suit on the highest place wins, else the highest card of the led suit.
     """
     group, holding = int(t["group"][kind]), int(t["group"][other])
-    if group >= KNIGHTS:
-        return group != holding
-    if holding >= KNIGHTS:
-        return False
-    return strength(t, g, kind, led) > strength(t, g, other, led)
+    higher = strength(t, g, kind, led) > strength(t, g, other, led)
+    return (group != holding) & (group >= KNIGHTS) | higher & (group < KNIGHTS) & (holding < KNIGHTS)
 
 
 @jit
 def add_to_trick(t, g, player, kind):
     """The suit that has to be followed, and who takes the trick, with one card more in it."""
-    if int(g["in_trick"]) == 0:
-        group = int(t["group"][kind])
-        g["led"] = group if group < KNIGHTS else -1
-        g["winning"] = player
-    elif beats(t, g, kind, last_card(g, int(g["winning"])), int(g["led"])):
-        g["winning"] = player
-    g["in_trick"] = int(g["in_trick"]) + 1
+    in_trick, led, winning, group = int(g["in_trick"]), int(g["led"]), int(g["winning"]), int(t["group"][kind])
+    first = in_trick == 0
+    holding = kind if first else last_card(g, winning)
+    g["winning"] = player if beats(t, g, kind, holding, led) | first else winning
+    to_follow = group if group < KNIGHTS else -1
+    g["led"] = to_follow if first else led
+    g["in_trick"] = in_trick + 1
 
 
 @jit
@@ -262,8 +259,8 @@ def play(t, g, action):
         begin_trick(g)
         return 0
     led = int(g["led"])
-    if led >= 0 and int(t["group"][action]) != led:
-        g["voids"][player] = int(g["voids"][player]) | 1 << led
+    fails = (led >= 0) & (int(t["group"][action]) != led)
+    g["voids"][player] = int(g["voids"][player]) | (1 << (led & 7) if fails else 0)
     take(t, g["hands"][player], action)
     add_to_trick(t, g, player, action)
     count = int(g["played_cards"][player])
