@@ -209,23 +209,15 @@ class Trainer:
             if self.network.shape.outlooks:
                 outlook = rollout.outlook[row, columns]
                 write_outlook(batch.tables, batch.states, batch.legal_bits, outlook, batch.threads)
-        output = infer(self.network, rollout.observation[row], self.bfloat16)
-        rollout.value[row] = output.values.numpy()
-        bits = key_bits(self.draws)
-        self.draws = following_keys(self.draws)
-        rollout.action[row], rollout.log_prob[row] = draw_actions(
-            output, rollout.legal[row], rollout.outlook[row], bits, True, self.threads
-        )
         movers = np.take_along_axis(self.holders, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
         rollout.learns[t] = movers == LEARNER
+        bits = key_bits(self.draws)
+        self.draws = following_keys(self.draws)
+        self._choose(self.network, row, rollout.learns[t], bits)
+        if self.past_fraction:
+            self._choose(self.past, row, movers == len(self.fixed_agents), bits)
         if not self.settings.forced:
             rollout.learns[t] &= several_actions(rollout.legal[row])
-        past = np.flatnonzero(movers == len(self.fixed_agents))
-        if len(past):  # they see what has been written down for the learner
-            output = infer(self.past, rollout.observation[row, past], self.bfloat16)
-            rollout.action[row, past], _ = draw_actions(
-                output, rollout.legal[row, past], rollout.outlook[row, past], bits[past], True
-            )
         for variant in self.variants:
             batch, columns = variant
             others = np.flatnonzero((movers[columns] != LEARNER) & (movers[columns] < len(self.fixed_agents)))
@@ -238,6 +230,25 @@ class Trainer:
             rollout.reward[t, columns, : batch.num_players] = reward
             rollout.done[t, columns] = done
             self.seat_opponents(variant, np.flatnonzero(done))
+
+    def _choose(self, network: Network, row: int, moves: np.ndarray, bits: np.ndarray) -> None:
+        """Write down what a network plays in the games where it moves, and what it says of that.
+
+        Args:
+            network: The learner's, or that of an earlier self.
+            row: Of the rollout.
+            moves: Where, shape (N,), bool.
+            bits: 64 random bits for each game, shape (N,), uint64.
+        """
+        rollout = self.rollout
+        games = slice(None) if moves.all() else np.flatnonzero(moves)  # a slice copies nothing
+        if not (observation := rollout.observation[row, games]).size:
+            return
+        output = infer(network, observation, self.bfloat16)
+        rollout.value[row, games] = output.values.numpy()
+        rollout.action[row, games], rollout.log_prob[row, games] = draw_actions(
+            output, rollout.legal[row, games], rollout.outlook[row, games], bits[games], True, self.threads
+        )
 
     # --- opponents ---
 
