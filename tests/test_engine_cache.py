@@ -192,7 +192,10 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
         "theirs/__init__.py": "",
         "theirs/deep/__init__.py": "",
         "theirs/deep/numbers.py": "ONE = 1",
-        "theirs/loops.py": "from ours import rules\nfrom theirs.deep.numbers import ONE\n",
+        "theirs/loops.py": "from ours import rules\nfrom .deep import numbers\nfrom . import near\n",
+        "theirs/near.py": "from .deep.far import ONE\n",
+        "theirs/deep/far.py": "from ..beside import ONE\n",
+        "theirs/beside.py": "ONE = 1",
         "theirs/other.py": "ONE = 1",
         "foreign.py": "ONE = 1",
     }
@@ -204,6 +207,7 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr(sources, "OWN", "ours")
+    monkeypatch.setattr(sources, "_BEGUN", time.time() + 3600)  # as if each edit came before the process
 
     def code_hash() -> str:
         sources.content.cache_clear()
@@ -218,6 +222,96 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
         (tmp_path / name).write_text(f'"""Explained."""\n# noted\n{modules[name]}')
         assert code_hash() == before, name
         (tmp_path / name).write_text(f'"""What it is."""\n{modules[name]}')
+
+
+GAME = {
+    "__init__.py": "",
+    "rules.py": """
+from artus_env.engine.jit import jit
+
+@jit
+def points(n):
+    return n + 1
+""",
+    "loops.py": """
+from artus_env.engine.jit import jit
+from .rules import points
+
+@jit
+def play(n):
+    return points(n)
+""",
+}
+"""A package of somebody's own, with relative imports."""
+MORE, LESS = "return n + 100", "return n + 1\n"
+
+
+def play(folder: Path, edit: str = "pass", **environment: str) -> list[str]:
+    """What a compiled loop of `GAME` comes to, and the same as plain Python, in a new process that may edit a rule
+    after it has been imported."""
+    code = f"import game.loops as of; {edit}; print(of.play(0), of.points.py_func(0))"
+    environment = {
+        "PYTHONPATH": f"{folder}{os.pathsep}{PROJECT}",
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+    } | environment
+    return run_python(code, folder, **environment)
+
+
+@pytest.fixture
+def game(tmp_path):
+    """The folder in which there is `GAME`."""
+    (tmp_path / "game").mkdir()
+    for name, text in GAME.items():
+        (tmp_path / "game" / name).write_text(text)
+    return tmp_path
+
+
+@compiled_only
+def test_an_edited_rule_of_a_game_with_relative_imports_shows_in_the_next_process(game):
+    assert play(game) == ["1", "1"]
+    replace_once(game / "game/rules.py", LESS, MORE)
+    assert play(game) == ["100", "100"]
+
+
+@compiled_only
+def test_a_rule_that_is_edited_while_a_process_runs_is_not_taken_for_the_one_that_runs(game):
+    """What is compiled was imported before the edit, or after it: nobody can tell, so it isn't kept, and nothing that
+    is kept is taken."""
+    edit = "import pathlib; file = pathlib.Path(of.__file__).with_name('rules.py'); file.write_text({!r})"
+    after = GAME["rules.py"].replace(LESS, MORE)
+    assert play(game, edit.format(after)) == ["1", "1"]
+    assert not compiled_files(game / "cache")
+    assert play(game) == ["100", "100"]
+    assert play(game, edit.format(GAME["rules.py"])) == ["100", "100"]
+    assert play(game) == ["1", "1"]
+
+
+@compiled_only
+def test_a_script_is_compiled_each_time(tmp_path):
+    """Python doesn't say what is in it, and it may be run as a module."""
+    script = tmp_path / "script.py"
+    code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
+    for number in ("1", "100"):
+        script.write_text(GAME["rules.py"].replace("n + 1", f"n + {number}") + "print(points(0))")
+        for line in (
+            code,
+            "import sys; sys.path.insert(0, '.'); import runpy; runpy.run_module('script', run_name='__main__')",
+        ):
+            assert run_python(line, tmp_path, PYTHONPATH=str(PROJECT), NUMBA_CACHE_DIR=str(tmp_path / "cache")) == [
+                number
+            ]
+    assert not compiled_files(tmp_path)
+
+
+@compiled_only
+def test_what_numba_is_told_of_how_to_compile_is_part_of_the_code(game):
+    """A run that looks for errors leaves nothing behind, and finds what it looks for."""
+    assert play(game) == ["1", "1"]
+    kept = len(compiled_files(game / "cache"))
+    assert play(game, NUMBA_BOUNDSCHECK="1") == ["1", "1"]
+    assert len(compiled_files(game / "cache")) == 2 * kept
+    assert play(game, NUMBA_NUM_THREADS="1") == ["1", "1"]
+    assert len(compiled_files(game / "cache")) == 2 * kept
 
 
 SMALL_LOOPS = RUN_TWO_LOOPS.format(folder=str(PROJECT))
@@ -265,6 +359,25 @@ def test_damaged_compiled_code_is_compiled_again(damage, filled, tmp_path):
     assert [path.stat().st_size for path in compiled_files(cache)] == pytest.approx(sound, rel=0.1)
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(cache)) == ["True", "5"]
     assert files_below(cache) == mended, "the process after compiled again"
+
+
+OTHER_BITCODE = """
+from artus_env.engine import callees
+def refuse(*_):
+    raise RuntimeError("LLVM can't read this")
+callees.llvm.parse_bitcode = refuse
+"""
+
+
+@compiled_only
+def test_what_another_llvm_has_written_is_compiled_again(game):
+    assert play(game) == ["1", "1"]
+    loops = game / "game/loops.py"
+    loops.write_text(loops.read_text() + "\n@jit\ndef play_on(n):\n    return points(n)\n")
+    code = "import game.loops as of; print(of.play_on(0))"
+    paths = f"{game}{os.pathsep}{PROJECT}"
+    done = run_python(OTHER_BITCODE + code, game, PYTHONPATH=paths, NUMBA_CACHE_DIR=str(game / "cache"))
+    assert done == ["1"]
 
 
 @compiled_only

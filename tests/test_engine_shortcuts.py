@@ -85,3 +85,11 @@ def whole_numbers(a, b):
 def test_values_are_those_of_python(kind, a, b):
     found = numba.njit(whole_numbers)(kind(a), kind(b))
     assert list(found) == list(whole_numbers(a, b))
+
+
+@pytest.mark.parametrize("kinds", [(np.uint8, np.uint8), (np.uint64, np.uint64), (np.int64, np.uint8)])
+def test_the_less_and_the_greater_are_those_of_python_without_signs(kinds):
+    """Numba's own choice of them stands: of unsigned numbers the greatest look negative."""
+    ends = numba.njit(lambda a, b: (min(a, b), max(a, b)))
+    one, great = kinds[0](1), kinds[1](np.iinfo(kinds[1]).max)
+    assert ends(one, great) == ends(great, one) == (1, great)

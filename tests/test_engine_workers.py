@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from artus_env.engine import workers
+from artus_env.engine.handover import jit_shared
 from artus_env.engine.jit import DISABLED
 from artus_env.engine.workers import (
     LONG,
@@ -25,7 +26,7 @@ from artus_env.engine.workers import (
 )
 from artus_training.bench import interfaces, neighbours
 from artus_training.cli import main
-from shared_loops import TOLD, count_up, meet
+from shared_loops import TOLD, count_up, look_at_records, meet
 
 
 def write(folder, **contents):
@@ -265,6 +266,88 @@ def test_a_share_that_fails_is_told_and_the_next_loop_runs(monkeypatch, threads)
             run_shares(count_up, (times, doer, fails), shares(1000, threads))
         run_shares(count_up, (times, doer, -1), shares(1000, threads))
         assert times[fails] == 2
+
+
+@starts_threads
+def test_no_share_counts_references(monkeypatch):
+    """Numba's records of arrays go with the call that brought the work, and a share may begin when it has ended."""
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+    for threads in (1, 2):
+        seen = np.full(10, -1)
+        run_shares(look_at_records, (seen, ((seen,), seen)), shares(10, threads))
+        assert (seen == 0).all()
+
+
+@starts_threads
+def test_an_interrupt_between_two_calls_of_python_leaves_nothing_locked(monkeypatch):
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
+    with monkeypatch.context() as patched:
+        patched.setattr(workers.time, "perf_counter", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run_shares(count_up, (times, doer, -1), shares(1000, 2))
+        assert not workers._crew.lock.locked()
+        patched.setattr(workers.Crew, "_wake", lambda self, count: interrupted())
+        with pytest.raises(KeyboardInterrupt):
+            workers._crew.run(count_up.run, (times, doer, -1), shares(1000, 2))
+    times[:] = 0
+    run_shares(count_up, (times, doer, -1), shares(1000, 2))
+    assert (times == 1).all()
+
+
+@starts_threads
+def test_where_the_system_gives_no_thread_one_does_all_and_the_next_call_tries_again(monkeypatch):
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+    crew = workers.Crew()
+    monkeypatch.setattr(workers, "_crew", crew)
+
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+    times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", start)
+        run_shares(count_up, (times, doer, -1), shares(1000, 2))
+    assert not crew._workers
+    run_shares(count_up, (times, doer, -1), shares(1000, 2))
+    assert (times == 2).all()
+    assert len(crew._workers) == 1
+    crew.end()
+
+
+@starts_threads
+def test_no_more_threads_than_there_were_to_be_in_the_beginning(monkeypatch):
+    """Numba looks into the environment whenever it compiles, and takes another number of threads from there."""
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+    crew = workers.Crew()
+    monkeypatch.setattr(workers, "_crew", crew)
+    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 6)
+    times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
+    run_shares(count_up, (times, doer, -1), shares(1000, 6))
+    assert (times == 1).all()
+    assert set(doer) == set(range(6))
+    assert len(crew._workers) == 1
+    crew.end()
+
+
+@starts_threads
+def test_a_loop_encloses_nothing():
+    """The code that hands it over is kept on disk, and says nothing of what a loop encloses."""
+    number = 1
+
+    def fill(out, low, high):
+        out[low:high] = number
+
+    with pytest.raises(ValueError, match="fill must take all its values as arguments, or from its module"):
+        jit_shared(fill)
 
 
 @starts_threads

@@ -80,7 +80,7 @@ def _storing(function: Any, build: Any) -> None:
     """Compile a function `(bits, out, start)` as storing the vector of bytes that `build` makes of the bits."""
 
     def typing(bits: Any, out: Any, start: Any) -> Any:
-        fits = isinstance(bits, types.Integer) and isinstance(out, types.Array)
+        fits = isinstance(bits, types.Integer) and isinstance(out, types.Array) and out.layout == "C"
         return types.void(types.int64, out, types.intp) if fits else None
 
     def store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -65,7 +65,7 @@ class KeptCode(NullCache):
         if folder is None:
             return None
         key = self._key(sig, target_context.codegen())
-        with suppress(OSError):
+        with suppress(Exception):  # of another version of LLVM, say
             content = self._path(folder, key).read_bytes()
             checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
             if hashlib.sha256(data).digest() == checksum:

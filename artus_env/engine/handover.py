@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba import types
 
 from artus_env.engine.atomics import WORD, fetch_add, load, pause, store, word_pointer
-from artus_env.engine.jit import DISABLED, compile_as, jit
+from artus_env.engine.jit import DISABLED, borrowed, compile_as, jit
 
 CACHE_LINE = 64
 """Bytes that a processor's cores hand to each other as one."""
@@ -131,7 +131,13 @@ def jit_shared(function: Callable[..., Any]) -> Callable[..., Any]:
     `together` that does all shares, the first one itself and the others with those who serve the post, and returns
     whether all are done. Otherwise it does the first share, the post is nobody else's, and it returns whether that went
     well.
+
+    Raises:
+        ValueError: If the function has values of a function around it: what is kept on disk for one loop would run for
+            another one.
     """
+    if function.__closure__:
+        raise ValueError(f"{function.__qualname__} must take all its values as arguments, or from its module")
     compiled: Any = jit(function)
     if DISABLED:
         return function
@@ -176,6 +182,8 @@ def _put_job(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     job.linkage = "internal"
     builder.store(builder.ptrtoint(job, WORD), first)
     for place, value in enumerate(flat, 1):
+        if context.get_abi_sizeof(value.type) > np.dtype(np.int64).itemsize:
+            raise ValueError(f"an argument of {loop.dispatcher} has parts of more than a word: {value.type}")
         builder.store(value, _at(builder, first, place, value.type))
     _define_job(context, job, loop, packer, [value.type for value in flat], held)
     return context.get_dummy_value()
@@ -193,6 +201,9 @@ def _define_job(context: Any, job: Any, loop: Any, packer: Any, kinds: list[ir.T
     array = context.make_array(held[0])(context, builder, bounds)
     low = builder.gep(array.data, [share])
     high = builder.gep(low, [WORD(1)])
+    # Whoever opened the job may give it up while a share of it runs, and with it Numba's records of these arrays, which
+    # count references. Python's arrays live as long as any share.
+    arguments = borrowed(context, builder, held[1], arguments)
     parts = [builder.extract_value(arguments, i) for i in range(len(held[1]))]
     typed = _types_of_share(loop, held[1])
     given = [*parts, builder.load(low), builder.load(high), share][: len(typed)]

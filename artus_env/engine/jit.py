@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
@@ -29,11 +29,13 @@ from numba.extending import lower_builtin, type_callable
 
 from artus_env.engine import callees, passes, shortcuts
 from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
-from artus_env.engine.sources import code_hash
+from artus_env.engine.sources import VERSIONS, code_hash
 
 ANNOUNCED_AFTER = 1.0
 """Seconds of compiling until it is said that this is why nothing happens."""
 ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
+
+Borrowed = TypeVar("Borrowed", bound="np.ndarray | tuple[Any, ...]")
 
 config: Any = numba_config  # its attributes are made at run time
 _listeners: Any = getattr(getattr(ffi.lib, "_lock", None), "_cblist", [])  # to each call of LLVM; llvmlite's own list
@@ -45,6 +47,14 @@ def cache_root() -> Path:
     user's cache folder.
     """
     return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
+
+
+def told_by_environment() -> list[str]:
+    """What the environment says to Numba of how to compile."""
+    elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # where code lies, and who runs it
+    return sorted(
+        f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_") and name not in elsewhere
+    )
 
 
 _tables: dict[Any, str] = {}  # by the type of a game's tables in compiled code: the module with its verbs
@@ -74,16 +84,18 @@ def module_of_tables(kind: Any) -> str | None:
 
 @cache
 def cache_folder(module: str, game: str | None = None) -> Path | None:
-    """Where the compiled code of a module's functions lies, None (and a warning) if there can't be such a folder.
+    """Where the compiled code of a module's functions lies; None if it isn't known what code that is (see
+    `code_hash`), or (with a warning) if there can't be such a folder.
 
     Args:
         module: The module's name.
         game: The module with the verbs that were compiled into them.
     """
-    versions = f"{sys.version} {np.__version__} {numba.__version__}"
-    codes = code_hash(module), code_hash(game) if game else ""
+    codes = [code_hash(name) for name in (module, game) if name]
+    if None in codes:
+        return None
     try:
-        folder = cache_root() / hashlib.sha256(" ".join((versions, *codes)).encode()).hexdigest()[:16]
+        folder = cache_root() / hashlib.sha256(repr((VERSIONS, told_by_environment(), codes)).encode()).hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
@@ -158,7 +170,7 @@ def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[...
     options: Any = {"nogil": True, "error_model": "numpy", "forceinline": forceinline}
     compiled: Any = numba.njit(pipeline_class=callees.LoopCompiler, **options)(function)
     callee: Any = numba.njit(pipeline_class=callees.CalleeCompiler, **options)(function)
-    if Path(function.__code__.co_filename).exists():  # what was typed in is compiled each time
+    if Path(function.__code__.co_filename).exists():  # what was typed in has no file, and is compiled each time
         compiled._cache = KeptCode(function, partial(_folder_of, function))
         callee._cache = KeptCode(function, partial(_folder_of, function), callees.rebuild)
     compiled.callee = callee
@@ -202,8 +214,9 @@ def compile_as(function: Callable[..., Any], typing: Callable[..., Any], build: 
     lower_builtin(function, types.VarArg(types.Any))(build)
 
 
-def borrow(array: np.ndarray) -> np.ndarray:
-    """The array without its reference count, for compiled loops over the rows of arrays that their caller holds.
+def borrow(array: Borrowed) -> Borrowed:
+    """The array, or the arrays of a tuple, without their reference counts, for compiled loops over the rows of arrays
+    that their caller holds.
 
     Every row that is passed on would cost two atomic additions to one counter, about as much as a whole move, and two
     threads would wait for each other there.
@@ -211,10 +224,22 @@ def borrow(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _borrow(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    held = context.make_array(signature.args[0])(context, builder, arguments[0])
-    held.meminfo = cgutils.get_null_value(held.meminfo.type)
-    return held._getvalue()
+def borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """`borrow` in code that is being made, for a value of any type."""
+    if isinstance(kind, types.Array):
+        held = context.make_array(kind)(context, builder, value)
+        held.meminfo = cgutils.get_null_value(held.meminfo.type)
+        return held._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        parts: Any = kind
+        for place, part in enumerate(parts):
+            one = borrowed(context, builder, part, builder.extract_value(value, place))
+            value = builder.insert_value(value, one, place)
+    return value
 
 
-compile_as(borrow, lambda array: array(array) if isinstance(array, types.Array) else None, _borrow)
+compile_as(
+    borrow,
+    lambda array: array(array) if isinstance(array, types.Array | types.BaseTuple) else None,
+    lambda context, builder, signature, arguments: borrowed(context, builder, signature.args[0], arguments[0]),
+)

@@ -15,8 +15,8 @@ from numba.core.typed_passes import AnnotateTypes, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes
 
 LOOKS: set[Any] = set()
-"""Functions with code of their own (see `jit.compile_as`): what they return is a number, or part of what they are
-given."""
+"""Functions with code of their own (see `jit.compile_as`): what they return is a number, part of what they are given,
+or an array whose references nobody counts."""
 
 
 class Passes(PassManager):

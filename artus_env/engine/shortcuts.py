@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from numba import types
@@ -121,7 +121,7 @@ def take() -> None:
         for name in names.split():
             _told(getattr(operator, name), _operation(result))
     known: Any = utils
-    known.pysignature = cache(utils.pysignature)
+    known.pysignature = lru_cache(1024)(utils.pysignature)
     known.order_by_target_specificity = _templates_in_order
     instruction: Any = ir.Inst
     instruction._rec_list_vars = _variables

@@ -12,24 +12,29 @@ import hashlib
 import importlib.util
 import inspect
 import sys
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
+import llvmlite
 import numba
 import numpy as np
 
 OWN = "artus_env"
+VERSIONS = f"{sys.version} {np.__version__} {numba.__version__} {llvmlite.__version__}"
+"""Of what compiles and what runs."""
 _HAS_DOCSTRING = (
     0x4000000  # a flag of functions since Python 3.13; before, their first constant is the docstring or None
 )
+_BEGUN = time.time()
 
 
 def source_hash(*packages: Path) -> str:
     """Hash of all source files of some packages and of the versions that run them (16 hex digits)."""
-    hashed = hashlib.sha256(f"{sys.version} {np.__version__} {numba.__version__}".encode())
+    hashed = hashlib.sha256(VERSIONS.encode())
     for package in packages:
         for path in sorted(package.rglob("*.py")):
             hashed.update(str(path.relative_to(package)).encode())
@@ -38,10 +43,13 @@ def source_hash(*packages: Path) -> str:
 
 
 @cache
-def code_hash(module: str) -> str:
+def code_hash(module: str) -> str | None:
     """Hash of the code of a module and of all that it imports from its own package and from this one (16 hex digits).
 
     Modules that are only imported within functions don't count: no compiled code gets at them.
+
+    None: what runs here isn't known, because the module is a script or what was typed in, or because one of the files
+    has been edited since this process began and may have been imported before.
     """
     packages = {OWN, module.partition(".")[0]}
     digests: dict[str, bytes] = {}
@@ -49,34 +57,40 @@ def code_hash(module: str) -> str:
     while waiting:
         name = waiting.pop()
         if name not in digests:
-            digests[name], imported = content(name)
+            known = content(name)
+            if known is None or (name == module and not known[0]):
+                return None
+            digests[name], imported = known
             waiting += [found for found in imported if found.partition(".")[0] in packages]
     return hashlib.sha256(repr(sorted(digests.items())).encode()).hexdigest()[:16]
 
 
 @cache
-def content(module: str) -> tuple[bytes, tuple[str, ...]]:
-    """Hash of a module's own code, and what it imports; empty if there is no such module or it has no code."""
-    code = _code(module)
-    return (b"", ()) if code is None else (digest(code), tuple(_imported(code)))
-
-
-def _code(module: str) -> CodeType | None:
-    """The code of a module as it stands in its file now; None if there is no such module or it has none."""
+def content(module: str) -> tuple[bytes, tuple[str, ...]] | None:
+    """Hash of a module's own code, and what it imports; empty if there is no such module or it has no code, None if its
+    file has been edited since this process began."""
     try:
         spec = importlib.util.find_spec(module)
+        get_code: Any = getattr(spec and spec.loader, "get_code", None)
+        code = get_code(module) if get_code else None
     except (ImportError, ValueError, AttributeError):  # what was imported from a module need not be one; `__main__`
+        return b"", ()
+    if spec is None or code is None:
+        return b"", ()
+    if spec.origin and (file := Path(spec.origin)).exists() and file.stat().st_mtime > _BEGUN:
         return None
-    get_code: Any = getattr(spec and spec.loader, "get_code", None)
-    return get_code(module) if get_code else None
+    return digest(code), tuple(_imported(code, spec.parent or ""))
 
 
-def _imported(code: CodeType) -> Iterator[str]:
-    """What the code of a module imports, and each name that it takes from there, which may be a module as well."""
+def _imported(code: CodeType, package: str) -> Iterator[str]:
+    """What the code of a module of a package imports, and each name that it takes from there, which may be a module as
+    well."""
     source = ""
-    for step in dis.get_instructions(code):
+    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+    for place, step in enumerate(steps):
         if step.opname == "IMPORT_NAME":
-            source = step.argval
+            level = steps[place - 2].argval  # it and the names that are taken from there lie on the stack
+            source = importlib.util.resolve_name("." * level + step.argval, package)
             yield source
         elif step.opname == "IMPORT_FROM":
             yield f"{source}.{step.argval}"

@@ -19,6 +19,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -183,9 +184,10 @@ class Crew:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self._post = handover.new_post(config.NUMBA_NUM_THREADS)
+        self._most: int = config.NUMBA_NUM_THREADS  # it may change: Numba reads it again whenever it compiles
+        self._post = handover.new_post(self._most)
         self._shares = 0
-        self._arguments: tuple[Any, ...] | None = None  # of the loop that runs: they must not go away
+        self._held: tuple[Any, ...] = ()  # arrays of the loop that runs: they must not go away
         self._workers: list[tuple[threading.Thread, threading.Lock]] = []
 
     def run(self, run: Callable[..., bool], arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
@@ -194,33 +196,37 @@ class Crew:
         Raises:
             RuntimeError: If a share has ended with an error.
         """
-        self._finish()  # an interrupt may have come while the last loop ran
-        self._arguments, self._shares = arguments, len(bounds) - 1
+        self._wait()  # several interrupts at once may have come while the last loop ran
+        self._held, self._shares = (*arguments, bounds), len(bounds) - 1
         self._post[handover.DONE] = self._shares  # until the loop begins
-        self._wake(min(self._shares, config.NUMBA_NUM_THREADS) - 1)
+        self._wake(min(self._shares, self._most) - 1)
+        interrupt: BaseException | None = None
         try:
             run(self._post, bounds, True, *arguments)
-        finally:
-            self._finish()
+        except BaseException as error:  # KeyboardInterrupt, or what another signal's handler raises
+            interrupt = error
+        while True:  # Python may act on a signal wherever it calls a function
+            try:
+                self._wait()
+                break
+            except BaseException as error:
+                interrupt = error
+        if interrupt:
+            raise interrupt
         if self._post[handover.FAILED]:
             raise RuntimeError(FAILURE)
 
-    def _finish(self) -> None:
-        """Wait until the threads have done their shares, whatever comes."""
-        interrupt: BaseException | None = None
+    def _wait(self) -> None:
+        """Until the threads have done their shares."""
         while self._post[handover.DONE] != self._shares:
-            try:
-                time.sleep(LOOK_AGAIN)
-            except BaseException as error:  # KeyboardInterrupt, or what another signal's handler raises
-                interrupt = error
-        self._arguments = None
-        if interrupt:
-            raise interrupt
+            time.sleep(LOOK_AGAIN)
+        self._held = ()
 
     def _wake(self, count: int) -> None:
-        while len(self._workers) < count:
-            self._start()
-        for number in range(count):
+        with suppress(RuntimeError):  # the system gives no more threads: those that there are do all
+            while len(self._workers) < count:
+                self._start()
+        for number in range(min(count, len(self._workers))):
             self._wake_one(number)
 
     def _wake_one(self, number: int) -> None:
@@ -236,8 +242,8 @@ class Crew:
         thread = threading.Thread(
             target=_work, args=(self._post, handover.sleeps(number), bell), name=f"artus-{number}", daemon=True
         )
-        self._workers.append((thread, bell))
         thread.start()
+        self._workers.append((thread, bell))
 
     def end(self) -> None:
         """Let the threads end, and wait for them: Python must not vanish under them."""
@@ -290,12 +296,10 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
         _run_alone(loop, arguments, bounds if len(bounds) == 2 else bounds[[0, -1]])
         return
     pace, crew = _paces[loop, games.bit_length(), kind], _crew
-    if pace.pays(games) and crew.lock.acquire(blocking=False):
+    if pace.pays(games) and not crew.lock.locked():
         start = time.perf_counter()
-        try:
+        with crew.lock:  # an interrupt can't come between this and what follows
             crew.run(loop.run, arguments, bounds)  # type: ignore[attr-defined]
-        finally:
-            crew.lock.release()
         pace.ran_shared(games, time.perf_counter() - start)
     else:
         start = time.thread_time()
