@@ -96,12 +96,6 @@ class Said(NamedTuple):
 
 
 @jit
-def borrowed(trees):
-    """See `borrow`."""
-    return Trees(borrow(trees.nodes), borrow(trees.edges), borrow(trees.used), borrow(trees.candidates))
-
-
-@jit
 def tree_of(trees, i):
     """The tree of one game."""
     return Tree(trees.nodes[i], trees.edges[i], trees.used[i])
@@ -176,7 +170,7 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
         more_turns: Every walk ends with the searching player's move, as behind a secret choice, and the policy plays so
             many more of their turns; `TREE`: no walk does for that alone.
     """
-    tables, roots, trees = borrow(tables), borrow(roots), borrowed(trees)
+    tables, roots, trees = borrow(tables), borrow(roots), borrow(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
     paths, ends, going, turns = borrow(leaves.paths), borrow(leaves.ends), borrow(leaves.going), borrow(leaves.turns)
     t = tables[0]
@@ -307,7 +301,7 @@ def back_up(tables, games, offsets, following, trees, leaves, rows, values, mode
         mode: The reward that `values` are about.
         growing: Result: which leaves' nodes the next round may come to, shape (m,), bool.
     """
-    tables, trees = borrow(tables), borrowed(trees)
+    tables, trees = borrow(tables), borrow(trees)
     states, paths, ends, values = borrow(leaves.states), borrow(leaves.paths), borrow(leaves.ends), borrow(values)
     worth = np.empty(states[0]["scores"].shape[0])
     for k in range(len(games)):
@@ -336,7 +330,7 @@ def grow_all(games, chosen, rows, trees, leaves, said):
         chosen: Which ones, shape (k,), int64.
         rows: As for `back_up`, now of what `said` has beside the outlook, which has a row for each chosen leaf.
     """
-    trees = borrowed(trees)
+    trees = borrow(trees)
     ids, logits = np.empty(said.logits.shape[1], np.int64), np.empty(said.logits.shape[1], np.float32)
     for k in range(len(chosen)):
         leaf = chosen[k]
