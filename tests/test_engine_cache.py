@@ -249,12 +249,13 @@ MORE, LESS = "return n + 100", "return n + 1\n"
 def play(folder: Path, edit: str = "pass", **environment: str) -> list[str]:
     """What a compiled loop of `GAME` comes to, and the same as plain Python, in a new process that may edit a rule
     after it has been imported."""
-    code = f"import game.loops as of; {edit}; print(of.play(0), of.points.py_func(0))"
-    environment = {
-        "PYTHONPATH": f"{folder}{os.pathsep}{PROJECT}",
-        "NUMBA_CACHE_DIR": str(folder / "cache"),
-    } | environment
-    return run_python(code, folder, **environment)
+    return run_in(folder, f"import game.loops as of; {edit}; print(of.play(0), of.points.py_func(0))", **environment)
+
+
+def run_in(folder: Path, code: str, **environment: str) -> list[str]:
+    """`run_python` with what lies in a folder, and with a cache there."""
+    paths = f"{folder}{os.pathsep}{PROJECT}"
+    return run_python(code, folder, PYTHONPATH=paths, NUMBA_CACHE_DIR=str(folder / "cache"), **environment)
 
 
 @pytest.fixture
@@ -289,23 +290,18 @@ def test_a_rule_that_is_edited_while_a_process_runs_is_not_taken_for_the_one_tha
 @compiled_only
 def test_a_script_is_compiled_each_time(tmp_path):
     """Python doesn't say what is in it, and it may be run as a module."""
+    run_as = "import runpy; runpy.run_{}({!r}, run_name='__main__')"
     script = tmp_path / "script.py"
-    code = f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"
     for number in ("1", "100"):
         script.write_text(GAME["rules.py"].replace("n + 1", f"n + {number}") + "print(points(0))")
-        for line in (
-            code,
-            "import sys; sys.path.insert(0, '.'); import runpy; runpy.run_module('script', run_name='__main__')",
-        ):
-            assert run_python(line, tmp_path, PYTHONPATH=str(PROJECT), NUMBA_CACHE_DIR=str(tmp_path / "cache")) == [
-                number
-            ]
+        for code in (run_as.format("path", str(script)), run_as.format("module", "script")):
+            assert run_in(tmp_path, code) == [number]
     assert not compiled_files(tmp_path)
 
 
 @compiled_only
 def test_what_numba_is_told_of_how_to_compile_is_part_of_the_code(game):
-    """A run that looks for errors leaves nothing behind, and finds what it looks for."""
+    """A run that looks for errors neither takes nor leaves code that doesn't."""
     assert play(game) == ["1", "1"]
     kept = len(compiled_files(game / "cache"))
     assert play(game, NUMBA_BOUNDSCHECK="1") == ["1", "1"]
@@ -374,10 +370,7 @@ def test_what_another_llvm_has_written_is_compiled_again(game):
     assert play(game) == ["1", "1"]
     loops = game / "game/loops.py"
     loops.write_text(loops.read_text() + "\n@jit\ndef play_on(n):\n    return points(n)\n")
-    code = "import game.loops as of; print(of.play_on(0))"
-    paths = f"{game}{os.pathsep}{PROJECT}"
-    done = run_python(OTHER_BITCODE + code, game, PYTHONPATH=paths, NUMBA_CACHE_DIR=str(game / "cache"))
-    assert done == ["1"]
+    assert run_in(game, OTHER_BITCODE + "import game.loops as of; print(of.play_on(0))") == ["1"]
 
 
 @compiled_only

@@ -210,25 +210,37 @@ def test_one_thread_never_has_to_do_work_alone_that_takes_several_long(clock):
 starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
 
 
-@starts_threads
-@pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_each_game_is_done_once_however_many_share_it(monkeypatch, threads):
+def sharing(monkeypatch, threads):
+    """Every loop is shared by so many threads, of a crew of its own, however many cores there are."""
     monkeypatch.setattr(Pace, "pays", lambda self, games: True)
     monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", threads)
     monkeypatch.setattr(workers, "_crew", workers.Crew())
+    return workers._crew
+
+
+@pytest.fixture
+def crew(monkeypatch):
+    """That of two threads between which every loop is shared."""
+    two = sharing(monkeypatch, 2)
+    yield two
+    two.end()
+
+
+@starts_threads
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+def test_each_game_is_done_once_however_many_share_it(monkeypatch, threads):
+    crew = sharing(monkeypatch, threads)
     for games in (7, 1000, 1001):
         times, doer = np.zeros(games, np.int64), np.full(games, -1)
         for call in range(1, 200):
             run_shares(count_up, (times, doer, -1), shares(games, threads))
             assert (times == call).all()
         assert (doer == np.repeat(np.arange(threads), np.diff(shares(games, threads)))).all()
-    workers._crew.end()
+    crew.end()
 
 
 @starts_threads
-def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(monkeypatch):
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(monkeypatch, crew):
     slept = []
 
     def sleep(seconds):
@@ -257,9 +269,7 @@ def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(m
 
 @starts_threads
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_share_that_fails_is_told_and_the_next_loop_runs(monkeypatch, threads):
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+def test_a_share_that_fails_is_told_and_the_next_loop_runs(crew, threads):
     for fails in (3, 999):
         times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
         with pytest.raises(RuntimeError, match="a compiled loop has failed"):
@@ -269,10 +279,8 @@ def test_a_share_that_fails_is_told_and_the_next_loop_runs(monkeypatch, threads)
 
 
 @starts_threads
-def test_no_share_counts_references(monkeypatch):
+def test_no_share_counts_references(crew):
     """Numba's records of arrays go with the call that brought the work, and a share may begin when it has ended."""
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
     for threads in (1, 2):
         seen = np.full(10, -1)
         run_shares(look_at_records, (seen, ((seen,), seen)), shares(10, threads))
@@ -280,9 +288,7 @@ def test_no_share_counts_references(monkeypatch):
 
 
 @starts_threads
-def test_an_interrupt_between_two_calls_of_python_leaves_nothing_locked(monkeypatch):
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+def test_an_interrupt_between_two_calls_of_python_leaves_nothing_locked(monkeypatch, crew):
 
     def interrupted():
         raise KeyboardInterrupt
@@ -292,21 +298,17 @@ def test_an_interrupt_between_two_calls_of_python_leaves_nothing_locked(monkeypa
         patched.setattr(workers.time, "perf_counter", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_shares(count_up, (times, doer, -1), shares(1000, 2))
-        assert not workers._crew.lock.locked()
+        assert not crew.lock.locked()
         patched.setattr(workers.Crew, "_wake", lambda self, count: interrupted())
         with pytest.raises(KeyboardInterrupt):
-            workers._crew.run(count_up.run, (times, doer, -1), shares(1000, 2))
+            crew.run(count_up.run, (times, doer, -1), shares(1000, 2))
     times[:] = 0
     run_shares(count_up, (times, doer, -1), shares(1000, 2))
     assert (times == 1).all()
 
 
 @starts_threads
-def test_where_the_system_gives_no_thread_one_does_all_and_the_next_call_tries_again(monkeypatch):
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
-    crew = workers.Crew()
-    monkeypatch.setattr(workers, "_crew", crew)
+def test_where_the_system_gives_no_thread_one_does_all_and_the_next_call_tries_again(monkeypatch, crew):
 
     def start(self):
         raise RuntimeError("can't start new thread")
@@ -319,23 +321,17 @@ def test_where_the_system_gives_no_thread_one_does_all_and_the_next_call_tries_a
     run_shares(count_up, (times, doer, -1), shares(1000, 2))
     assert (times == 2).all()
     assert len(crew._workers) == 1
-    crew.end()
 
 
 @starts_threads
-def test_no_more_threads_than_there_were_to_be_in_the_beginning(monkeypatch):
+def test_no_more_threads_than_there_were_to_be_in_the_beginning(monkeypatch, crew):
     """Numba looks into the environment whenever it compiles, and takes another number of threads from there."""
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
-    crew = workers.Crew()
-    monkeypatch.setattr(workers, "_crew", crew)
     monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 6)
     times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
     run_shares(count_up, (times, doer, -1), shares(1000, 6))
     assert (times == 1).all()
     assert set(doer) == set(range(6))
     assert len(crew._workers) == 1
-    crew.end()
 
 
 @starts_threads
@@ -351,9 +347,7 @@ def test_a_loop_encloses_nothing():
 
 
 @starts_threads
-def test_threads_without_work_take_no_time(monkeypatch):
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 2)
+def test_threads_without_work_take_no_time(crew):
     times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
     for _ in range(10):
         run_shares(count_up, (times, doer, -1), shares(1000, 2))
