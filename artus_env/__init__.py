@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import Any
 
 from artus_env import default as _default
@@ -12,6 +13,8 @@ from artus_env.engine.games import game_names as _game_names
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
 from artus_env.games.artus.components import Card, Components
+from artus_env.registration import add_module as _add_module
+from artus_env.registration import module_name as _module_name
 from artus_env.registration import register
 
 __all__ = [
@@ -27,6 +30,7 @@ __all__ = [
     "warmup",
 ]
 
+__version__: str
 DEFAULT_GAME = _default.DEFAULT_GAME
 """Name of the game that is played where none is named."""
 NUM_ACTIONS = _actions.NUM_ACTIONS
@@ -34,8 +38,8 @@ NUM_ACTIONS = _actions.NUM_ACTIONS
 OBSERVATION_SIZE = _observation.OBSERVATION_SIZE
 """How many features an observation has with the standard box."""
 OBSERVATION_SCALE = _observation.observation_scale()
-"""Multiply an observation by it for floats of about -1..1: shape (OBSERVATION_SIZE,), float32. A copy: the
-engine reads nothing from it."""
+"""Multiply an observation by it for small floats, most of them within -1..1: shape (OBSERVATION_SIZE,), float32. A
+copy: the engine reads nothing from it."""
 
 
 def warmup(game: str = DEFAULT_GAME) -> None:
@@ -62,15 +66,18 @@ def warmup(game: str = DEFAULT_GAME) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """`NAME_v0` of an installed game: its environments for PettingZoo, `env` and `raw_env`."""
-    game = name.removesuffix("_v0").replace("_", "-")
-    if name.endswith("_v0") and game == DEFAULT_GAME:
-        return import_module(f"{__name__}.{name}")
-    if name.endswith("_v0") and game in _game_names():
-        from artus_env.environments import Environments  # only needed here
-
-        return Environments(game)
+    """`__version__`, and `NAME_v0` of an installed game: the module with its environments for PettingZoo."""
+    if name == "__version__":
+        return version("artus-env")
+    for game in _game_names():
+        if name == _module_name(game):
+            _add_module(game)
+            return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "__version__", *map(_module_name, _game_names())})
 
 
 register(DEFAULT_GAME)

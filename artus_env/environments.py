@@ -1,12 +1,10 @@
-"""Any installed game as an environment: `env(game="...")` for PettingZoo, `GameEnv(game="...")` for Gymnasium.
+"""Any game as an environment: `env(game="...")` for PettingZoo, `AnyEnv(game="...")` for Gymnasium.
 
-`artus_env.registration` says under which names they are registered, as `artus_env.artus_v0` and
-`artus_env.gymnasium_v0` are for the default game. `Environments` is what `from artus_env import NAME_v0` gives.
+`artus_env.registration` gives each installed game names of its own, and a module `artus_env.NAME_v0`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from artus_env.default import Batch, Game
@@ -44,18 +42,3 @@ def env(**arguments: Any) -> AnyAEC:
 def raw_env(**arguments: Any) -> AnyAEC:
     """A game for PettingZoo; an illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
     return AnyAEC(**arguments, raise_illegal=True)
-
-
-@dataclass(frozen=True)
-class Environments:
-    """One game for PettingZoo: `env()` and `raw_env()`, as the modules of PettingZoo's own games have them."""
-
-    game: str
-
-    def env(self, **arguments: Any) -> AnyAEC:
-        """An illegal action ends the game. See `GameAEC` for the arguments."""
-        return env(game=self.game, **arguments)
-
-    def raw_env(self, **arguments: Any) -> AnyAEC:
-        """An illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
-        return raw_env(game=self.game, **arguments)

@@ -30,7 +30,7 @@ class ArtusEnv(GameEnv):
     ## Observation Space
 
     `Box(OBSERVATION_SIZE)`, int8, seen from the seat: players in turn order from it, seats by their distance behind the
-    King. With `scale_observation=True` it is float32 and about -1..1, as networks want it: times `OBSERVATION_SCALE`.
+    King. With `scale_observation=True` it is times `OBSERVATION_SCALE`, in small float32 numbers, as networks want it.
 
     ## Rewards
 
@@ -58,7 +58,7 @@ class ArtusEnv(GameEnv):
     * `seat`: 0 to num_players - 1, or `None`: drawn for each episode; `info["seat"]` tells which
     * `opponents`: an agent's name (`"random"`, `"greedy"`, ...), an object with `act(view)`, or a function
       `(observation, action_mask) -> action`: one for all other seats, or a list for those clockwise from the seat
-    * `reward`: `"win"`, `"margin"` or `"prestige"`
+    * `reward`: `"win"`, `"margin"` or `"prestige"`, which is also called `"points"`
     * `components`: a changed box, see `Components`
     * `render_mode`: `None`, `"ansi"`, `"rgb_array"` or `"human"` (the last two need the extra `render`)
     * `scale_observation`: `True` for float32 observations
@@ -101,13 +101,15 @@ class ArtusVectorEnv(GameVectorEnv):
 
     Autoreset in three modes. `NextStep` (default): the step after the end deals anew and ignores the action; the mask
     before it is all ones. `SameStep`: the step that ends a game deals anew at once; `info["final_obs"]` and
-    `info["final_info"]` tell of the end. `Disabled`: call `reset` yourself. An illegal action ends only its own game.
+    `info["final_info"]` tell of the end. `Disabled`: call `reset` yourself; its info has the masks of all games. An
+    illegal action ends only its own game.
 
     ## Arguments
 
     * `num_envs`: how many games
     * `autoreset_mode`: `"NextStep"`, `"SameStep"` or `"Disabled"`
     * `render_mode`: `None`, `"ansi"` or `"rgb_array"` (needs the extra `render`)
+    * `max_episode_steps`: truncate episodes after this many steps; `None`: never
     * all others: as in `ArtusEnv`
 
     ## Version History

@@ -29,10 +29,14 @@ except ImportError as error:
     raise ImportError("artus_env.openspiel needs OpenSpiel: pip install open-spiel") from error
 
 NAME = "artus_env"
-"""What OpenSpiel knows all games as: `pyspiel.load_game("artus_env(game=royal,num_players=3)")`."""
+"""What OpenSpiel knows all games as: `pyspiel.load_game("artus_env(game=royal,num_players=3)")`. The parameter
+`game_name` is the same as `game`, for functions that have a parameter `game` themselves:
+`rl_environment.Environment("artus_env", game_name="royal")`."""
 LONGEST = 10_000
 """Decisions of a game, at most: OpenSpiel asks for a bound before it has seen a game."""
-PARAMETERS = {"game": DEFAULT_GAME, "rules": "", "num_players": 2, "seed": -1, "components": "", "deals": ""}
+PARAMETERS = {
+    "game": DEFAULT_GAME, "game_name": "", "rules": "", "num_players": 2, "seed": -1, "components": "", "deals": "",
+}  # fmt: skip
 TYPE = {
     "short_name": NAME,
     "long_name": "Games of artus_env",
@@ -102,12 +106,12 @@ class OpenSpielGame(pyspiel.Game):
         num_seats: How many play.
         deals: The positions at which it can begin; none: all deals.
         rng: Draws them.
-        scale: What brings observations to about -1..1: shape (F,), float32.
+        scale: Multiply an observation by it for small floats: shape (F,), float32.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**PARAMETERS, **(params or {})}
-        self.definition: Definition = find_game(given["game"])
+        self.definition: Definition = find_game(given["game_name"] or given["game"])
         self.num_seats: int = given["num_players"]
         self.rules = self.definition.check_variant(given["rules"] or None, self.num_seats)
         self.components = self.definition.standard
@@ -184,14 +188,17 @@ class OpenSpielState(pyspiel.State):
     def _apply_action(self, action: int) -> None:
         players = range(len(self.seen))
         if self.game is None:
-            self.game = self.get_game().deal(action)
+            game = self.get_game().deal(action)
             shown_to = [""] * len(players)
         else:
-            shown_to = [f"{self.game.player}:{self.game.public_action(action, player)}" for player in players]
-            self.game.play(action)
-        for player in players:
-            news = f"{self.seen[player]} {shown_to[player]} ".encode() + self.game.observation(player).tobytes()
-            self.seen[player] = blake2b(news, digest_size=16).hexdigest()
+            game = self.game.clone()
+            shown_to = [f"{game.player}:{game.public_action(action, player)}" for player in players]
+            game.play(action)
+        news = [f"{self.seen[p]} {shown_to[p]} ".encode() + game.observation(p).tobytes() for p in players]
+        seen = [blake2b(new, digest_size=16).hexdigest() for new in news]
+        # Both at once, and last: an interrupt leaves the state as it was. OpenSpiel then notes the action without
+        # running Python, so that no interrupt comes between.
+        self.__dict__.update(game=game, seen=seen)
 
     def _action_to_string(self, player: int, action: int) -> str:
         if self.game is None:
@@ -238,7 +245,15 @@ class OpenSpielObserver:
         self.tensor = self.dict.get("observation")
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
-        """Write what a player sees into `tensor`: zeros before the deal."""
+        """Write what a player sees into `tensor`: zeros before the deal.
+
+        Raises:
+            NotImplementedError: With perfect recall: information states have a text, but no tensor.
+        """
+        if self.perfect_recall:
+            raise NotImplementedError(
+                "artus_env has no information state tensor: use observation_tensor, or information_state_string"
+            )
         self.dict["observation"][:] = 0 if state.game is None else state.game.observation(player) * self.scale
 
     def string_from(self, state: OpenSpielState, player: int) -> str:

@@ -36,7 +36,7 @@ def make_networks(env):
 
     class Scaled(nn.Module):
         def forward(self, observation):
-            return observation * scale  # int8 to floats of about -1..1
+            return observation * scale  # int8 to small floats
 
     def network(outputs):
         return nn.Sequential(Scaled(), nn.Linear(len(scale), 128), nn.Tanh(), nn.Linear(128, outputs))

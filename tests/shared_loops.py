@@ -4,7 +4,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from artus_env.engine.atomics import load, pause, store
+from artus_env.engine import atomics
+from artus_env.engine.atomics import load, pause
 from artus_env.engine.handover import jit_shared
 from artus_env.engine.jit import compile_as
 
@@ -18,7 +19,38 @@ def count_up(times, doer, fails, low, high, share):
         times[game] += 1
         doer[game] = share
         if game == fails:
-            raise ValueError
+            raise ValueError("this game fails")
+
+
+@jit_shared
+def named_error(numbers, low, high):
+    for game in range(low, high):
+        if game == numbers[0]:
+            raise IndexError("no game " + str(numbers[0]))
+
+
+@jit_shared
+def loop(post, bounds, together, low, high):
+    for game in range(low, high):
+        post[game] = bounds[game] + together
+
+
+@jit_shared
+def store(post, bounds, together, low, high):
+    for game in range(low, high):
+        post[game] = bounds[game] + together
+
+
+@jit_shared
+def work(_loop, argument_1, low_, low, high):
+    for game in range(low, high):
+        _loop[game] = argument_1[game] + low_
+
+
+@jit_shared
+def run(argument_0, _FAILED, _work, low, high):  # noqa: N803
+    for game in range(low, high):
+        argument_0[game] = _FAILED[game] + _work
 
 
 @jit_shared
@@ -30,7 +62,7 @@ def meet(words, times, low, high, share):
                 break
             pause()
     else:
-        store(words, BEGUN, 1)
+        atomics.store(words, BEGUN, 1)
         while not load(words, TOLD):
             pause()
     times[low:high] += 1

@@ -219,6 +219,21 @@ def test_who_waits_collects_what_others_moves_cost_him():
 # --- illegal actions ---
 
 
+@variants
+def test_a_wrapper_that_pays_movers_alone_never_tells_the_start_player_how_its_games_end(rules, num_players):
+    """What docs/frameworks.md says of PettingZoo's tutorial for Stable-Baselines3."""
+    env, rng, lost = artus_v0.env(rules=rules, num_players=num_players), np.random.default_rng(0), 0
+    for seed in range(5):
+        env.reset(seed=seed)
+        start = env.possible_agents[env.game.to_dict()["start_player"]]
+        while not all(env.terminations.values()):
+            mover = env.agent_selection
+            env.step(any_legal(env, rng))
+            assert env.rewards[mover] == 0 or mover != start
+        lost += env.rewards[start] != 0
+    assert lost > 0
+
+
 @pytest.mark.parametrize("action", ["masked", -1, "A", 2**70])
 @variants
 def test_an_illegal_action_ends_the_game_for_all(action, rules, num_players):

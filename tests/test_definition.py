@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from artus_env.engine import verbs
 from artus_env.games.artus.definition import ARTUS
 
 
@@ -19,3 +20,20 @@ from artus_env.games.artus.definition import ARTUS
 def test_what_does_not_fit_is_named(changes, message):
     with pytest.raises(ValueError, match=message):
         dataclasses.replace(ARTUS, **changes)
+
+
+def test_two_games_whose_tables_have_one_type_are_refused_by_name():
+    """Compiled code tells games apart by the type of their tables: the second took the first one's verbs."""
+
+    class Verbs:
+        @staticmethod
+        def is_over(t, g):
+            return True
+
+    tables = ARTUS.build_tables(ARTUS.standard).dtype
+    before = verbs.functions_of(tables)
+    with pytest.raises(ValueError, match="the games other and artus have tables of one type: add a field named after"):
+        dataclasses.replace(ARTUS, name="other", verbs=(Verbs, *ARTUS.verbs))
+    assert verbs.functions_of(tables) == before
+    dataclasses.replace(ARTUS, name="other")  # the same verbs: nothing to confuse
+    assert verbs.functions_of(tables) == before

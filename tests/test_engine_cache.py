@@ -41,6 +41,7 @@ for name in sorted(name for name in sys.modules if name.startswith("artus_env.")
 
 
 PROJECT = Path(artus_env.__file__).parents[1]
+LIBRARIES = os.pathsep.join(str(PROJECT / part) for part in ("", "agents", "training"))
 
 
 def start_python(code: str, folder: Path = PROJECT, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -59,9 +60,9 @@ def start_python(code: str, folder: Path = PROJECT, **environment: str) -> subpr
 
 
 def run_python(code: str, folder: Path = PROJECT, **environment: str) -> list[str]:
-    """What a new process prints, word by word; on stderr it says at most that it compiles."""
+    """What a new process prints, word by word; nothing on stderr."""
     done = start_python(code, folder, **environment)
-    assert (done.returncode, done.stderr.replace(f"{jit.ANNOUNCEMENT}\n", "")) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.split()
 
 
@@ -310,6 +311,133 @@ def test_what_numba_is_told_of_how_to_compile_is_part_of_the_code(game):
     assert len(compiled_files(game / "cache")) == 2 * kept
 
 
+DATA = {
+    "__init__.py": "",
+    "foreign.py": "FACTOR = 1\n",
+    "other.py": "import os\nOFFSET = int(os.environ.get('OFFSET', '0'))\n",
+    "rules.py": """
+import json, pathlib
+from enum import IntEnum
+import numpy as np
+from artus_env.engine.jit import jit
+import foreign
+from . import other
+
+BOX = json.loads(pathlib.Path(__file__).with_name("cards.json").read_text())
+HAND = BOX["hand"]
+TABLE = np.array(BOX["table"])
+PAIR = (tuple(BOX["table"]), 0)
+Seat = IntEnum("Seat", {"FIRST": BOX["hand"]})
+
+@jit
+def points(x, more=HAND):
+    return x + HAND + 10 * TABLE[0] + 100 * PAIR[0][0] + 1000 * Seat.FIRST + 10000 * more
+""",
+    "loops.py": """
+from artus_env.engine.jit import jit
+from .rules import points, foreign, other
+
+@jit
+def play(x):
+    return (points(x) + other.OFFSET) * foreign.FACTOR
+""",
+    "cards.json": '{"hand": 1, "table": [1]}',
+}
+"""A package whose rules have constants that come from a file, the environment and another package."""
+POINTS = 11111
+
+
+@compiled_only
+def test_values_from_elsewhere_that_have_changed_show_in_the_next_process(tmp_path):
+    """Compiled and as plain Python alike. They are compiled in, and stand in no source of the package."""
+    (tmp_path / "game").mkdir()
+    for name, text in DATA.items():
+        (tmp_path / ("" if name == "foreign.py" else "game") / name).write_text(text)
+
+    def played(**environment):
+        code = (
+            "import game.loops as of; print(of.play(0), (of.points.py_func(0) + of.other.OFFSET) * of.foreign.FACTOR)"
+        )
+        compiled, plain = run_in(tmp_path, code, **environment)
+        assert compiled == plain
+        return int(compiled)
+
+    assert played() == POINTS
+    kept = compiled_files(tmp_path)
+    assert played() == POINTS
+    assert compiled_files(tmp_path) == kept, "the second process compiled again"
+    assert played(OFFSET="5") == POINTS + 5
+    (tmp_path / "game/cards.json").write_text('{"hand": 2, "table": [1]}')
+    assert played() == POINTS + 1 + 1000 + 10000
+    (tmp_path / "game/cards.json").write_text('{"hand": 2, "table": [3]}')
+    assert played() == POINTS + 1 + 1000 + 10000 + 20 + 200
+    (tmp_path / "foreign.py").write_text("FACTOR = 2\n")
+    assert played() == 2 * (POINTS + 1 + 1000 + 10000 + 20 + 200)
+
+
+EXTRA = """
+from artus_env.engine.jit import jit
+SCALE = 10.0
+
+@jit
+def scale(t, g):
+    return SCALE
+"""
+PLAY_WITH_EXTRA = """
+from dataclasses import replace
+import extra
+from magpies import MAGPIES
+from artus_env import Batch
+from artus_env.engine.verbs import functions_of
+game = replace(MAGPIES, verbs=(extra, *MAGPIES.verbs))
+batch = Batch(1, seed=3, reward="margin", game=game, threads=1)
+total = 0
+while True:
+    reward, done = batch.step(batch.mask.argmax(axis=1))
+    if done[0]: break
+print(abs(reward[0]).max(), game.rules_hash)
+"""
+
+
+@compiled_only
+@pytest.mark.parametrize("place", ["first", "last"])
+def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, place):
+    """Also where it isn't the first module, which nothing else imports."""
+    code = PLAY_WITH_EXTRA
+    if place == "last":
+        verbs = "(SimpleNamespace(**{k: v for k, v in vars(MAGPIES.verbs[0]).items() if k != 'scale'}), extra)"
+        code = "from types import SimpleNamespace\n" + code.replace("(extra, *MAGPIES.verbs)", verbs)
+    (tmp_path / "extra.py").write_text(EXTRA)
+    paths = os.pathsep.join([str(tmp_path), str(PROJECT), str(PROJECT / "tests/stranger")])
+
+    def run():
+        return run_python(code, tmp_path, PYTHONPATH=paths, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+
+    before, hash_before = run()
+    assert run() == [before, hash_before]
+    replace_once(tmp_path / "extra.py", "SCALE = 10.0", "SCALE = 20.0")
+    after, hash_after = run()
+    assert float(after) == pytest.approx(float(before) / 2)
+    assert hash_after != hash_before
+
+
+@compiled_only
+def test_sources_with_a_time_in_the_future_are_compiled_once(game):
+    """The clock was set back after they were written: that is no edit."""
+    for path in (game / "game").iterdir():
+        os.utime(path, (time.time() + 3600,) * 2)
+    assert play(game) == ["1", "1"]
+    kept = files_below(game / "cache")
+    assert kept
+    assert play(game) == ["1", "1"]
+    assert files_below(game / "cache") == kept
+    hashes = "from artus_env.engine.sources import code_hash; print(code_hash('game.rules'))"
+    future = run_in(game, hashes)
+    for path in (game / "game").iterdir():
+        os.utime(path, (time.time() - 3600,) * 2)
+    assert run_in(game, hashes) == future != ["None"], "a tournament goes on when the clock is right again"
+
+
 SMALL_LOOPS = RUN_TWO_LOOPS.format(folder=str(PROJECT))
 
 
@@ -406,24 +534,78 @@ def test_on_a_full_disk_all_works_with_one_warning(filled, tmp_path):
     )
 
 
-PATIENT = """
-import gc
-from artus_env.engine import jit
-jit.ANNOUNCED_AFTER = {seconds}
+@compiled_only
+def test_long_compiling_is_announced_once_and_only_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(jit, "ANNOUNCED_AFTER", 0)
+    for terminal, announced in ((False, ""), (True, f"{jit.ANNOUNCEMENT}\n")):
+        monkeypatch.setattr(jit, "_announced", False)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        for result in (1, 2):
+            assert jit._compile(lambda result=result: result) == result
+        assert capsys.readouterr().err == announced
+
+
+COUNTS = """
+import numba
+from numba.core import event
+counted = []
+class Counting(event.Listener):
+    def on_start(self, about): counted.append(about)
+    def on_end(self, about): pass
+event.register("numba:compile", Counting())
+from artus_training.cli import main
+try: main({arguments})
+except SystemExit: pass
+print("compiled", len(counted))
 """
 
 
 @compiled_only
-def test_compiling_for_long_is_announced_once_and_leaves_the_garbage_collector_as_it_was(tmp_path):
-    def announced(seconds, collects, cache):
-        settings = PATIENT.format(seconds=seconds) + ("" if collects else "gc.disable()\n")
-        done = start_python(settings + SMALL_LOOPS + "print(gc.isenabled())", NUMBA_CACHE_DIR=str(tmp_path / cache))
-        assert (done.returncode, done.stdout.split()) == (0, ["True", "5", str(collects)])
-        return done.stderr
+@pytest.mark.parametrize(
+    "arguments", [["rules"], ["rules", "--game", "quest"], ["games"], ["--help"], ["evaluate", "--help"]]
+)
+def test_commands_that_play_nothing_compile_nothing(tmp_path, arguments):
+    printed = run_python(COUNTS.format(arguments=arguments), PYTHONPATH=LIBRARIES, NUMBA_CACHE_DIR=str(tmp_path))
+    assert printed[-2:] == ["compiled", "0"]
+    assert not compiled_files(tmp_path)
 
-    assert announced(0, True, "a") == f"{jit.ANNOUNCEMENT}\n"
-    assert announced(0, True, "a") == "", "nothing is compiled the second time"
-    assert announced(1000, False, "b") == ""
+
+SNAPSHOTS = """
+import os, sys
+import numba, llvmlite.binding.ffi, numba.core.event
+import numba.core.compiler, numba.core.typed_passes, numba.core.codegen, numba.core.caching, numba.core.callconv
+import numba.core.dispatcher, numba.extending, numba.core.registry
+{first}
+numba.njit(lambda x: x + 1)(1)  # Numba sets itself up
+def snapshot():
+    seen = {{}}
+    for name, module in sorted(sys.modules.items()):
+        if name.partition(".")[0] in ("numba", "llvmlite", "torch") and module is not None:
+            for key, value in vars(module).items():
+                seen[name, key] = value
+                if isinstance(value, type) and value.__module__ == name:
+                    seen.update({{(name, key, each): part for each, part in vars(value).items()}})
+    return seen
+def listeners():
+    ours = {{kind: list(each) for kind, each in numba.core.event._registered.items()}}
+    return [list(llvmlite.binding.ffi.lib._lock._cblist), ours]
+before, lists, environment = snapshot(), listeners(), dict(os.environ)
+import artus_env, artus_agents
+batch = artus_env.Batch(64, threads=2)
+batch.step(batch.sample())
+after = snapshot()
+changed = [key for key, value in before.items() if after[key] is not value and key[-1] != "__warningregistry__"]
+new = [key for key in after if key[:2] in before and key not in before]
+added = [key for key in new if key[-1] != "__slotnames__"]  # Python's, of a class that was pickled
+print(changed, added, listeners() == lists, dict(os.environ) == environment, sep="\\n")
+"""
+
+
+@compiled_only
+@pytest.mark.parametrize("first", ["", "import torch"])
+def test_importing_and_playing_changes_nothing_of_numba_llvmlite_torch_or_the_environment(first):
+    done = start_python(SNAPSHOTS.format(first=first), PYTHONPATH=LIBRARIES, NUMBA_CACHE_DIR=numba.config.CACHE_DIR)
+    assert done.stdout.splitlines() == ["[]", "[]", "True", "True"], done.stderr
 
 
 @compiled_only
@@ -442,7 +624,7 @@ def test_calls_of_the_compiler_have_room_for_their_frames():
         pass
 
     for depth in range(800):  # at some of them, the next frame is on a piece of memory of its own
-        assert jit._call(call_at_depth, depth) < 250
+        assert jit._compile(call_at_depth, depth) < 250
 
 
 KILLED_WHILE_WRITING = """
@@ -472,10 +654,12 @@ def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_
 
 REMOVED_MEANWHILE = """
 import shutil
+import numba
 from artus_env.engine import jit
-import artus_env
-for module, game in (("kernels", "artus_env.games.artus.verbs"), ("rng", None)):
-    shutil.rmtree(jit.cache_folder(f"artus_env.engine.{module}", game))
+from artus_env.games.artus.definition import ARTUS
+game = jit.game_of(numba.from_dtype(ARTUS.build_tables(ARTUS.standard).dtype))
+for modules in (("artus_env.engine.kernels", *game.modules), ("artus_env.engine.rng",)):
+    shutil.rmtree(jit.cache_folder(*modules))
 """
 
 

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import threading
 import time
 
@@ -26,7 +25,7 @@ from artus_env.engine.workers import (
 )
 from artus_training.bench import interfaces, neighbours
 from artus_training.cli import main
-from shared_loops import TOLD, count_up, look_at_records, meet
+from shared_loops import TOLD, count_up, look_at_records, loop, meet, named_error, run, store, work
 
 
 def write(folder, **contents):
@@ -79,39 +78,6 @@ def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked,
 def test_a_thread_must_have_enough_to_do(monkeypatch, games, given, threads):
     monkeypatch.setattr(workers, "available_cores", lambda: 8)
     assert threads_for(games, 100, given) == threads
-
-
-@pytest.mark.parametrize(
-    ("first", "given", "spins"),
-    [
-        ("artus_env", {}, workers.SPINS_OF_OTHERS),
-        ("artus_agents.neural", {}, workers.SPINS_OF_OTHERS),
-        ("artus_training.cli", {}, workers.SPINS_OF_OTHERS),
-        ("artus_agents.neural", {"GOMP_SPINCOUNT": "7"}, "7"),
-        ("artus_agents.neural", {"OMP_WAIT_POLICY": "ACTIVE"}, None),
-    ],
-)
-def test_threads_are_told_to_spin_briefly_before_torch_is_loaded_unless_the_user_says_otherwise(first, given, spins):
-    script = f"""
-import builtins, os, sys
-real = builtins.__import__
-def watch(name, *rest):
-    if name == "torch" and name not in sys.modules:
-        print("torch", os.environ.get("GOMP_SPINCOUNT"))
-    return real(name, *rest)
-builtins.__import__ = watch
-import {first}
-if {first!r} == "artus_training.cli":
-    {first}.main(["compare", "--minutes", "0"])
-print("end", os.environ.get("GOMP_SPINCOUNT"))
-"""
-    environment = {key: value for key, value in os.environ.items() if key not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env={**environment, **given}, capture_output=True, text=True, timeout=120
-    )
-    said = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("torch", "end"))]
-    assert set(said) == {str(spins)}, done.stderr
-    assert (len(said) == 2) == (first != "artus_env")
 
 
 @pytest.fixture
@@ -269,13 +235,29 @@ def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(m
 
 @starts_threads
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_share_that_fails_is_told_and_the_next_loop_runs(crew, threads):
+def test_the_error_of_a_share_arrives_and_the_next_loop_runs(crew, threads):
     for fails in (3, 999):
         times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
-        with pytest.raises(RuntimeError, match="a compiled loop has failed"):
+        with pytest.raises(ValueError, match="this game fails"):
             run_shares(count_up, (times, doer, fails), shares(1000, threads))
         run_shares(count_up, (times, doer, -1), shares(1000, threads))
         assert times[fails] == 2
+
+
+@starts_threads
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_with_a_text_made_at_run_time_arrives(crew, threads):
+    with pytest.raises(IndexError, match="no game 700"):
+        run_shares(named_error, (np.array([700]),), shares(1000, threads))
+
+
+@starts_threads
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("loop", [loop, store, work, run], ids=lambda loop: loop.__name__)
+def test_loops_and_arguments_may_have_any_name(crew, loop, threads):
+    post, bounds = np.zeros(1000, np.int64), np.ones(1000, np.int64)
+    run_shares(loop, (post, bounds, 2), shares(1000, threads))
+    assert (post == 3).all()
 
 
 @starts_threads

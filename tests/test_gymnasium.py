@@ -422,7 +422,7 @@ def test_it_does_what_a_loop_over_single_environments_does(mode, kwargs):
             actions[step % 5] = (-1, 10_000, native._games.mask()[step % 5].argmin())[step // 20 % 3]  # illegal
         result, expected = native.step(actions), loop.step(actions)
         terminated, info = result[2], result[4]
-        if mode == "NextStep":  # the one difference: nothing can be drawn from an empty mask
+        if mode == "NextStep":  # one of two differences: nothing can be drawn from an empty mask
             assert info["action_mask"][terminated].all()
             assert not expected[4]["action_mask"][terminated].any()
             expected[4]["action_mask"][terminated] = 1
@@ -432,10 +432,102 @@ def test_it_does_what_a_loop_over_single_environments_does(mode, kwargs):
         if mode == "Disabled" and terminated.any():
             with pytest.raises(ResetNeeded):
                 native.step(actions)
-            result = native.reset(options={"reset_mask": terminated})
-            assert data_equivalence(result, loop.reset(options={"reset_mask": terminated}), exact=True)
-            info["action_mask"] = native.action_masks()
+            observation, info = native.reset(options={"reset_mask": terminated})
+            expected_observation, expected_info = loop.reset(options={"reset_mask": terminated})
+            assert (observation == expected_observation).all()
+            for key in ("action_mask", "seat", "skipped_games"):  # the other: infos tell of all games
+                assert (info[key][terminated] == expected_info[key][terminated]).all()
+            assert (info["action_mask"] == loop.call("action_masks")).all()
     assert ends > 8
+
+
+@pytest.mark.parametrize("name", ["ArtusRoyal", "Hoard"])  # games of different lengths
+def test_without_autoreset_the_masks_of_a_reset_are_fit_to_act_by(name):
+    """The loop that everybody writes plays no illegal action, also in games that weren't dealt anew."""
+    envs = gymnasium.make_vec(f"artus_env:{name}-v0", 8, autoreset_mode="Disabled")
+    rng, (_, info), ends = np.random.default_rng(0), envs.reset(seed=0), 0
+    for _ in range(200):
+        *_, over, _, info = envs.step(choose(info["action_mask"], rng))
+        assert "illegal_action" not in info
+        ends += over.sum()
+        if over.any():
+            seats = info["seat"]
+            _, info = envs.reset(options={"reset_mask": over})
+            assert info["action_mask"].any(axis=1).all()
+            assert info["_action_mask"].all()
+            assert (info["seat"][~over] == seats[~over]).all()
+    assert ends > 8
+
+
+def test_an_illegal_action_too_large_for_numpy_is_named_all_the_same():
+    env = ArtusEnv()
+    env.reset(seed=0)
+    assert env.step(1 << 70)[-1]["illegal_action"] == 1 << 70
+
+
+@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+def test_episodes_are_cut_off_after_the_steps_that_were_named(mode):
+    envs = gymnasium.make_vec(ENV, 4, max_episode_steps=3, autoreset_mode=mode)
+    assert envs.unwrapped.spec.kwargs["max_episode_steps"] == 3
+    (_, info), rng = envs.reset(seed=1), np.random.default_rng(0)
+    for _ in range(2):
+        for step in range(3):
+            _, rewards, terminated, truncated, info = envs.step(choose(info["action_mask"], rng))
+            assert not terminated.any()
+            assert not rewards.any()
+            assert truncated.all() if step == 2 else not truncated.any()
+        if mode == "Disabled":
+            with pytest.raises(ResetNeeded):
+                envs.step(choose(info["action_mask"], rng))
+            _, info = envs.reset(options={"reset_mask": truncated})
+        elif mode == "SameStep":
+            assert info["_final_obs"].all()
+            assert info["final_info"]["action_mask"].any(axis=1).all()
+        else:
+            assert info["action_mask"].all()
+            *_, truncated, info = envs.step(np.zeros(4, int))
+            assert not truncated.any()
+
+
+@pytest.mark.parametrize("never", [None, -1])
+def test_episodes_are_cut_off_only_where_that_is_asked_for(never):
+    envs = gymnasium.make_vec(ENV, 2, max_episode_steps=never)
+    (_, info), rng = envs.reset(seed=1), np.random.default_rng(0)
+    for _ in range(100):
+        *_, truncated, info = envs.step(choose(info["action_mask"], rng))
+        assert not truncated.any()
+
+
+@pytest.mark.parametrize("steps", [0, -2, 1.5, True, "3"])
+def test_a_wrong_limit_of_steps_is_named(steps):
+    with pytest.raises(ValueError, match="max_episode_steps must be"):
+        ArtusVectorEnv(2, max_episode_steps=steps)
+
+
+def test_attributes_and_methods_of_all_games_as_in_gymnasiums_vector_environments():
+    native, loop = both(3, "NextStep", render_mode="ansi")
+    native.reset(seed=4)
+    loop.reset(seed=4)
+    for name in ("action_masks", "render", "render_mode", "action_space", "observation_space"):
+        for ask in ("call", "get_attr"):
+            assert data_equivalence(getattr(native, ask)(name), getattr(loop, ask)(name), exact=True), name
+    for values in ([1, 2, 3], ("a", "b", "c"), 7, None):
+        for envs in (native, loop):
+            envs.set_attr("level", values)
+        assert native.get_attr("level") == loop.get_attr("level")
+    native.set_attr("twice", [lambda x, k=k: 2 * x + k for k in range(3)])
+    assert native.call("twice", 5) == (10, 11, 12)
+    native.set_attr("render_mode", [None] * 3)
+    assert native.call("render_mode") == (None, None, None)
+    with pytest.raises(ValueError, match="render_mode is the same for all games"):
+        native.set_attr("render_mode", [None, "ansi", None])
+    with pytest.raises(ValueError, match="level must be one value or a list of 3, got 2"):
+        native.set_attr("level", [1, 2])
+    with pytest.raises(AttributeError, match="colour"):
+        native.get_attr("colour")
+    for name in ("reset", "step", "close"):
+        with pytest.raises(ValueError, match=name):
+            native.call(name)
 
 
 def test_next_step_ignores_the_action_after_the_end():
@@ -475,7 +567,7 @@ def test_seeds_can_be_given_one_by_one():
     env.reset(seed=[8, None, 4])
     assert env._games.batch.seeds.tolist()[::2] == [8, 4]
     assert env._games.batch.seeds[1] != 5
-    with pytest.raises(ValueError, match="seed must be one or a list of 3"):
+    with pytest.raises(ValueError, match="seed must be one number or a list of 3"):
         env.reset(seed=[1, 2])
 
 
@@ -485,8 +577,8 @@ def test_before_the_first_reset_and_with_wrong_actions_nothing_happens():
         env.step([0, 0, 0])
     env.reset(seed=0)
     before = table(env)
-    for actions in ([0, 0], [0.0, 1.0, 2.0], 3):
-        with pytest.raises(ValueError, match="actions must be 3 whole numbers"):
+    for actions, error in (([0, 0], ValueError), ([0.0, 1.0, 2.0], TypeError), (3, ValueError)):
+        with pytest.raises(error, match="actions must be 3 whole numbers"):
             env.step(actions)
     assert table(env) == before
 

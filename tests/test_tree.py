@@ -44,7 +44,7 @@ def mask_words(t):
 
 NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "redeal", "conceal"), nothing)
 GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action, mask_words=mask_words)
-verbs.register(TABLES, __name__, [GAME])
+verbs.register("bids", TABLES, [GAME])
 
 
 @pytest.fixture

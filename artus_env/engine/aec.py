@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from artus_env.engine import kernels
 from artus_env.engine.definition import Definition
 from artus_env.engine.game import Game, IllegalMoveError
 from artus_env.engine.games import find_game
+from artus_env.engine.kernels import MOVES
 from artus_env.engine.numbers import action_number
 from artus_env.engine.options import read_options, read_position
 from artus_env.engine.render import FRAME_THEME, Window, require, rgb_array
@@ -33,6 +35,9 @@ SET_BY_RESET = frozenset(
         "_cumulative_rewards",
     )
 )
+
+SET_AT_END = SET_BY_RESET - {"num_agents"} | {"_skip_agent_selection"}
+"""What a step of an agent who has terminated changes."""
 
 
 class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
@@ -123,11 +128,12 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
                 data (`Game.to_dict`) to begin at, instead of a deal.
 
         Raises:
-            ValueError: If an option is unknown or doesn't fit; the environment is unchanged.
+            TypeError: If the seed is no whole number or `options` no dict; the environment is unchanged.
+            ValueError: If the seed or an option is unknown or doesn't fit; the environment is unchanged.
         """
-        # `options` is the one foreign key that must pass: PettingZoo's api_test sends it to see whether reset takes
-        # options.
-        given = read_options({key: value for key, value in (options or {}).items() if key != "options"}, OPTIONS)
+        # PettingZoo's api_test sends an option of this name, to see whether reset takes options.
+        given = read_options(options, (*OPTIONS, "options"))
+        given.pop("options", None)
         if seed is not None:
             deal = check_seed(seed)
         else:
@@ -140,22 +146,28 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
                 self.rules, self.num_players, deal, given.get("start_player"), self.components, game=self.definition
             )
 
-        self.game = game
-        self._seed = deal
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self._paid = False  # whether there is anything but zeros in `rewards`
-        self._scores = np.array(game.scores)  # as of the last reward
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: self._waiting() for agent in self.agents}
-        self._skip_agent_selection: str | None = None
-        self.agent_selection = self.possible_agents[game.player]
-        self._mask, self._observation = game.mask(), game.observation()
-        self.infos[self.agent_selection] = {"action_mask": self._mask.copy()}
-        self._was_reset = self._has_updated = True
-        self._ended = False
+        agents = self.possible_agents
+        selected, mask = agents[game.player], game.mask()
+        infos = {agent: self._waiting() for agent in agents} | {selected: {"action_mask": mask.copy()}}
+        self._change(
+            game=game,
+            _seed=deal,
+            agents=agents[:],
+            rewards=dict.fromkeys(agents, 0.0),
+            _cumulative_rewards=dict.fromkeys(agents, 0.0),
+            _scores=np.array(game.scores),  # as of the last reward
+            _paid=0,  # moves of the game as of the last reward
+            terminations=dict.fromkeys(agents, False),
+            truncations=dict.fromkeys(agents, False),
+            infos=infos,
+            _skip_agent_selection=None,
+            agent_selection=selected,
+            _mask=mask,
+            _observation=game.observation(),
+            _was_reset=True,
+            _has_updated=True,
+            _ended=False,
+        )
         if self.render_mode == "human":
             self.render()
 
@@ -175,28 +187,17 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             self._step_after_end(action)
             return
         number = action if action.__class__ is int else action_number(action)
-        agent = self.agent_selection
+        agent, game = self.agent_selection, self.game
         try:
-            _, player, over = self.game.play_and_look(number, self._mask, self._observation)
+            _, player, over = game.play_and_look(number, self._mask, self._observation)
+            self._note(agent, player, over)
         except IllegalMoveError:
             if self._raise_illegal:
                 raise
             self._end_illegally(agent, number)
-            return
-        self._has_updated = True
-        self._cumulative_rewards[agent] = 0.0
-        if self._paid:
-            self._clear_rewards()
-            self._paid = False
-        if over:
-            self._end()
-        if over or self._mode == POINTS:
-            self._pay()
-        following = self.possible_agents[player]
-        if following != agent:
-            self.infos[agent] = self._waiting()
-            self.agent_selection = following
-        self.infos[following] = {"action_mask": self._mask.copy()}
+        except BaseException:  # an interrupt, and the game may have moved already
+            self._note(agent, game.player, game.over)
+            raise
         if self.render_mode == "human":
             self.render()
 
@@ -253,35 +254,66 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """The info of an agent who isn't to move."""
         return {"action_mask": np.zeros(self._num_actions, np.int8)}
 
-    def _pay(self) -> None:
-        reward = self._reward
-        kernels.pay_one(self.game._tables, self.game._states, self._mode, self._scores, self._ended, reward)
-        if reward.any():
-            self.rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
-            self._accumulate_rewards()
-            self._paid = True
+    def _change(self, **values: Any) -> None:
+        """Set attributes, all at once: no interrupt comes between two of them."""
+        self.__dict__.update(values)
 
-    def _end(self) -> None:
-        self._ended = True
-        self.terminations = dict.fromkeys(self.agents, True)
+    def _note(self, agent: str, player: int, over: bool) -> None:
+        """Bring the attributes up to date with the game. Nothing changes if they are.
+
+        Args:
+            agent: The agent selected before.
+            player: The player to move now.
+            over: Whether the game has ended.
+        """
+        if over or self._mode == POINTS:  # otherwise nothing has been paid yet
+            self._pay(agent, over)
+        if over:
+            self.terminations = dict.fromkeys(self.agents, True)
+            self._ended = True
+        following = self.possible_agents[player]
+        if following != agent:
+            self.infos[agent] = self._waiting()
+            self.agent_selection = following
+        self.infos[following] = {"action_mask": self._mask.copy()}
+        self._has_updated = True
+
+    def _pay(self, agent: str, over: bool) -> None:
+        """Pay for the move of an agent, unless that is done."""
+        moves = self.game._past.item(MOVES)
+        if moves == self._paid:
+            return
+        reward, scores = self._reward, self._scores.copy()
+        kernels.pay_one(self.game._tables, self.game._states, self._mode, scores, over, reward)
+        rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
+        cumulative = self._cumulative_rewards | {agent: 0.0}
+        for receiver, amount in rewards.items():
+            cumulative[receiver] += amount
+        self._change(rewards=rewards, _cumulative_rewards=cumulative, _scores=scores, _paid=moves)
 
     def _end_illegally(self, agent: str, action: int) -> None:
-        self._has_updated = True
-        self._end()
-        self.rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
-        self._cumulative_rewards[agent] = 0.0
-        self._accumulate_rewards()
-        self.infos[agent] = {**self._waiting(), "illegal_action": action}
-        if self.render_mode == "human":
-            self.render()
+        rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
+        self._change(
+            rewards=rewards,
+            _cumulative_rewards=self._cumulative_rewards | {agent: -1.0},
+            terminations=dict.fromkeys(self.agents, True),
+            infos=self.infos | {agent: {**self._waiting(), "illegal_action": np.asarray(action)[()]}},
+            _has_updated=True,
+            _ended=True,
+        )
 
     def _step_after_end(self, action: int | None) -> None:
         if not self._was_reset:
             EnvLogger.error_step_before_reset()
-        self._has_updated = True
         if self.agents:
-            self._was_dead_step(action)
+            # PettingZoo deletes the agent from several lists and dicts in turn. It gets copies, which are put in place
+            # at once.
+            after: Any = AECEnv.__new__(AECEnv)
+            after.__dict__ = {name: copy(getattr(self, name)) for name in SET_AT_END}
+            after._was_dead_step(action)
+            self._change(**after.__dict__, _has_updated=True)
         else:
+            self._has_updated = True
             EnvLogger.warn_step_after_terminated_truncated()
 
     def __getattr__(self, name: str) -> Any:
@@ -292,7 +324,10 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
 
 class _CheckedIterable(AECIterable[str, dict[str, np.ndarray], int]):
+    env: GameAEC
+
     def __iter__(self) -> _CheckedIterator:
+        self.env._has_updated = True  # a loop that was interrupted may begin again
         return _CheckedIterator(self.env, self.max_iter)
 
 

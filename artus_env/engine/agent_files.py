@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 import re
 import sys
 import traceback
@@ -59,7 +60,7 @@ def _load(path: str) -> ModuleType:
         ValueError: If it can't be read or run; the message says in which line.
     """
     file = Path(path).resolve()
-    key = f"artus_agent_{hashlib.sha256(str(file).encode()).hexdigest()[:16]}"
+    key = f"artus_agent_{hashlib.sha256(os.fsencode(file)).hexdigest()[:16]}"
     if key in sys.modules:
         return sys.modules[key]
     if not file.is_file():
@@ -73,7 +74,7 @@ def _load(path: str) -> ModuleType:
     sys.modules[key] = module  # where pickle and dataclasses look for it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[key]
         at = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(file)]
         line = error.lineno if isinstance(error, SyntaxError) else at[-1] if at else None

@@ -33,6 +33,10 @@ an attribute `failure` (text), it says why; where that differs from game to game
 `View.games`)."""
 
 
+class AgentError(ValueError):
+    """An agent has done what no agent may do; the message names it."""
+
+
 class View:
     """What an agent sees of the games in which it is to move: n games of one variant.
 
@@ -239,6 +243,8 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
                 made = made(argument) if argument else made()
             except TypeError as error:
                 raise ValueError(f"agent {shown(agent)} can't be made: {error}") from error
+            except SystemExit as error:
+                raise ValueError(f"agent {shown(agent)} can't be made: SystemExit: {error}") from error
         elif argument:
             raise ValueError(f"agent {name!r} takes no argument, got {shown(argument)}")
     else:
@@ -298,7 +304,7 @@ def blamed(
     there)."""
     index = int(holders[error.game, batch.player[error.game]])
     named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
-    named.game = error.game
+    named.action, named.legal, named.game = error.action, error.legal, error.game
     return named
 
 
@@ -324,7 +330,7 @@ def choose_actions(
         shape (N,) or (n,), int64.
 
     Raises:
-        ValueError: If an agent returns no array of that shape; the message names the agent.
+        AgentError: If an agent returns no array of that shape, or wants to end Python.
     """
     games = np.arange(len(batch)) if which is None else which
     movers = holders[games, batch.player[games]]
@@ -335,10 +341,13 @@ def choose_actions(
         asked = np.flatnonzero(movers == index)
         if len(asked):
             everybody = which is None and len(asked) == len(batch)
-            chosen = agent.act(View(batch, None if everybody else games[asked], bits))
+            try:
+                chosen = agent.act(View(batch, None if everybody else games[asked], bits))
+            except SystemExit as error:
+                raise AgentError(f"{agent_title(index, agents, names)}: SystemExit: {error}") from error
             try:
                 actions[asked] = action_numbers(chosen, len(asked))
             except (TypeError, ValueError) as error:
-                raise ValueError(f"{agent_title(index, agents, names)}: {error}") from None
+                raise AgentError(f"{agent_title(index, agents, names)}: {error}") from None
     keys[games] = following_keys(keys[games])
     return actions

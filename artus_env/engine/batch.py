@@ -10,7 +10,7 @@ import numpy as np
 from artus_env.engine import kernels
 from artus_env.engine.choosers import play_on, play_out
 from artus_env.engine.definition import Definition
-from artus_env.engine.game import IllegalMoveError, illegal_move
+from artus_env.engine.game import illegal_move
 from artus_env.engine.games import find_game
 from artus_env.engine.numbers import action_numbers, are_whole, whole_number
 from artus_env.engine.reading import shown
@@ -92,7 +92,9 @@ class Batch:
         self.threads = threads or threads_for(num_games, GAMES_PER_THREAD)
         self._shares = shares(num_games, min(self.threads, num_games))
         self._shares_of_choices = self._shares if num_games >= GAMES_TO_SHARE_CHOICES else shares(num_games, 1)
-        self.autoreset = autoreset
+        if not isinstance(autoreset, (bool, np.bool_)):
+            raise TypeError(f"autoreset must be True or False, got {shown(autoreset)}")
+        self.autoreset = bool(autoreset)
         self.components = self.definition.box(components)
         self.reward_mode = reward
         self.tables = self.definition.build_tables(self.components)
@@ -188,16 +190,19 @@ class Batch:
                     f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {shown(start_players)}"
                 )
             starts[games] = _one_each("start_players", given, len(games))
+        deals = self._chosen_actions
         if seeds is None:
-            self.seeds[games] = next_seeds(self.seeds[games])
+            deals[games] = next_seeds(self.seeds[games]).view(np.int64)
         else:
-            self.seeds[games] = _one_each("seeds", _as_seeds(seeds), len(games))
-        self._numbers[games] = _UNNUMBERED
-        self.done[games] = False
+            deals[games] = _one_each("seeds", _as_seeds(seeds), len(games)).astype(np.int64)
+        self._numbers[games] = _UNNUMBERED  # no harm if an interrupt comes now: then the old deals get new numbers
         if look:
-            self._share(kernels.step, self._step_arguments(starts, self._actions), self._shares)
+            self._share(kernels.step, self._step_arguments(starts, deals), self._shares)
         else:
-            self._run(kernels.deal, self.tables, self.states, self.seeds, starts, self.num_players, self._rule_set)
+            self._run(
+                kernels.deal, self.tables, self.states, deals, starts, self.num_players, self._rule_set, self.seeds,
+                self.done,
+            )  # fmt: skip
 
     def refresh(self, which: Any = None) -> None:
         """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
@@ -243,7 +248,8 @@ class Batch:
 
         Raises:
             IllegalMoveError: If an action is illegal; the message names game and move, and nothing has changed.
-            ValueError: If the actions have another shape or type; nothing has changed.
+            TypeError: If the actions are no whole numbers; nothing has changed.
+            ValueError: If the actions have another shape; nothing has changed.
         """
         games = None if which is None else self._chosen(which)
         actions = action_numbers(actions, self.num_games if games is None else len(games))
@@ -255,9 +261,8 @@ class Batch:
         bad = kernels.first_illegal(self.tables, states, legal, actions, self.num_actions)
         if bad >= 0:
             game = bad if games is None else int(games[bad])
-            error = IllegalMoveError(f"game {game}: {self._illegal(game, int(actions[bad]))}")
-            error.game = game
-            raise error
+            states = self.states[game : game + 1]
+            raise illegal_move(self.definition, states, self.components, self.tables, int(actions[bad]), game)
         if games is not None:
             self._chosen_actions[games] = actions
             actions = self._chosen_actions
@@ -284,21 +289,21 @@ class Batch:
 
     def play_on(
         self, actions: np.ndarray | None, which: np.ndarray, seats: np.ndarray, choosers: np.ndarray | None,
-        keys: np.ndarray, owed: np.ndarray,
-    ) -> np.ndarray:  # fmt: skip
+        keys: np.ndarray, owed: np.ndarray, ended: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Play actions (None: the other seats begin), then what the other seats choose; without autoreset. See
         `artus_env.engine.choosers.play_on`.
 
         Returns:
-            Which actions were illegal, shape (n,), bool.
+            What the seats are paid, shape (n,), float64; which actions were illegal, shape (n,), bool.
         """
-        illegal = np.empty(len(which), np.bool_)
+        paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
         play_on(
             self.tables, self.states, seats, choosers, keys, self._mode, self.player, self.observation, self.mask,
-            self.legal_bits, self.reward, self.done, self.final_scores, self.final_outcomes, owed,
-            actions is not None, which if actions is None else actions, which, illegal,
+            self.legal_bits, self.reward, self.done, self.final_scores, self.final_outcomes, owed, ended,
+            actions is not None, which if actions is None else actions, which, illegal, paid,
         )  # fmt: skip
-        return illegal
+        return paid, illegal
 
     def play_out(self, choosers: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
         """Play many decisions of every game, see `artus_env.engine.choosers.play_out`; without autoreset."""
@@ -306,8 +311,10 @@ class Batch:
             self.tables, self.states, choosers, keys, self._mode, self.legal_bits, self.reward, self.done,
             self.final_scores, self.final_outcomes, actions,
         )  # fmt: skip
-        self._share(play_out, arguments, self._shares)
-        self.refresh()
+        try:
+            self._share(play_out, arguments, self._shares)
+        finally:
+            self.refresh()
 
     def points(self) -> np.ndarray:
         """Points that each legal action brings its player at once: shape (N, A), int16; 0 for illegal ones."""
@@ -327,9 +334,6 @@ class Batch:
     def _repr_html_(self) -> str:
         shown = min(self.num_games, GRID_GAMES)
         return grid([self.svg(game, layout="table") for game in range(shown)], self.num_games - shown)
-
-    def _illegal(self, game: int, action: int) -> str:
-        return illegal_move(self.definition, self.states[game : game + 1], self.components, self.tables, action)
 
     def _chosen(self, which: Any) -> np.ndarray:
         """Indices of the chosen games, in the order in which they were named."""
@@ -368,8 +372,10 @@ def _as_seeds(seeds: Any) -> np.ndarray:
     given = np.asarray(seeds, None if hasattr(seeds, "dtype") else object)
     if given.dtype.kind == "O":
         return np.array([check_seed(seed) for seed in given.flat], np.uint64).reshape(given.shape)
-    if given.dtype.kind not in "iu" or (given.dtype.kind == "i" and (given < 0).any()):
-        raise ValueError(f"seed must be a whole number in 0..2**64-1, got {seeds!r}")
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"seed must be a whole number in 0..2**64-1, got {shown(seeds)}")
+    if given.dtype.kind == "i" and (given < 0).any():
+        raise ValueError(f"seed must be a whole number in 0..2**64-1, got {shown(seeds)}")
     return given.astype(np.uint64)
 
 

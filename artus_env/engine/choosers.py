@@ -19,6 +19,7 @@ from artus_env.engine.rng import breaks_tie, following, random_bits
 UNIFORM, APPEALING = range(2)
 """Any legal action with the same chance; the one with the most appeal, as far as the player to move knows."""
 NO_ACTION = -1
+ILLEGAL_REWARD = -1.0
 
 
 def chooser_of(agent: Any) -> int | None:
@@ -58,7 +59,8 @@ def chosen(t, g, legal, chooser, bits, known):
 @jit
 def play_on(
     tables, states, seats, choosers, keys, mode,
-    player, observation, mask, legal, reward, done, final_scores, final_outcomes, owed, acts, actions, which, illegal,
+    player, observation, mask, legal, reward, done, final_scores, final_outcomes, owed, ended, acts, actions, which,
+    illegal, paid,
 ):  # fmt: skip
     """Play an action in each of the games `which`, then what the other seats choose, until the seat is to move or the
     game is over; then write what it sees and may do.
@@ -68,11 +70,15 @@ def play_on(
         choosers: Of all seats: shape (N, players), int64; the outside's own doesn't count. None: all choose uniformly,
             and what is compiled knows nothing else.
         keys: Of the next decision of another seat: shape (N,), uint64.
-        owed: What the seat is paid is added: shape (N,), float64.
+        owed: What the seat is paid, until its next decision: shape (N,), float64.
+        ended: Which games are over, or have ended by an illegal action, to be written: shape (N,), bool.
         acts: Whether the seat plays an action first; else the others begin.
         actions: Its actions, legal or not: shape (n,), int64.
         which: Shape (n,), int64.
-        illegal: Which of the actions aren't legal, to be written; nothing happens in their games: shape (n,), bool.
+        illegal: Which of the actions aren't legal, to be written: shape (n,), bool. They end their games: the mask is
+            zeros.
+        paid: With an action, what the seat is owed after it, to be written, and it is owed no more: shape (n,),
+            float64.
     """
     tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
@@ -86,6 +92,8 @@ def play_on(
         g, seat, action = states[i], seats[i], actions[k]
         illegal[k] = acts and not (0 <= action < mask.shape[1] and is_in(legal[i], action))
         if illegal[k]:
+            paid[k], owed[i], mask[i] = ILLEGAL_REWARD, 0, 0
+            done[i] = ended[i] = True
             continue
         over, plays = verbs.is_over(t, g), acts
         while True:
@@ -103,10 +111,12 @@ def play_on(
                 action = chosen(t, g, legal[i], others[i, mover], bits, known)
             keys[i] = following(keys[i])
             plays = True
-        done[i] = over
+        done[i] = ended[i] = over
         player[i] = g["player"]
         write_mask(t, legal[i], mask[i])
         verbs.observe(t, g, seat, observation[i])
+        if acts:
+            paid[k], owed[i] = owed[i], 0
 
 
 @jit_shared

@@ -41,8 +41,9 @@ class KeptCode(NullCache):
 
     Args:
         function: The plain function; its source is a file.
-        folder: Where the files for a signature lie, None: they aren't kept. The folder changes with whatever is
+        folder: Where the files for a signature lie, None: they aren't kept. The folder changes with the code that is
             compiled into the function; it may vanish at any time.
+        values: Hash of the values that are compiled into the function for a signature.
         rebuild: What makes a result of what its `_reduce` returned.
     """
 
@@ -50,11 +51,13 @@ class KeptCode(NullCache):
         self,
         function: Callable[..., Any],
         folder: Callable[[Any], Path | None],
+        values: Callable[[Any], str],
         rebuild: Callable[..., CompileResult] = CompileResult._rebuild,
     ) -> None:
         code = function.__code__
         cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
         self._folder = folder
+        self._values = values
         self._name = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")[-100:]
         self._about = (rebuild.__module__, digest(code), dumps(cells) if cells else b"")
         self._rebuild = rebuild
@@ -88,7 +91,7 @@ class KeptCode(NullCache):
             warn_not_kept(folder, error)
 
     def _key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (sig, codegen.magic_tuple(), *self._about)
+        return (sig, codegen.magic_tuple(), self._values(sig), *self._about)
 
     def _path(self, folder: Path, key: tuple[Any, ...]) -> Path:
         return folder / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from artus_env.engine import verbs
 from artus_env.engine.numbers import is_whole, whole_number
 from artus_env.engine.positions import plain_lines
 from artus_env.engine.reading import shown
+from artus_env.engine.sources import code_hash, values_hash
 from artus_env.engine.wording import did_you_mean
 
 
@@ -43,8 +45,8 @@ class Definition:
             game has, read-only.
         action_table: components -> one entry for each action id.
         observation_bounds: components -> lowest and highest value of each feature: shapes (F,), int8.
-        observation_scale: components -> factors that bring each feature to about -1..1: shape (F,), float32; None:
-            by the bounds.
+        observation_scale: components -> factors that make small floats of the features, most of them within -1..1:
+            shape (F,), float32; None: by the bounds, all within -1..1.
         to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
         from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
@@ -108,7 +110,7 @@ class Definition:
 
     def __post_init__(self) -> None:
         tables = self.build_tables(self.standard)
-        verbs.register(tables.dtype, self.module, self.verbs)
+        verbs.register(self.name, tables.dtype, self.verbs)
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
@@ -143,17 +145,19 @@ class Definition:
     @cached_property
     def outlooks(self) -> int:
         """Numbers that the verb `outlook` tells of an action."""
-        return verbs.literal(verbs.outlooks, self.build_tables(self.standard)[0])
+        return int(verbs.as_python(verbs.outlooks, self.build_tables(self.standard)[0]))
 
     @property
-    def module(self) -> str:
-        """Name of the module with the game's verbs."""
-        return str(getattr(self.verbs[0], "__name__", type(self.verbs[0]).__module__))
+    def rules_hash(self) -> str:
+        """Hash of the code of the verbs, and of the values that they take from elsewhere: 16 hex digits."""
+        functions = verbs.functions_of(self.build_tables(self.standard).dtype)
+        codes = [code_hash(module) for module in sorted({function.__module__ for function in functions})]
+        return hashlib.sha256(repr((codes, values_hash(*functions))).encode()).hexdigest()[:16]
 
     @cached_property
     def mask_words(self) -> int:
         """Words of 64 bits that a set of actions takes."""
-        return verbs.literal(verbs.mask_words, self.build_tables(self.standard)[0])
+        return int(verbs.as_python(verbs.mask_words, self.build_tables(self.standard)[0]))
 
     def box(self, components: Any) -> Any:
         """The given components, the standard ones for None.

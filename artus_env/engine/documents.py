@@ -63,10 +63,11 @@ def rewards(definition: Definition) -> str:
     lead = f"own {definition.score} - mean of the others"
     win, margin, points = reward_modes(definition.score)
     parts = "w joint winners of n players get (n - w) / (w (n - 1)) each, the others -1 / (n - 1); all tied: 0"
+    names = f"`{points}`" if points == "points" else f"`{points}` or `points`"
     rows = [
         (f"`{win}`", "at the end", parts),
         (f"`{margin}`", "at the end", _scaled(definition, lead)),
-        (f"`{points}`", "every move", f"the margin, paid as it changes; sums to `{margin}`"),
+        (names, "every move", f"the margin, paid as it changes; sums to `{margin}`"),
     ]
     return markdown(["`reward=`", "paid", "amount"], rows)
 
@@ -76,8 +77,8 @@ def _scaled(definition: Definition, lead: str) -> str:
     t, states = definition.build_tables(definition.standard)[0], np.zeros(1, definition.state_dtype)
     scales = {}
     for players in range(definition.min_players, definition.max_players + 1):
-        verbs.deal(t, states[0], np.uint64(0), 0, players, 0)
-        scales[players] = f"{float(verbs.scale(t, states[0])):g}"
+        states["num_players"] = players  # all of a game that `scale` may depend on
+        scales[players] = f"{float(verbs.as_python(verbs.scale, t, states[0])):g}"
     by_players = ", ".join(f"{scale} with {players}" for players, scale in scales.items())
     if len(set(scales.values())) > 1:
         return f"({lead}) / points: {by_players} players"

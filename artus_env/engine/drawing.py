@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
+from artus_env.engine.reading import check_names
 from artus_env.engine.wording import letter_of
 
 THEMES = ("auto", "light", "dark")
@@ -125,8 +126,8 @@ def check_options(position: Mapping[str, Any], names: Sequence[str] | None, them
     """
     if theme not in THEMES or layout not in LAYOUTS:
         raise ValueError(f"theme must be one of {THEMES} and layout one of {LAYOUTS}, got {theme!r} and {layout!r}")
-    if names is not None and len(names) != position["num_players"]:
-        raise ValueError(f"names must name {position['num_players']} players, got {list(names)}")
+    if names is not None:
+        check_names("names", names, position["num_players"])
 
 
 def whole(

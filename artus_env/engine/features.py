@@ -16,8 +16,13 @@ class Feature:
     size: int
     low: int
     high: int
-    scale: float  # multiply by it for floats of about -1..1
+    scale: float  # multiply by it for small floats, most of them within -1..1
     meaning: str
+
+    @property
+    def scaled_range(self) -> str:
+        """The bounds of the feature times its scale, as text."""
+        return "..".join(f"{bound * self.scale:.3g}" for bound in (self.low, self.high))
 
 
 def flags(name: str, size: int, meaning: str) -> Feature:
@@ -26,7 +31,7 @@ def flags(name: str, size: int, meaning: str) -> Feature:
 
 
 def scale_of(layout: Iterable[Feature]) -> np.ndarray:
-    """Factors for floats of about -1..1: shape (F,), float32."""
+    """Factors for small floats, see `Feature.scaled_range`: shape (F,), float32."""
     return np.concatenate([np.full(block.size, block.scale, np.float32) for block in layout])
 
 

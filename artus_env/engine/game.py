@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,43 +11,60 @@ import numpy as np
 from artus_env.engine import kernels, verbs
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
-from artus_env.engine.numbers import is_whole, whole_number
-from artus_env.engine.reading import printable, shown
+from artus_env.engine.kernels import ACTIONS, MOVES, OVER
+from artus_env.engine.numbers import action_number, whole_number
+from artus_env.engine.reading import check_names, printable, shown
 from artus_env.engine.records import RecordError, read
 from artus_env.engine.render import draw
 from artus_env.engine.rng import check_seed, fresh_seed
 
 NOTHING_YET = object()
+ROOM = 126
+"""Moves that a new game has room to note; it doubles when they are played."""
+NOT_KNOWN = -1
+"""In place of whether a game is over."""
 
 
 class IllegalMoveError(ValueError):
     """A move that the rules don't allow. The game is unchanged; the message says what would have been legal.
 
     Attributes:
+        action: The action id, or the text, that was to be played.
+        legal: The ids of the legal actions; none when the game is over.
         game: Which game of a batch it was, None for a game of its own.
     """
 
+    action: int | str | None = None
+    legal: tuple[int, ...] = ()
     game: int | None = None
 
 
-def illegal_move(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray, action: Any) -> str:
-    """Why an action can't be played: names it, who is to move and what would be legal."""
-    if kernels.over_one(tables, states):
-        return f"the game is over, {shown(action)} can't be played"
-    table = definition.action_table(components)
+def illegal_move(
+    definition: Definition,
+    states: np.ndarray,
+    components: Any,
+    tables: np.ndarray,
+    action: int | str,
+    game: int | None = None,
+) -> IllegalMoveError:
+    """The error for an action id or a text that isn't legal: names it, the player to move and what would be legal."""
+    place = "" if game is None else f"game {game}: "
     legal = legal_actions(definition, states, components, tables)
-    moves = " ".join(definition.move_text(a, states, components, tables) for a in legal)
-    if isinstance(action, bool):
-        action = f"{action!r}, no action,"
-    elif isinstance(action, str):
-        action = printable(action)
-    elif is_whole(action) and 0 <= action < len(table):
-        action = f"action {action} ({definition.action_meaning(int(action), components)})"
-    elif is_whole(action):
-        action = f"action {shown(int(action))} (there are 0..{len(table) - 1})"
+    if kernels.over_one(tables, states):
+        error = IllegalMoveError(f"{place}the game is over, {shown(action)} can't be played")
     else:
-        action = shown(action)
-    return f"{action} is illegal for player {int(states[0]['player'])}; legal: {moves}"
+        known = len(definition.action_table(components))
+        moves = " ".join(definition.move_text(a, states, components, tables) for a in legal)
+        if isinstance(action, str):
+            named = printable(action)
+        elif 0 <= action < known:
+            named = f"action {action} ({definition.action_meaning(action, components)})"
+        else:
+            named = f"action {shown(action)} (there are 0..{known - 1})"
+        player = int(states[0]["player"])
+        error = IllegalMoveError(f"{place}{named} is illegal for player {player}; legal: {moves}")
+    error.action, error.legal, error.game = action, tuple(legal), game
+    return error
 
 
 def legal_actions(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray) -> list[int]:
@@ -88,7 +104,6 @@ class Game:
 
     default_game: ClassVar[str]
     """Name of the game that is played where none is named."""
-    _over: bool | None  # as of the last move; None: not known
 
     def __init__(
         self,
@@ -105,13 +120,14 @@ class Game:
         seed = fresh_seed() if seed is None else check_seed(seed)
         states = np.zeros(1, definition.state_dtype)
         tables = definition.build_tables(definition.box(components))
+        seeds = np.array([seed], np.uint64)
         kernels.deal(
-            tables, states, np.array([seed], np.uint64),
+            tables, states, seeds.view(np.int64),
             np.array([kernels.DRAWN if start_player is None else start_player], np.int8),
-            num_players, definition.rules.index(rules), 0, 1,
+            num_players, definition.rules.index(rules), seeds, np.zeros(1, np.bool_), 0, 1,
         )  # fmt: skip
         self._begin(definition, states, components, seed)
-        self._over = False
+        self._past[OVER] = False
 
     def _begin(self, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> None:
         """Make `states` the first position of this game."""
@@ -120,11 +136,10 @@ class Game:
         self.seed = seed
         self._states = states
         self._num_players = int(states[0]["num_players"])
-        self._over = None
+        self._past = NOTHING_PLAYED.copy()  # compiled code writes it
         self._exposed = False  # whether anybody else holds the record
         self._player = states["player"]  # a view of the record, ten times as fast to read
         self._first = copied(states)
-        self._actions: list[int] = []
         self._tables = definition.build_tables(self.components)
         self._legal = np.zeros(definition.mask_words, np.uint64)
         self._num_actions = len(definition.action_table(self.components))
@@ -137,7 +152,7 @@ class Game:
     @property
     def state(self) -> np.void:
         """The record of the game. Writing to it changes the game."""
-        self._over, self._exposed = None, True
+        self._exposed = True
         return self._states[0]
 
     @property
@@ -158,9 +173,10 @@ class Game:
     @property
     def over(self) -> bool:
         """Whether the game has ended."""
-        if self._over is None or self._exposed:
-            self._over = bool(kernels.over_one(self._tables, self._states))
-        return self._over
+        over = self._past.item(OVER)
+        if over == NOT_KNOWN or self._exposed:
+            over = self._past[OVER] = kernels.over_one(self._tables, self._states)
+        return over == 1
 
     @property
     def scores(self) -> list[int]:
@@ -181,7 +197,7 @@ class Game:
     @property
     def actions_played(self) -> tuple[int, ...]:
         """Action ids played since the first position."""
-        return tuple(self._actions)
+        return tuple(self._past[ACTIONS:][: self._past[MOVES]].tolist())
 
     def mask(self) -> np.ndarray:
         """Legal actions of the player to move: shape (A,), int8, a fresh array; all zeros when over."""
@@ -209,20 +225,21 @@ class Game:
 
         Raises:
             IllegalMoveError: If it isn't legal.
+            TypeError: If it is no whole number.
         """
-        if not self._is_action(action) or not self.mask()[action]:
-            raise self._illegal(action)
-        return self.definition.move_text(int(action), self._states, self.components, self._tables)
+        return self.definition.move_text(self._legal_number(action), self._states, self.components, self._tables)
 
     def action(self, move: str) -> int:
         """The action id of a legal move.
 
         Raises:
             IllegalMoveError: If it isn't legal now, or no move at all.
+            TypeError: If it is no text.
         """
-        legal = self.legal_actions() if isinstance(move, str) else []
-        like = self.definition.actions_like(move, self.components) if legal else None
-        for action in legal:
+        if not isinstance(move, str):
+            raise TypeError(f"a move is a text, got {shown(move)}")
+        like = self.definition.actions_like(move, self.components)
+        for action in self.legal_actions():
             if (like is None or action in like) and self.move(action) == move:
                 return action
         raise self._illegal(move)
@@ -235,12 +252,11 @@ class Game:
 
         Raises:
             IllegalMoveError: If it isn't legal.
+            TypeError: If it is no whole number.
         """
-        if not self._is_action(action) or not self.mask()[action]:
-            raise self._illegal(action)
-        t, g = self._tables[0], self._states[0]
+        number, t, g = self._legal_number(action), self._tables[0], self._states[0]
         later = None if now is None else now._states[0]
-        return verbs.is_seen(t, g, int(action), self._check_player(viewer), self._num_actions, later)
+        return verbs.is_seen(t, g, number, self._check_player(viewer), self._num_actions, later)
 
     def public_action(self, action: int, viewer: int) -> int:
         """What a player sees of a legal action of the player to move, as an action id: another one where something
@@ -248,10 +264,10 @@ class Game:
 
         Raises:
             IllegalMoveError: If it isn't legal.
+            TypeError: If it is no whole number.
         """
-        if not self._is_action(action) or not self.mask()[action]:
-            raise self._illegal(action)
-        return int(verbs.public_action(self._tables[0], self._states[0], int(action), self._check_player(viewer)))
+        number = self._legal_number(action)
+        return int(verbs.public_action(self._tables[0], self._states[0], number, self._check_player(viewer)))
 
     # --- moving ---
 
@@ -260,14 +276,17 @@ class Game:
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
+            TypeError: If it is neither a text nor a whole number; the game is unchanged.
         """
-        action = self.action(move) if isinstance(move, str) else move
-        if not self._is_action(action):
+        action = self.action(move) if isinstance(move, str) else action_number(move)
+        if not 0 <= action < self._num_actions:
             raise self._illegal(action)
-        points, self._over = kernels.play_one(self._tables, self._states, self._legal, int(action))
-        if points == kernels.ILLEGAL:
-            raise self._illegal(action)
-        self._actions.append(int(action))
+        points: int = kernels.play_one(self._tables, self._states, self._legal, self._past, action)
+        if points <= kernels.ILLEGAL:
+            if points == kernels.ILLEGAL:
+                raise self._illegal(action)
+            self._make_room()
+            return self.play(action)
         return points
 
     def play_and_look(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
@@ -284,12 +303,11 @@ class Game:
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
+            TypeError: If it is no whole number; the game is unchanged.
             ValueError: If an array doesn't fit; the game is unchanged.
         """
         if action.__class__ is not int:
-            if not self._is_action(action):
-                raise self._illegal(action)
-            action = int(action)
+            action = action_number(action)
         if not 0 <= action < self._num_actions:
             raise self._illegal(action)
         if mask is not self._fitting_mask:
@@ -299,12 +317,13 @@ class Game:
             _check_buffer("observation", observation, self._observation_size)
             self._fitting_observation = observation
         points, player, over = kernels.play_and_look_one(
-            self._tables, self._states, self._legal, action, mask, observation
+            self._tables, self._states, self._legal, self._past, action, mask, observation
         )
-        if points == kernels.ILLEGAL:
-            raise self._illegal(action)
-        self._actions.append(action)
-        self._over = over
+        if points <= kernels.ILLEGAL:
+            if points == kernels.ILLEGAL:
+                raise self._illegal(action)
+            self._make_room()
+            return self.play_and_look(action, mask, observation)
         return points, player, over
 
     # --- copies, positions, records ---
@@ -313,7 +332,7 @@ class Game:
         """An independent copy with the same past."""
         copy = self._at(self.definition, copied(self._states), self.components, self.seed)
         copy._first = copied(self._first)
-        copy._actions = self._actions.copy()
+        copy._past = self._past.copy()
         return copy
 
     __copy__ = clone
@@ -327,7 +346,7 @@ class Game:
             self.definition,
             self._states,
             self._first,
-            self._actions,
+            list(self.actions_played),
             self.components,
             self.seed,
         )
@@ -395,8 +414,8 @@ class Game:
         Raises:
             ValueError: If `players` doesn't name every player.
         """
-        if players is not None and len(players) != self.num_players:
-            raise ValueError(f"players must name {self.num_players} players, got {players}")
+        if players is not None:
+            check_names("players", players, self.num_players)
         replayed = self.first()
         moves = []
         for action in self.actions_played:
@@ -418,37 +437,49 @@ class Game:
         )
 
     @classmethod
-    def replay(cls, record: str | bytes, components: Any = None) -> Self:
+    def replay(cls, record: str | bytes, components: Any = None, *, game: str | Definition | None = None) -> Self:
         """The game that a record describes, played to its end.
 
+        Args:
+            record: One line of JSON, as from `record`.
+            components: A changed box.
+            game: Name of the game, or its definition, as long as it isn't installed; None: the one that the record
+                names.
+
         Raises:
-            RecordError: If it can't be replayed: damaged, another box or rules version, an illegal move, other scores.
+            RecordError: If it can't be replayed: damaged, another game, box or rules version, an illegal move, other
+                scores.
+            ValueError: If there is no game of the name that was given.
         """
         data = read(record)
-        try:
-            definition = find_game(data.game)
-        except ValueError as error:
-            raise RecordError(f"game: {error}") from None
+        if game is None:
+            try:
+                definition = find_game(data.game)
+            except ValueError as error:
+                raise RecordError(f"game: {error}") from None
+        else:
+            definition = find_game(game)
         components = definition.box(components)
         for key, found, expected in (
+            ("game", data.game, definition.name),
             ("rules_version", data.rules_version, definition.rules_version),
             ("components", data.components, components.hash),
         ):
             if found != expected:
                 raise RecordError(f"{key} is {shown(found)}, but this is {expected!r}")
         try:
-            game = cls.from_dict(data.position, components, game=definition)
+            replayed = cls.from_dict(data.position, components, game=definition)
         except ValueError as error:
             raise RecordError(f"position: {error}") from None
-        game.seed = data.seed
+        replayed.seed = data.seed
         for number, move in enumerate(data.moves):
             try:
-                game.play(move)
+                replayed.play(move)
             except ValueError as error:
                 raise RecordError(f"move {number + 1} of {len(data.moves)}: {error}") from None
-        if game.scores != data.scores:
-            raise RecordError(f"the scores at the end are {game.scores}, but the record says {shown(data.scores)}")
-        return game
+        if replayed.scores != data.scores:
+            raise RecordError(f"the scores at the end are {replayed.scores}, but the record says {shown(data.scores)}")
+        return replayed
 
     def first(self) -> Self:
         """The game at its first position, as if nothing had been played."""
@@ -481,29 +512,37 @@ class Game:
             One `<svg>` element, for a page or as a file.
         """
         viewer = None if player is None else self._check_player(player)
-        if not self._actions:
+        actions = self.actions_played
+        if not actions:
             return draw(self.definition, self._states, self.components, viewer, **options)
         before = self.first()
-        for action in self._actions[:-1]:
+        for action in actions[:-1]:
             before.play(action)
-        return draw(
-            self.definition, self._states, self.components, viewer, before._states, self._actions[-1], **options
-        )
+        return draw(self.definition, self._states, self.components, viewer, before._states, actions[-1], **options)
 
     _repr_html_ = svg
 
     def __repr__(self) -> str:
         where = "over" if self.over else f"player {self.player} to move"
-        return f"Game(rules={self.rules!r}, num_players={self.num_players}, {where}, scores={self.scores})"
+        variant = f"game={self.definition.name!r}, rules={self.rules!r}, num_players={self.num_players}"
+        return f"Game({variant}, {where}, scores={self.scores})"
+
+    def _make_room(self) -> None:
+        """Double the room for noted moves."""
+        self._past = np.concatenate([self._past, np.zeros(len(self._past), np.int64)])
 
     def _check_player(self, player: int) -> int:
         return whole_number("player", player, 0, self.num_players - 1)
 
-    def _is_action(self, action: Any) -> bool:
-        return is_whole(action) and 0 <= action < self._num_actions
+    def _legal_number(self, action: Any) -> int:
+        """A legal action id as an int; raises as `move` does."""
+        number = action_number(action)
+        if not 0 <= number < self._num_actions or not self.mask()[number]:
+            raise self._illegal(number)
+        return number
 
-    def _illegal(self, move: Any) -> IllegalMoveError:
-        return IllegalMoveError(illegal_move(self.definition, self._states, self.components, self._tables, move))
+    def _illegal(self, move: int | str) -> IllegalMoveError:
+        return illegal_move(self.definition, self._states, self.components, self._tables, move)
 
 
 def _check_buffer(name: str, array: Any, size: int) -> None:
@@ -526,5 +565,13 @@ def _restore(
     """Unpickle a game."""
     game = cls._at(definition, states, components, seed)
     game._first = first
-    game._actions = deepcopy(actions)
+    game._past = _past_of(actions)
     return game
+
+
+def _past_of(actions: list[int]) -> np.ndarray:
+    """The past of a game in which these actions were played (see `kernels.MOVES`)."""
+    return np.array([len(actions), NOT_KNOWN, *actions, *[0] * ROOM], np.int64)
+
+
+NOTHING_PLAYED = _past_of([])

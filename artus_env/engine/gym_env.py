@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import gymnasium
@@ -14,9 +15,11 @@ from artus_env.engine.batch import Batch
 from artus_env.engine.definition import Definition
 from artus_env.engine.numbers import action_number
 from artus_env.engine.render import FRAME_THEME, PIXEL_MODES, Window, require, rgb_array
+from artus_env.engine.rng import check_seed
 from artus_env.engine.seats import SeatedGames
 
 GAME = np.zeros(1, np.int64)  # the only game of the batch
+NOTHING_TO_UNDO: AbstractContextManager[None] = nullcontext()
 
 
 class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
@@ -29,8 +32,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             for those clockwise from the seat.
         render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
-        scale_observation: Whether observations are float32 and about -1..1, as networks want them (the observation
-            times the game's `observation_scale`), instead of int8.
+        scale_observation: Whether observations are small float32 numbers, as networks want them (the observation times
+            the game's `observation_scale`; `observation_space` has the bounds), instead of int8.
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -79,17 +82,24 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
 
         Args:
             seed: Of the deal, which is that of `Game(seed=seed)`, of the seat if it is drawn, of the opponents'
-                decisions, and of all that in later episodes. None: go on from there.
+                decisions, and of all that in later episodes. None: go on from there. A game that ends before the seat
+                has had a decision is skipped: the deal is the next one then, as if reset had been called once more. Its
+                reward is added to that of the first step.
             options: For this episode: `start_player` (0..), `seat` (0..), `position` (as from `Game.to_dict`).
 
         Returns:
-            The observation, shape (F,), int8 or float32, and the info: `action_mask`, shape (A,), int8, and `seat`.
+            The observation, shape (F,), int8 or float32, and the info: `action_mask`, shape (A,), int8, `seat` and
+            `skipped_games`, the number of games that were skipped, np.int64.
 
         Raises:
-            ValueError: If an option is unknown or doesn't fit.
+            TypeError: If the seed is no whole number or `options` no dict.
+            ValueError: If the seed or an option is unknown or doesn't fit.
+            RuntimeError: If the seat has had no decision in 1,000 games in a row.
         """
-        super().reset(seed=seed)
-        self._games.deal(GAME, [seed], options)
+        seed = None if seed is None else check_seed(seed)  # Gymnasium takes no number of NumPy's
+        with self._games.all_or_nothing():
+            self._games.deal(GAME, [seed], options)
+        super().reset(seed=seed)  # for wrappers and users: no game draws from this generator
         if self.render_mode == "human":
             self.render()
         return self._games.observation()[0], self._info()
@@ -109,10 +119,11 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             raise ResetNeeded("the episode has ended (or none has begun): call reset() before step()")
         number = action_number(action)
         playable = number if number in range(self._games.batch.num_actions) else -1  # may be too large for an array
-        (reward,), (ended,), (illegal,) = self._games.act(np.array([playable]), GAME)
+        with NOTHING_TO_UNDO if self._games.acts_at_once() else self._games.all_or_nothing():
+            (reward,), (ended,), (illegal,) = self._games.act(np.array([playable]), GAME)
         info = self._info()
         if illegal:
-            info["illegal_action"] = number
+            info["illegal_action"] = np.asarray(number)[()]  # np.int64, unless it is too large for that
         if self.render_mode == "human":
             self.render()
         return self._games.observation()[0], float(reward), bool(ended), False, info
@@ -142,4 +153,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         self._window.close()
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._games.mask()[0], "seat": int(self._games.seat[0])}
+        return {
+            "action_mask": self._games.mask()[0],
+            "seat": self._games.seat[0],
+            "skipped_games": self._games.skipped[0],
+        }

@@ -15,6 +15,7 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core.callconv import excinfo_ptr_t
 
 from artus_env.engine.atomics import WORD, fetch_add, load, pause, store, word_pointer
 from artus_env.engine.jit import DISABLED, borrowed, compile_as, jit
@@ -24,7 +25,8 @@ CACHE_LINE = 64
 _LINE = CACHE_LINE // 8
 OPEN, DONE, FAILED, JOB = 0, _LINE, 2 * _LINE, 3 * _LINE
 """Words of a post: shares of the job that is open (how many there are times `_SHARES`, and how many of them are taken);
-how many are done; whether one has ended with an error; behind that the job: its code, bounds of shares, arguments."""
+how many are done; the error of a share that failed, as Numba describes it in two words, or 0; behind that the job: its
+code, bounds of shares, arguments."""
 JOB_WORDS = 1024
 POST_WORDS = JOB + JOB_WORDS
 """Behind them for each thread whether it sleeps, a cache line apart."""
@@ -66,8 +68,7 @@ def work(post, word):
         if state % _SHARES < state // _SHARES:
             claim = fetch_add(post, OPEN, 1)
             if claim % _SHARES < claim // _SHARES:
-                if call_job(post, claim % _SHARES):
-                    store(post, FAILED, 1)
+                call_job(post, claim % _SHARES)
                 fetch_add(post, DONE, 1)
             spun = 0
         elif word == OWN and load(post, DONE) == state // _SHARES:
@@ -100,25 +101,35 @@ def put_job(loop: Any, post: np.ndarray, bounds: np.ndarray, arguments: tuple[An
     raise NotImplementedError
 
 
-def call_job(post: np.ndarray, share: int) -> int:
-    """Do one share of the job of a post. Returns 0, or something else if it ended with an error."""
+def call_job(post: np.ndarray, share: int) -> None:
+    """Do one share of the job of a post. If it fails, `FAILED` says how."""
     raise NotImplementedError
 
 
+def propagate(post: np.ndarray) -> None:
+    """Raise the error that `FAILED` describes."""
+    raise NotImplementedError
+
+
+@jit
+def raise_failure(post):
+    """Raise what a share of the last job of a post raised, if one did."""
+    if load(post, FAILED):
+        propagate(post)
+
+
 _RUN = """
-def {name}(post, bounds, together, {arguments}):
-    put_job(loop, post, bounds, ({arguments},))
+def run(post, bounds, together, {arguments}):
+    _put_job(_loop, post, bounds, ({arguments},))
+    _store(post, _FAILED, 0)
     if together:
-        store(post, DONE, 0)
-        store(post, FAILED, 0)
-        store(post, OPEN, (len(bounds) - 1) * _SHARES + 1)
-    failed = call_job(post, 0)
+        _store(post, _DONE, 0)
+        _store(post, _OPEN, (len(bounds) - 1) * _SHARES + 1)
+    _call_job(post, 0)
     if not together:
-        return failed == 0
-    if failed:
-        store(post, FAILED, 1)
-    fetch_add(post, DONE, 1)
-    return work(post, OWN)
+        return True
+    _fetch_add(post, _DONE, 1)
+    return _work(post, _OWN)
 """
 """For each loop with its own arguments: Numba takes microseconds to look at a tuple of them that Python hands in."""
 
@@ -129,8 +140,8 @@ def jit_shared(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Its attribute `run` is compiled instead of it when Python runs it: `run(post, bounds, together, *arguments)`. With
     `together` that does all shares, the first one itself and the others with those who serve the post, and returns
-    whether all are done. Otherwise it does the first share, the post is nobody else's, and it returns whether that went
-    well.
+    whether all are done. Otherwise it does the first share, and the post is nobody else's. `raise_failure` then raises
+    what a share raised.
 
     Raises:
         ValueError: If the function has values of a function around it: what is kept on disk for one loop would run for
@@ -141,23 +152,22 @@ def jit_shared(function: Callable[..., Any]) -> Callable[..., Any]:
     compiled: Any = jit(function)
     if DISABLED:
         return function
-    made = {**globals(), "loop": compiled}
-    names = _arguments(function)[:-2]
-    source = _RUN.format(name=function.__name__, arguments=", ".join(names))
-    exec(compile(source, function.__code__.co_filename, "exec"), made)  # the file: it is kept as long as the loop is
-    run = made[function.__name__]
+    code = function.__code__
+    count = code.co_argcount - 2 - ("share" in code.co_varnames[: code.co_argcount])
+    source = _RUN.format(arguments=", ".join(f"argument_{place}" for place in range(count)))
+    made = {"_loop": compiled, **_NAMES_OF_RUN}
+    exec(compile(source, code.co_filename, "exec"), made)  # the file: it is kept as long as the loop is
+    run = made["run"]
     run.__module__, run.__qualname__ = function.__module__, f"{function.__qualname__}.run"
     compiled.run = jit(run)
     return cast(Callable[..., Any], compiled)
 
 
-def _arguments(function: Callable[..., Any]) -> list[str]:
-    """Names of a loop's arguments, without `share`."""
-    code = function.__code__
-    return [name for name in code.co_varnames[: code.co_argcount] if name != "share"]
-
-
-_JOB = ir.FunctionType(ir.IntType(32), [WORD.as_pointer(), WORD])
+_NAMES_OF_RUN = {
+    "_put_job": put_job, "_call_job": call_job, "_store": store, "_fetch_add": fetch_add, "_work": work,
+    "_OPEN": OPEN, "_DONE": DONE, "_FAILED": FAILED, "_OWN": OWN, "_SHARES": _SHARES,
+}  # fmt: skip
+_JOB = ir.FunctionType(ir.VoidType(), [WORD.as_pointer(), WORD])
 
 
 def _typing_of_put(loop: Any, post: Any, bounds: Any, arguments: Any) -> Any:
@@ -210,18 +220,34 @@ def _define_job(context: Any, job: Any, loop: Any, packer: Any, kinds: list[ir.T
     result = loop.dispatcher.callee.overloads[typed]
     context.active_code_library.add_linking_library(result.library)
     status, _ = context.call_internal_no_propagate(builder, result.fndesc, result.signature, given)
-    builder.ret(builder.zext(status.is_error, ir.IntType(32)))
+    with builder.if_then(status.is_error, likely=False):
+        error = builder.gep(first, [WORD(FAILED - JOB)])
+        builder.store(builder.ptrtoint(status.excinfoptr, WORD), builder.gep(error, [WORD(1)]))
+        builder.store(builder.zext(status.code, WORD), error)
+    builder.ret_void()
 
 
 def _typing_of_call(post: Any, share: Any) -> Any:
-    return types.int32(post, types.int64)
+    return types.void(post, types.int64)
 
 
 def _call_job(context: Any, builder: Any, signature: Any, values: Any) -> Any:
     first = word_pointer(context, builder, signature.args[0], values[0], WORD(JOB))
     job = builder.inttoptr(builder.load(first), _JOB.as_pointer())
-    return builder.call(job, [first, values[1]])
+    builder.call(job, [first, values[1]])
+    return context.get_dummy_value()
+
+
+def _propagate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+    error = word_pointer(context, builder, signature.args[0], values[0], WORD(FAILED))
+    code = builder.trunc(builder.load(error), ir.IntType(32))
+    pointer = builder.load(builder.gep(error, [WORD(1)]))
+    convention = context.call_conv
+    status = convention._get_return_status(builder, code, builder.inttoptr(pointer, excinfo_ptr_t))
+    convention.return_status_propagate(builder, status)
+    return context.get_dummy_value()
 
 
 compile_as(put_job, _typing_of_put, _put_job)
 compile_as(call_job, _typing_of_call, _call_job)
+compile_as(propagate, lambda post: types.void(post), _propagate)

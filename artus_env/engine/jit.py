@@ -1,13 +1,14 @@
 """The one place where functions are compiled, and where compiled code is kept between processes.
 
 A folder of compiled code carries a hash of all code that can end up in it: the function's module with what it imports,
-and the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an edited picture,
-comment or docstring doesn't. `compiled` reads and writes the files, and removes old folders.
+and the modules with the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an
+edited picture, comment or docstring doesn't. A file in it carries a hash of the values that were compiled in: constants
+that a module takes from a file, from the environment or from another package. `compiled` reads and writes the files,
+and removes old folders.
 """
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import sys
@@ -16,30 +17,29 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
-from llvmlite.binding import ffi
 from numba import types
-from numba.core import cgutils, event
+from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.core.registry import cpu_target
 from numba.extending import lower_builtin, type_callable
 
-from artus_env.engine import callees, passes, shortcuts
+from artus_env.engine import callees, passes
 from artus_env.engine.compiled import KeptCode, tidy, warn_not_kept
-from artus_env.engine.sources import VERSIONS, code_hash
+from artus_env.engine.sources import VERSIONS, code_hash, values_hash
 
 ANNOUNCED_AFTER = 1.0
-"""Seconds of compiling until it is said that this is why nothing happens."""
+"""Seconds of compiling one function after which a terminal is told why nothing happens."""
 ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
 
 Borrowed = TypeVar("Borrowed", bound="np.ndarray | tuple[Any, ...]")
 
 config: Any = numba_config  # its attributes are made at run time
-_listeners: Any = getattr(getattr(ffi.lib, "_lock", None), "_cblist", [])  # to each call of LLVM; llvmlite's own list
 DISABLED = bool(config.DISABLE_JIT)
+_announced = False
 
 
 def cache_root() -> Path:
@@ -57,41 +57,56 @@ def told_by_environment() -> list[str]:
     )
 
 
-_tables: dict[Any, str] = {}  # by the type of a game's tables in compiled code: the module with its verbs
+class CompiledGame(NamedTuple):
+    """A game as compiled code knows it."""
+
+    name: str
+    verbs: tuple[Any, ...]
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """Those that its verbs come from."""
+        return tuple(sorted({verb.__module__ for verb in self.verbs}))
 
 
-def register_tables(tables: np.dtype, module: str) -> None:
-    """Let compiled code know which module's verbs it calls where it is given tables of this type.
+_games: dict[Any, CompiledGame] = {}  # by the type of a game's tables in compiled code
+
+
+def register_tables(tables: np.dtype, game: CompiledGame) -> None:
+    """Let compiled code know which game's verbs it calls where it is given tables of this type.
 
     Raises:
-        ValueError: If another module's game has tables of this type: compiled code couldn't tell them apart.
+        ValueError: If another game with other verbs has tables of this type: compiled code couldn't tell them apart.
     """
-    known = _tables.setdefault(numba.from_dtype(tables), module)
-    if known != module:
-        raise ValueError(f"{module} and {known} have tables of one type: add a field named after the game to them")
+    kind = numba.from_dtype(tables)
+    known = _games.get(kind, game)
+    if known.name != game.name and known.verbs != game.verbs:
+        raise ValueError(
+            f"the games {game.name} and {known.name} have tables of one type: add a field named after the game to them"
+        )
+    _games[kind] = game
 
 
-def module_of_tables(kind: Any) -> str | None:
-    """The module whose verbs a function calls that is given this: a Numba type or a signature; None: no game's."""
+def game_of(kind: Any) -> CompiledGame | None:
+    """The game whose verbs a function calls that is given this: a Numba type or a signature; None: no game's."""
     if isinstance(kind, types.Array):
         kind = kind.dtype
     if isinstance(kind, types.Record):
-        return _tables.get(kind)
+        return _games.get(kind)
     parts: Any = getattr(kind, "args", getattr(kind, "types", kind))
-    found = (module_of_tables(part) for part in parts) if isinstance(parts, tuple) else ()
-    return next((module for module in found if module), None)
+    found = (game_of(part) for part in parts) if isinstance(parts, tuple) else ()
+    return next((game for game in found if game), None)
 
 
 @cache
-def cache_folder(module: str, game: str | None = None) -> Path | None:
+def cache_folder(*modules: str) -> Path | None:
     """Where the compiled code of a module's functions lies; None if it isn't known what code that is (see
     `code_hash`), or (with a warning) if there can't be such a folder.
 
     Args:
-        module: The module's name.
-        game: The module with the verbs that were compiled into them.
+        modules: The module's name, and those of the modules with the verbs that were compiled into them.
     """
-    codes = [code_hash(name) for name in (module, game) if name]
+    codes = [code_hash(name) for name in modules]
     if None in codes:
         return None
     try:
@@ -106,61 +121,34 @@ def cache_folder(module: str, game: str | None = None) -> Path | None:
     return folder
 
 
-class _Compiling(event.Listener):
-    """Says once in a process why it takes so long. Meanwhile two things rest: Python's garbage collector, which would
-    look through all that Numba makes again and again, for a tenth of the time, and once more at the end, for a
-    twentieth, if it weren't told that all of it is old; and what Numba tells its listeners of each of twenty thousand
-    calls to LLVM, for a twentieth."""
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._begun = 0.0
-        self._collects = False
-        self._resting: list[Any] = []
-        self._said = False
-
-    def on_start(self, about: Any) -> None:
-        if self._depth == 0:
-            self._begun = time.monotonic()
-            self._collects = gc.isenabled()
-            gc.disable()
-            self._resting += _listeners
-            _listeners.clear()
-        self._depth += 1
-
-    def on_end(self, about: Any) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            _listeners.extend(self._resting)
-            self._resting.clear()
-            if self._collects:
-                if gc.get_freeze_count() == 0:  # nobody else's objects become old with Numba's
-                    gc.freeze()
-                    gc.unfreeze()
-                gc.enable()
-        if not self._said and time.monotonic() > self._begun + ANNOUNCED_AFTER:
-            self._said = True
+def _compile(compile: Callable[..., Any], *arguments: Any) -> Any:
+    """Compile a function for some types of arguments. Says once in a process, on a terminal, why that takes so long."""
+    global _announced
+    begun = time.monotonic()
+    compiled = compile(*arguments)
+    if not _announced and time.monotonic() > begun + ANNOUNCED_AFTER:
+        _announced = True
+        if sys.stderr and sys.stderr.isatty():
             print(ANNOUNCEMENT, file=sys.stderr, flush=True)
-
-
-if not DISABLED:
-    event.register("numba:compile", _Compiling())
-    shortcuts.take()
-
-
-def _call(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)
+    return compiled
 
 
 # Since 3.11 Python has the frames of what it calls in pieces of 16 kB and gives the last piece back at once when it is
 # empty. Numba's compiler is deep, and in what it calls over and over at the edge of a piece Python would ask the system
 # for memory forty thousand times, a tenth of the time until the first move. A frame that needs this many words brings a
 # piece of a megabyte, half of which is left for all calls from there.
-_call.__code__ = _call.__code__.replace(co_stacksize=1 << 16)
+_compile.__code__ = _compile.__code__.replace(co_stacksize=1 << 16)
 
 
 def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
-    return cache_folder(function.__module__, module_of_tables(signature))
+    game = game_of(signature)
+    return cache_folder(function.__module__, *(game.modules if game else ()))
+
+
+def _values_for(function: Callable[..., Any], signature: Any) -> str:
+    """Hash of the values that are compiled into a function for these types of arguments."""
+    game = game_of(signature)
+    return values_hash(function, *(game.verbs if game else ()))
 
 
 def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[..., Any]:
@@ -171,10 +159,11 @@ def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[...
     compiled: Any = numba.njit(pipeline_class=callees.LoopCompiler, **options)(function)
     callee: Any = numba.njit(pipeline_class=callees.CalleeCompiler, **options)(function)
     if Path(function.__code__.co_filename).exists():  # what was typed in has no file, and is compiled each time
-        compiled._cache = KeptCode(function, partial(_folder_of, function))
-        callee._cache = KeptCode(function, partial(_folder_of, function), callees.rebuild)
+        kept = partial(_folder_of, function), partial(_values_for, function)
+        compiled._cache = KeptCode(function, *kept)
+        callee._cache = KeptCode(function, *kept, callees.rebuild)
     compiled.callee = callee
-    compiled.compile = partial(_call, compiled.compile)
+    compiled.compile = partial(_compile, compiled.compile)
     # What compiled code asks the function that it finds in a module.
     compiled.get_call_template, compiled.get_overload = callee.get_call_template, callee.get_overload
     return cast(Callable[..., Any], compiled)

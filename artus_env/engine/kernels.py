@@ -14,8 +14,12 @@ from artus_env.engine.jit import borrow, jit, jit_inlined
 from artus_env.engine.rewards import POINTS, before_move, final_reward, move_reward
 from artus_env.engine.rng import below, following, next_seed, random_bits
 
-ILLEGAL = -1_000_000
-"""What `play_one` returns instead of points."""
+ILLEGAL, FULL = -1_000_000, -1_000_001
+"""What `play_one` returns instead of points when nothing has changed: the action isn't legal; there is no room left to
+note it."""
+MOVES, OVER, ACTIONS = 0, 1, 2
+"""Places in the past of a game, an int64 array: how many moves were played; whether it is over; from here on what was
+played. Compiled code writes it together with the state: an interrupt can come before or after, but not between them."""
 DRAWN, PLAYS, RESTS = -1, -2, -3
 """In place of a start player: it is drawn; nothing is dealt, the game goes on; nothing happens in the game."""
 
@@ -63,12 +67,19 @@ def observe_chosen(tables, states, which, viewers, out):
 
 
 @jit
-def deal(tables, states, seeds, starts, num_players, rule_set, low, high):
-    """Deal games anew, each with its start player, `DRAWN` or `RESTS`: shape (N,), int8."""
+def deal(tables, states, deals, starts, num_players, rule_set, seeds, done, low, high):
+    """Deal games anew, each with its start player, `DRAWN` or `RESTS`: shape (N,), int8.
+
+    Args:
+        deals: Their seeds, as int64: shape (N,).
+        seeds, done: Of the games, brought up to date.
+    """
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
         if starts[i] != RESTS:
+            seeds[i] = np.uint64(deals[i])
+            done[i] = False
             verbs.deal(t, states[i], seeds[i], np.int64(starts[i]), num_players, rule_set)
 
 
@@ -116,6 +127,7 @@ def step(
 
     Args:
         starts: `PLAYS`, `RESTS`, or who begins a game that is dealt: shape (N,), int8.
+        actions: What is played; where a game is dealt, its seed, as int64.
     """
     tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
         borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
@@ -136,6 +148,9 @@ def step(
                 start = np.int64(DRAWN)
         elif start == RESTS:
             continue
+        else:
+            seeds[i] = np.uint64(actions[i])
+            done[i] = False
         if start >= DRAWN:
             verbs.deal(t, g, seeds[i], start, num_players, rule_set)
         player[i] = g["player"]
@@ -240,15 +255,23 @@ def over_one(tables, states):
 
 
 @jit
-def play_one(tables, states, legal, action):
-    """Play one of the actions there are if it is legal.
+def play_one(tables, states, legal, past, action):
+    """Play one of the actions there are if it is legal, and note it in the past (see `MOVES`).
 
-    Returns: the points that it brought, `ILLEGAL` if nothing has changed; whether the game is over.
+    Returns: the points that it brought, `ILLEGAL` or `FULL`.
     """
     t, g = tables[0], states[0]
+    place = ACTIONS + past[MOVES]
+    if place >= len(past):
+        return FULL
     verbs.legal(t, g, legal)
-    points = int(verbs.play(t, g, action)) if is_in(legal, action) else ILLEGAL
-    return points, verbs.is_over(t, g)
+    if not is_in(legal, action):
+        return ILLEGAL
+    points = int(verbs.play(t, g, action))
+    past[place] = action
+    past[MOVES] += 1
+    past[OVER] = verbs.is_over(t, g)
+    return points
 
 
 @jit
@@ -279,14 +302,14 @@ def pay_one(tables, states, mode, scores, over, reward):
 
 
 @jit
-def play_and_look_one(tables, states, legal, action, mask, observation):
-    """Play an action if it is legal, and write what the next player may do and sees: shapes (A,) and (F,), int8.
+def play_and_look_one(tables, states, legal, past, action, mask, observation):
+    """`play_one`; then write what the next player may do and sees: shapes (A,) and (F,), int8.
 
-    Returns: the points that it brought (`ILLEGAL`: nothing has changed), who is to move next, whether the game is over.
+    Returns: as `play_one`; who is to move next, whether the game is over.
     """
-    points, over = play_one(tables, states, legal, action)
+    points = play_one(tables, states, legal, past, action)
     mask_one(tables, states, legal, mask)
     g = states[0]
     player = np.int64(g["player"])  # the type that `observe` is compiled for elsewhere
     observe_one(tables, states, player, observation)
-    return points, int(player), over
+    return points, int(player), past[OVER] == 1

@@ -12,10 +12,20 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from artus_env.engine.reading import decode, printable
+from artus_env.engine.reading import decode, printable, shown
 
 NOT_MEASURED = "not measured"
-HEAD = ("rules, players", "agent", "rating (`random` = 0)", "wins", "points from unbeatable, at least", "decisions/s")
+ANCHOR = "greedy"
+"""The agent that fixes the scale of ratings, by having `ANCHOR_RATING`."""
+ANCHOR_RATING = 1000
+HEAD = (
+    "rules, players",
+    "agent",
+    f"rating (`{ANCHOR}` = {ANCHOR_RATING})",
+    "wins",
+    "points from unbeatable, at least",
+    "decisions/s",
+)
 Part = Annotated[float, Meta(ge=0, le=1)]
 Interval = tuple[float, float]
 
@@ -44,7 +54,7 @@ class Entry:
     games: Annotated[int, Meta(ge=1)] | None = None
     responses: list[Known] = field(default_factory=list)
     decisions: Annotated[float, Meta(gt=0)] | None = None
-    """A second of processor time."""
+    """A second of processor time; of a program: a second on the clock."""
 
 
 @dataclass
@@ -59,14 +69,25 @@ def read_ladder(path: Path) -> Ladder:
     """The ladder in a file.
 
     Raises:
-        ValueError: If it is missing, damaged or no ladder; the message names the file and what is wrong.
+        ValueError: If it is missing, damaged or no ladder, or its ratings have another scale; the message names the
+            file and what is wrong.
     """
     try:
-        return decode(path.read_bytes(), Ladder)
+        ladder = decode(path.read_bytes(), Ladder)
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
         raise ValueError(f"{path} is damaged or no ladder: {error}") from None
+    rated = {(entry.rules, entry.num_players, entry.agent): entry.rating for entry in ladder.entries}
+    for (rules, num_players, _), rating in rated.items():
+        anchor = rated.get((rules, num_players, ANCHOR))
+        if rating is not None and anchor != ANCHOR_RATING:
+            found = "none" if anchor is None else f"{anchor:.0f}"
+            raise ValueError(
+                f"{path}: ratings have the scale {ANCHOR} = {ANCHOR_RATING}, but for {shown(rules)}, {num_players} "
+                f"players, {ANCHOR} has {found}: delete these ratings, and add the tournament again"
+            )
+    return ladder
 
 
 def rows_of(ladder: Ladder) -> list[tuple[str, ...]]:

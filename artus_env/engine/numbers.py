@@ -48,20 +48,29 @@ def action_number(action: Any) -> int:
     Raises:
         TypeError: If it is no whole number.
     """
-    if isinstance(action, bool) or "bool" in str(getattr(action, "dtype", "")):
-        raise TypeError(f"an action is a whole number, got {shown(action)}")
-    return operator.index(action)
+    try:
+        if not isinstance(action, bool) and "bool" not in str(getattr(action, "dtype", "")):
+            return operator.index(action)
+    except TypeError:
+        pass
+    raise TypeError(f"an action is a whole number, got {shown(action)}")
 
 
 def action_numbers(actions: Any, count: int) -> np.ndarray:
     """Actions of `count` games as an array: shape (count,), whole numbers of any type.
 
     Raises:
-        ValueError: If their number or type is another.
+        TypeError: If they are no whole numbers.
+        ValueError: If there are more or fewer.
     """
-    numbers = np.asarray(actions)
-    if numbers.shape != (count,) or numbers.dtype.kind not in "iu":
+    try:
+        numbers = np.asarray(actions)
+    except ValueError:  # lists of several lengths
+        raise TypeError(f"actions must be {count} whole numbers, got {shown(actions)}") from None
+    if numbers.dtype.kind not in "iu" and numbers.size:
+        raise TypeError(f"actions must be {count} whole numbers, got {numbers.dtype} of shape {numbers.shape}")
+    if numbers.shape != (count,):
         raise ValueError(f"actions must be {count} whole numbers, got {numbers.dtype} of shape {numbers.shape}")
     if numbers is not actions and not are_whole(actions):  # arrays, the common case, are done
-        raise ValueError(f"actions must be {count} whole numbers, got {shown(actions)}")
+        raise TypeError(f"actions must be {count} whole numbers, got {shown(actions)}")
     return numbers

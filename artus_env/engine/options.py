@@ -9,18 +9,22 @@ import numpy as np
 
 from artus_env.engine import kernels
 from artus_env.engine.definition import Definition
+from artus_env.engine.reading import printable, shown
 
 
 def read_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
     """The options that were given, without those that are None.
 
     Raises:
+        TypeError: If they are no mapping.
         ValueError: If there is an unknown option, or both a position and a start player.
     """
-    given = {name: value for name, value in (options or {}).items() if value is not None}
-    unknown = [str(name) for name in given if name not in known]
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options must be a dict with some of {', '.join(known)}, got {shown(options)}")
+    unknown = [printable(str(name)) for name in options or {} if name not in known]
     if unknown:
         raise ValueError(f"options: {', '.join(unknown)} unknown; there are {', '.join(known)}")
+    given = {name: value for name, value in (options or {}).items() if value is not None}
     if "position" in given and "start_player" in given:
         raise ValueError("options: start_player and position exclude each other, a position knows who started")
     return given

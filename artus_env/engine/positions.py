@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import check_keys, list_of, one_of, shown
+from artus_env.engine.reading import check_keys, check_names, list_of, one_of, shown
 
 MOST = (1 << 53) - 1
 """The largest number in a position: all readers of JSON keep it."""
@@ -157,8 +157,8 @@ def plain_lines(position: dict[str, Any], names: Sequence[str] | None = None) ->
         ValueError: If `names` doesn't name every player.
     """
     players = int(position["num_players"])
-    if names is not None and len(names) != players:
-        raise ValueError(f"names must name {players} players, got {list(names)!r}")
+    if names is not None:
+        check_names("names", names, players)
     seats = [f"players: {' · '.join(names)}"] if names else []
     parts = ((key, value if isinstance(value, str) else json.dumps(value)) for key, value in position.items())
     return [*seats, *(f"{key}: {text}" for key, text in parts)]

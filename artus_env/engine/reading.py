@@ -6,6 +6,7 @@ is too deep, too long or of another type is refused in one short line that says 
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -21,12 +22,13 @@ def decode(content: str | bytes, wanted: type[T]) -> T:
     """JSON as a value of a type: a dataclass, `list[int]`, `dict[str, Any]` and so on.
 
     Args:
-        content: The JSON text.
+        content: The JSON text; a byte order mark in front, as Windows editors and .NET write it, is skipped.
         wanted: The type; keys that a dataclass doesn't have are ignored.
 
     Raises:
         ValueError: If it is no JSON or of another type; the message says what and where.
     """
+    content = content.removeprefix("\ufeff") if isinstance(content, str) else content.removeprefix(BOM_UTF8)
     try:
         return msgspec.json.decode(content, type=wanted)
     except (ValueError, RecursionError) as error:
@@ -62,12 +64,41 @@ def printable(text: str, most: int = MOST_SHOWN) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def storable(name: str) -> str:
+    """A path or name from the system as text that files can hold: bytes of it that aren't UTF-8 become `\\udcf6`, as on
+    the terminal."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def check_storable(what: str, *names: str) -> None:
+    """Refuse a name that no file can hold, because the system's name of a file in it isn't UTF-8.
+
+    Raises:
+        ValueError: With `what` and the name.
+    """
+    for name in names:
+        if name != storable(name):
+            raise ValueError(f"{what} {shown(name)} isn't UTF-8 and can't be kept: rename the file")
+
+
 def _short(error: Exception) -> str:
     """What was wrong, in one line. The decoder's messages quote keys and values of any length."""
     if isinstance(error, RecursionError):
         return "brackets are nested too deep"
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}..."
+
+
+def check_names(what: str, names: Any, num_players: int) -> None:
+    """Refuse what isn't a list with a text for each player.
+
+    Raises:
+        ValueError: With what was given.
+    """
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"{what} must be a list of texts, got {shown(names)}")
+    if len(names) != num_players:
+        raise ValueError(f"{what} must name {num_players} players, got {shown(list(names))}")
 
 
 # --- positions as data ----------------------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ There is no state to advance, so results depend neither on the number of games n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from artus_env.engine.jit import jit_wrapping
@@ -92,20 +94,23 @@ def seed_stream(seed: int, count: int, purpose: int = 0, first: int = 0) -> np.n
     Different `purpose` give unrelated streams, and none of them reveals the seed or another stream.
 
     Raises:
-        ValueError: If the seed isn't in 0..2**64-1.
+        TypeError, ValueError: As for `check_seed`.
     """
     key = np.random.SeedSequence([check_seed(seed), purpose]).generate_state(1, np.uint64)[0]
     with np.errstate(over="ignore"):
         return _hash(key, np.arange(first, first + count, dtype=np.uint64))
 
 
-def check_seed(seed: int) -> int:
+def check_seed(seed: Any) -> int:
     """The seed as an int.
 
     Raises:
-        ValueError: If it isn't a whole number in 0..2**64-1.
+        TypeError: If it isn't a whole number, Python's or NumPy's.
+        ValueError: If it isn't in 0..2**64-1.
     """
-    if not is_whole(seed) or not 0 <= seed < SEED_LIMIT:
+    if not is_whole(seed):
+        raise TypeError(f"seed must be a whole number in 0..2**64-1, got {shown(seed)}")
+    if not 0 <= seed < SEED_LIMIT:
         raise ValueError(f"seed must be a whole number in 0..2**64-1, got {shown(seed)}")
     return int(seed)
 

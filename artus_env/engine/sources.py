@@ -14,9 +14,10 @@ import inspect
 import sys
 import time
 from collections.abc import Iterator
+from enum import Enum
 from functools import cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import llvmlite
@@ -78,9 +79,81 @@ def content(module: str) -> tuple[bytes, tuple[str, ...]] | None:
         return b"", ()
     if spec is None or code is None:
         return b"", ()
-    if spec.origin and (file := Path(spec.origin)).exists() and file.stat().st_mtime > _BEGUN:
-        return None
+    if spec.origin and (file := Path(spec.origin)).exists() and _BEGUN < file.stat().st_mtime <= time.time():
+        return None  # a time in the future is no edit: the clock was set back
     return digest(code), tuple(_imported(code, spec.parent or ""))
+
+
+def values_hash(*functions: Any) -> str:
+    """Hash of the values that functions, and all that they call, take from outside their code (16 hex digits).
+
+    These are compiled in: globals and attributes of modules and classes that the code names, values of functions around
+    it, and defaults of arguments; numbers, texts, tuples, arrays and data types. A module may have read them from a
+    file, from the environment, or from another package.
+    """
+    found: set[tuple[str, str]] = set()
+    seen: set[int] = set()
+    waiting = [inspect.unwrap(getattr(function, "py_func", function)) for function in functions]
+    while waiting:
+        function = waiting.pop()
+        if id(function) not in seen and isinstance(function, FunctionType) and not _has_version(function):
+            seen.add(id(function))
+            for path, value in _values_in(function):
+                if (known := _plain(value)) is not None:
+                    found.add((path, known))
+                elif callable(value) and not isinstance(value, type):
+                    callee = inspect.unwrap(getattr(value, "py_func", value))
+                    found.add((path, getattr(callee, "__qualname__", "")))
+                    waiting.append(callee)
+            found.add((f"{function.__module__}.{function.__qualname__}", digest(function.__code__).hex()))
+    return hashlib.sha256(repr(sorted(found)).encode()).hexdigest()[:16]
+
+
+def _has_version(function: FunctionType) -> bool:
+    """Whether a function comes with Python or with a package whose version is part of `VERSIONS`."""
+    package = (function.__module__ or "").partition(".")[0]
+    return package in ("numpy", "numba", "llvmlite") or package in sys.stdlib_module_names
+
+
+def _values_in(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function takes from outside its code, by names that are the same in every process."""
+    name = f"{function.__module__}.{function.__qualname__}"
+    names = [name for part in _parts(function.__code__) for name in part.co_names]
+    for place, value in enumerate(function.__defaults__ or ()):
+        yield f"{name} default {place}", value
+    for place, cell in enumerate(function.__closure__ or ()):
+        yield f"{name} cell {place}", cell.cell_contents
+    waiting = [(function.__module__, function.__globals__)]
+    seen = set()
+    while waiting:
+        path, around = waiting.pop()
+        for each in names:
+            if each in around and (path, each) not in seen:
+                seen.add((path, each))
+                value = around[each]
+                yield f"{path}.{each}", value
+                if isinstance(value, ModuleType | type):
+                    waiting.append((f"{path}.{each}", vars(value)))
+
+
+def _plain(value: Any) -> str | None:
+    """The text of a value that compiled code can hold; None: it is of another kind."""
+    if isinstance(value, tuple):
+        parts = [_plain(part) for part in value]
+        return None if None in parts else repr((type(value).__qualname__, parts))
+    if isinstance(value, np.ndarray | np.void):
+        array = np.asarray(value)
+        return (
+            None
+            if array.dtype.hasobject
+            else repr((array.dtype, array.shape, hashlib.sha256(array.tobytes()).hexdigest()))
+        )
+    if isinstance(value, Enum):
+        return repr((type(value).__qualname__, value.name, _plain(value.value)))
+    if isinstance(value, type):
+        return f"{value.__module__}.{value.__qualname__}"
+    known = bool | int | float | complex | str | bytes | np.generic | np.dtype | numba.types.Type | None
+    return repr((type(value).__qualname__, value)) if isinstance(value, known) else None
 
 
 def _imported(code: CodeType, package: str) -> Iterator[str]:

@@ -48,8 +48,8 @@ def preferred(accepted: str) -> str:
     """The one of `LANGUAGES` that somebody likes best, by the Accept-Language header of their browser."""
     best, best_weight = _DEFAULT, 0.0
     for part in accepted[:1000].split(","):
-        tag, _, weight = part.strip().partition(";q=")
-        name = tag.partition("-")[0].lower()
+        tag, _, weight = part.replace(" ", "").lower().partition(";q=")
+        name = tag.partition("-")[0]
         try:
             liked = float(weight) if weight else 1.0
         except ValueError:

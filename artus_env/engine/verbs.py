@@ -19,7 +19,7 @@ import numpy as np
 from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
-from artus_env.engine.jit import DISABLED, jit, register_tables
+from artus_env.engine.jit import DISABLED, CompiledGame, jit, register_tables
 
 Verb = Callable[..., Any]
 
@@ -27,26 +27,30 @@ _DEFAULTS: dict[str, Verb | None] = {}  # by name; None: every game must have it
 _games: dict[np.dtype, dict[str, Verb]] = {}
 
 
-def register(tables: np.dtype, module: str, sources: Iterable[Any]) -> None:
+def register(game: str, tables: np.dtype, sources: Iterable[Any]) -> None:
     """Make a game's verbs known.
 
     Args:
+        game: Its name.
         tables: The type of its tables, which no other game has: a field that is named after the game makes sure.
-        module: The module that imports all that the verbs are made of; compiled code is kept as long as it is
-            unchanged.
         sources: Objects or modules with functions that are called like verbs, the first one that has a verb counts.
 
     Raises:
-        ValueError: If a verb is missing, or another game has tables of this type.
+        ValueError: If a verb is missing, or another game with other verbs has tables of this type.
     """
     found = {name: _first(name, sources) or default for name, default in _DEFAULTS.items()}
     missing = [name for name, function in found.items() if function is None]
     if missing:
-        raise ValueError(f"{module} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.verbs)")
+        raise ValueError(f"{game} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.verbs)")
     if found["public_action"] is not _DEFAULTS["public_action"]:
         found["has_secrets"] = _yes
-    register_tables(tables, module)
+    register_tables(tables, CompiledGame(game, tuple(found.values())))
     _games[tables] = {name: function for name, function in found.items() if function is not None}
+
+
+def functions_of(tables: np.dtype) -> tuple[Verb, ...]:
+    """All verbs of the game with these tables, defaults among them."""
+    return tuple(_games[tables].values())
 
 
 def _first(name: str, sources: Iterable[Any]) -> Verb | None:
@@ -60,10 +64,10 @@ def _of(tables: np.dtype, name: str) -> Verb:
     return verbs[name]
 
 
-def literal(verb: Verb, t: Any) -> int:
-    """The number that a verb of the tables alone returns; nothing is compiled for it."""
+def as_python(verb: Verb, t: Any, *rest: Any) -> Any:
+    """What a verb returns. It runs as plain Python, so that nothing is compiled for it."""
     function = _of(t.dtype, verb.__name__)
-    return int(getattr(function, "py_func", function)(t))
+    return getattr(function, "py_func", function)(t, *rest)
 
 
 def _verb(required: bool) -> Callable[[Verb], Verb]:

@@ -33,10 +33,6 @@ from artus_env.engine.jit import DISABLED
 
 config: Any = numba_config  # its attributes are made at run time
 
-SPINS_OF_OTHERS = "300"
-"""How often one of torch's threads looks whether work has come before it sleeps: its loops are longer than ours, and
-nothing sees to it that sharing them pays."""
-FAILURE = "a compiled loop has failed; most likely there is no memory left"
 LOOK_AGAIN = 100e-6
 """Seconds until it is looked again whether the others have done their shares, when they aren't just about to."""
 CALLS_BETWEEN_MEASUREMENTS = 1024
@@ -50,10 +46,6 @@ PAUSE = 50
 """Sharing that has lost is not tried again for so many times what it has lost."""
 LONGEST_PAUSE = 3.0
 """Seconds; more would be lost by not noticing that the neighbours have gone."""
-
-# Read by torch's OpenMP when it is loaded: a default of its own would be thirty times as much.
-if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
-    os.environ["GOMP_SPINCOUNT"] = SPINS_OF_OTHERS
 
 
 def available_cores() -> int:
@@ -194,7 +186,7 @@ class Crew:
         """Do all shares of a loop; `run` is that of `handover.jit_shared`. Who calls holds the lock.
 
         Raises:
-            RuntimeError: If a share has ended with an error.
+            Exception: That of a share, once all have ended.
         """
         self._wait()  # several interrupts at once may have come while the last loop ran
         self._held, self._shares = (*arguments, bounds), len(bounds) - 1
@@ -213,8 +205,7 @@ class Crew:
                 interrupt = error
         if interrupt:
             raise interrupt
-        if self._post[handover.FAILED]:
-            raise RuntimeError(FAILURE)
+        handover.raise_failure(self._post)
 
     def _wait(self) -> None:
         """Until the threads have done their shares."""
@@ -287,6 +278,9 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
         arguments: Of all shares.
         bounds: See `shares`.
         kind: Tells apart calls of one loop whose games take differently long.
+
+    Raises:
+        Exception: What a share raised; the others have been done.
     """
     games = int(bounds[-1])
     if DISABLED:
@@ -312,7 +306,6 @@ def _run_alone(loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> Non
         post = _posts.pop()
     except IndexError:
         post = handover.new_post(0)
-    went_well = loop.run(post, bounds, False, *arguments)
+    loop.run(post, bounds, False, *arguments)
     _posts.append(post)
-    if not went_well:
-        raise RuntimeError(FAILURE)
+    handover.raise_failure(post)

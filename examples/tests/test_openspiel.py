@@ -6,10 +6,12 @@ import json
 import numpy as np
 import pyspiel
 import pytest
+from open_spiel.python import rl_environment
 from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.algorithms.expected_game_score import policy_value
 from open_spiel.python.algorithms.exploitability import nash_conv
 from open_spiel.python.policy import UniformRandomPolicy
+from open_spiel.python.pytorch.deep_cfr import DeepCFRSolver
 
 import openspiel_ismcts
 from artus_env import Components, Game, environments, openspiel
@@ -51,6 +53,30 @@ def test_a_game_is_known_by_its_parameters():
     assert (again.components, again.deals) == (TWO_SUITS, deals)
     assert [again.new_initial_state().child(outcome).game for outcome in range(3)] == deals
     assert pyspiel.load_game("artus_env(game=quest,num_players=4)").num_players() == 4
+
+
+@games
+def test_a_function_with_a_parameter_game_of_its_own_takes_the_name(name):
+    env = rl_environment.Environment("artus_env", game_name=name, num_players=3)
+    assert env.game.definition.name == name
+    assert env.num_players == 3
+    assert pyspiel.load_game(str(env.game)).definition.name == name
+    assert env.reset().observations["info_state"][0] == env._state.observation_tensor(0)
+
+
+@games
+def test_information_states_have_no_tensor_and_say_so(name):
+    """As Deep CFR asks for one."""
+    game = openspiel.load(name, seed=1)
+    message = "artus_env has no information state tensor: use observation_tensor, or information_state_string"
+    for ask in (
+        game.information_state_tensor_shape,
+        lambda: started(game).information_state_tensor(0),
+        lambda: DeepCFRSolver(game, num_iterations=1, num_traversals=1),
+    ):
+        with pytest.raises(NotImplementedError, match=message):
+            ask()
+    assert len(started(game).information_state_string(0)) == 32
 
 
 @games

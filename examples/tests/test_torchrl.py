@@ -3,8 +3,10 @@
 import math
 from functools import cache
 
+import gymnasium
 import pytest
 import torch
+from torchrl.envs import GymWrapper
 
 import torchrl_ppo
 from artus_training.arena.evaluate import evaluate
@@ -55,6 +57,15 @@ def test_only_legal_actions_are_played(name):
     masks, actions = game["players", "action_mask"][acting], game["players", "action"][acting]
     assert masks.gather(1, actions[:, None]).all()
     assert not masks.all(1).any(), "the mask of the seat to move says something"
+
+
+@pytest.mark.parametrize("name", ["Artus", "ArtusRoyal", "ArtusQuest"])
+def test_infos_of_gymnasium_are_registered_by_themselves(name):
+    """TorchRL makes tensors of them, and steps once with any action, legal or not, to learn their shapes."""
+    env = GymWrapper(gymnasium.make(f"artus_env:{name}-v0")).auto_register_info_dict()
+    told = env.rollout(30, break_when_any_done=False)["next"]
+    assert {"action_mask", "seat", "skipped_games"} <= set(told.keys())
+    assert told["action_mask"].shape == (30, env.action_spec.space.n)
 
 
 @pytest.mark.parametrize("name", ["artus", "royal"])

@@ -98,9 +98,11 @@ def test_redeal_for_nobody(player):
         Game(seed=1).redeal(player, 0)
 
 
-@pytest.mark.parametrize("seed", [-1, 1 << 64, 0.5, None])
-def test_redeal_with_a_bad_seed(seed):
-    with pytest.raises(ValueError, match="seed must be a whole number"):
+@pytest.mark.parametrize(
+    ("seed", "error"), [(-1, ValueError), (1 << 64, ValueError), (0.5, TypeError), (None, TypeError)]
+)
+def test_redeal_with_a_bad_seed(seed, error):
+    with pytest.raises(error, match="seed must be a whole number"):
         Game(seed=1).redeal(0, seed)
 
 

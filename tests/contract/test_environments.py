@@ -1,11 +1,17 @@
 """Every game as an environment: what PettingZoo, Gymnasium and Stable-Baselines3 ask for."""
 
+import importlib.metadata
+import inspect
 import pickle
+import re
+import subprocess
+import sys
 
 import gymnasium
 import numpy as np
 import pettingzoo
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
@@ -16,13 +22,21 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.monitor import Monitor
 
 import artus_env
-from artus_env import DEFAULT_GAME, IllegalMoveError
+from artus_env import DEFAULT_GAME, Game, IllegalMoveError
+from artus_env.engine.games import find_game
 from artus_env.engine.rewards import reward_modes
+from artus_env.engine.rng import next_seeds
 from artus_env.environments import AnyEnv, AnyVectorEnv, env, raw_env
+from artus_env.games.quest.components import PLACES, VIRTUES
 from artus_env.registration import gymnasium_name, pettingzoo_name
 from every_game import games, largest, variants, variants_of
+from hoard import Components as Hoard
 
 EPISODES = 3
+SHORT = "hoard"
+"""A game that may end before a seat has decided anything."""
+DROPPING = Hoard(raises=0)
+"""Its box in which players can only drop out: the start player does, and nobody else decides anything."""
 
 
 def arguments(variant, **others):
@@ -87,6 +101,65 @@ def test_its_environments_are_attributes_of_the_package(game):
         artus_env.nobodys_v0  # noqa: B018
 
 
+@games
+def test_its_module_can_be_imported_and_tells_the_rules(game):
+    """Language models play by it: PettingZoo's agents read the docstring of the module that has the class."""
+    name = f"{game.replace('-', '_')}_v0"
+    code = f"from artus_env.{name} import env, raw_env; import artus_env.{name}; print(artus_env.{name}.__doc__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    module = importlib.import_module(f"artus_env.{name}")
+    assert done.stdout == f"{module.__doc__}\n"
+    assert getattr(artus_env, name) is module
+    assert name in dir(artus_env)
+    for made in (module.env(), module.raw_env(), pettingzoo.make("aec", pettingzoo_name(game, DEFAULT_GAME))):
+        assert made.definition.name == game
+        assert inspect.getmodule(made.unwrapped) is module
+    definition = find_game(game)
+    for fact in (
+        f"{definition.min_players} ",
+        f" {definition.max_players} players",
+        "win" if game != "hoard" else "bid",
+    ):
+        assert fact in module.__doc__
+
+
+def test_the_rules_that_modules_tell_are_those_of_the_boxes():
+    """Names of cards and numbers, read from the data that the games are played by."""
+    box = find_game("artus").standard
+    told = " ".join(artus_env.artus_v0.__doc__.split())
+    for card in box.cards:
+        assert f"`{card.name}`" in told
+        if card.penalty:
+            assert f"`{card.name}`" in (clause := told[: told.index(f" else {card.penalty}.")])
+            assert clause.rindex(f"`{card.name}`") == max(
+                clause.rindex(f"`{c.name}`") for c in box.cards if f"`{c.name}`" in clause
+            )
+    values = [box.wheel[behind] for behind in range(1, 28)]
+    assert values == [10, 8, 7, 6, 5, 4, 3, 2, 1, *range(-1, -16, -1), 0, 0, 0]
+    assert "10 directly behind, then 8 7 6 5 4 3 2 1, then -1 and so on down to -15; the last three seats" in told
+    assert f"seats {', '.join(map(str, box.carpet[:-1]))} and {box.carpet[-1]}" in told
+
+    box = find_game("royal").standard
+    told = " ".join(artus_env.royal_v0.__doc__.split())
+    assert f"({', '.join(box.suits)}), each from 1 to {box.values}" in told
+    assert f"first pawn on field {box.fields} wins" in told
+    assert f"fields {', '.join(map(str, box.swords[:-1]))} and {box.swords[-1]} carry a sword" in told
+    assert (box.knights, box.shields, box.hand) == (3, 3, 8)
+    assert "three knights and three shields. Each player is dealt eight cards" in told
+
+    box = find_game("quest").standard
+    told = " ".join(artus_env.quest_v0.__doc__.split())
+    two, three, four = box.goals
+    assert f"({two} points with two players, {three} with three, {four} with four)" in told
+    for word in (*PLACES, *VIRTUES):
+        assert re.search(rf"\b{word}\b", told.lower())
+
+
+def test_the_package_names_its_version_and_its_games():
+    assert artus_env.__version__ == importlib.metadata.version("artus-env")
+    assert {"__version__", "Game", "artus_v0", "royal_v0", "quest_v0", "magpies_v0"} <= set(dir(artus_env))
+
+
 @variants
 def test_the_end_of_an_aec_game_pays_what_the_batch_pays(variant):
     """In every reward mode, added up for each agent; in the mode of the score, also for points that others' moves
@@ -108,11 +181,13 @@ def test_the_end_of_an_aec_game_pays_what_the_batch_pays(variant):
 def test_an_illegal_action_ends_the_game_for_all(variant):
     made = env(**arguments(variant))
     made.reset(seed=1)
-    agent, illegal = made.agent_selection, int(made.last()[0]["action_mask"].argmin())
+    agent, mask = made.agent_selection, made.last()[0]["action_mask"]
+    illegal = len(mask) if mask.all() else int(mask.argmin())
     made.step(illegal)
     assert all(made.terminations.values())
     assert made.rewards == dict.fromkeys(made.possible_agents, 0.0) | {agent: -1.0}
     assert made.infos[agent]["illegal_action"] == illegal
+    assert isinstance(made.infos[agent]["illegal_action"], np.int64)
     raw = raw_env(**arguments(variant))
     raw.reset(seed=1)
     with pytest.raises(IllegalMoveError):
@@ -136,12 +211,25 @@ def test_it_is_a_gymnasium_environment(seated, variant):
     assert made.observation_space == seated.observation_space
 
 
+@largest
+def test_what_infos_hold_are_numpy_values(seated, variant):
+    """As learners need them that make tensors of them, such as TorchRL's `auto_register_info_dict`."""
+    infos = [seated.reset(seed=0)[1], seated.step(int(seated.action_masks().argmax()))[-1]]
+    seated.reset(seed=0)
+    infos.append(seated.step(-1)[-1])
+    assert [set(info) - {"illegal_action"} for info in infos] == [{"action_mask", "seat", "skipped_games"}] * 3
+    for value in (value for info in infos for value in info.values()):
+        assert isinstance(value, (np.ndarray, np.integer))
+        assert value.dtype in (np.int8, np.int64)
+    assert infos[2]["illegal_action"] == -1
+
+
 @variants
 def test_the_seat_only_meets_its_own_decisions(seated, variant):
     rng = np.random.default_rng(0)
     for episode in range(EPISODES):
         observation, info = seated.reset(seed=episode)
-        seat, terminated, total = info["seat"], False, 0.0
+        seat, skipped, terminated, total = info["seat"], info["skipped_games"], False, 0.0
         while not terminated:
             batch = seated._games.batch
             assert batch.player[0] == seat
@@ -150,18 +238,22 @@ def test_the_seat_only_meets_its_own_decisions(seated, variant):
             total += reward
         assert not info["action_mask"].any()
         assert (observation == batch.observe(seat)[0]).all()
-        assert -1 <= total <= 1
+        assert abs(total) <= 1 + skipped
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
+MODES = ["NextStep", "SameStep", "Disabled"]
+
+
+@pytest.mark.parametrize("most_steps", [None, 5])
+@pytest.mark.parametrize("mode", MODES)
 @largest
-def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, variant):
+def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, most_steps, variant):
     name = registered(variant.game)
-    options = {"rules": variant.rules, "num_players": variant.num_players}
+    options = {"rules": variant.rules, "num_players": variant.num_players, "max_episode_steps": most_steps}
     native = gymnasium.make_vec(name, 3, autoreset_mode=mode, **options)
     loop = gymnasium.make_vec(name, 3, "sync", vector_kwargs={"autoreset_mode": mode}, **options)
     assert isinstance(native, AnyVectorEnv) or variant.game == DEFAULT_GAME
-    rng, result, ends = np.random.default_rng(0), native.reset(seed=7), 0
+    rng, result, ends, cut = np.random.default_rng(0), native.reset(seed=7), 0, 0
     assert data_equivalence(result, loop.reset(seed=7), exact=True)
     info = result[1]
     for step in range(60):
@@ -169,16 +261,100 @@ def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, var
         if step % 20 == 10:
             actions[step % 3] = -1  # illegal
         result, expected = native.step(actions), loop.step(actions)
-        terminated, info = result[2], result[4]
-        if mode == "NextStep":  # the one difference: nothing can be drawn from an empty mask
-            expected[4]["action_mask"][terminated] = 1
+        ended, info = result[2] | result[3], result[4]
+        if mode == "NextStep":  # one of two differences: nothing can be drawn from an empty mask
+            expected[4]["action_mask"][ended] = 1
         assert data_equivalence(result, expected, exact=True)
-        ends += terminated.sum()
-        if mode == "Disabled" and terminated.any():
-            result = native.reset(options={"reset_mask": terminated})
-            assert data_equivalence(result, loop.reset(options={"reset_mask": terminated}), exact=True)
-            info["action_mask"] = native.action_masks()
+        ends, cut = ends + ended.sum(), cut + result[3].sum()
+        if mode == "Disabled" and ended.any():
+            observation, info = native.reset(options={"reset_mask": ended})
+            expected_observation, expected_info = loop.reset(options={"reset_mask": ended})
+            assert (observation == expected_observation).all()
+            # The other difference: games that go on have an info as well.
+            assert (info["action_mask"] == loop.call("action_masks")).all()
+            for key in ("action_mask", "seat", "skipped_games"):
+                assert (info[key][ended] == expected_info[key][ended]).all()
+                assert info[f"_{key}"].all()
+            assert not info["skipped_games"][~ended].any()
     assert ends > 2
+    assert (cut > 0) == (most_steps is not None)
+
+
+@pytest.mark.parametrize("opponents", ["random", "greedy", lambda observation, mask: int(mask.argmax())])
+@pytest.mark.parametrize("mode", MODES)
+def test_games_that_end_before_the_seat_has_moved_are_skipped(mode, opponents):
+    """And paid for: the rewards of the seat are those of all its games, played out by hand."""
+    variant = variants_of(SHORT)[0]
+    options = {"game": SHORT, "num_players": variant.num_players, "reward": "points", "opponents": opponents}
+    envs = AnyVectorEnv(8, autoreset_mode=mode, **options)
+    own = AnyEnv(**options)
+    observation, info = envs.reset(seed=3)
+    skipped = info["skipped_games"].sum()
+    for game in range(8):
+        alone, told = own.reset(seed=3 + game)
+        assert (alone == observation[game]).all()
+        assert told["skipped_games"] == info["skipped_games"][game]
+    for _ in range(100):
+        mask = info["action_mask"]
+        assert mask.any(axis=1).all()
+        *_, ended, _, info = envs.step(mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1))
+        if mode == "Disabled" and ended.any():
+            assert not info["skipped_games"].any()
+            _, info = envs.reset(options={"reset_mask": ended})
+        if mode == "SameStep" and ended.any():
+            assert not info["final_info"]["skipped_games"].any()
+        skipped += info["skipped_games"].sum()
+        assert info["skipped_games"].dtype == np.int64
+    assert skipped > 5
+
+
+def test_what_skipped_games_pay_is_paid_with_the_first_step():
+    """A seat to which the start player, who drops out at once, leaves the hoard: by hand, from one deal to the next."""
+    seen = 0
+    for seed in range(200):
+        seat = AnyEnv(game=SHORT, seat=1, opponents=only(0), reward="points")
+        _, info = seat.reset(seed=seed)
+        paid, deal, skipped = 0.0, np.array([seed], np.uint64), 0
+        while (game := Game(game=SHORT, seed=int(deal[0]))).player == 0:
+            game.play(0)
+            assert game.over
+            paid, deal, skipped = paid + game.scores[1], next_seeds(deal), skipped + 1
+        assert info["skipped_games"] == skipped
+        assert isinstance(info["skipped_games"], np.int64)
+        for action, own in ((0, -sum(game.to_dict()["parts"])), (-1, None)):
+            _, again = seat.reset(seed=seed)
+            assert again["skipped_games"] == skipped
+            _, reward, ended, _, info = seat.step(action)
+            assert ended
+            assert reward == paid + (own if own is not None else -1)
+            assert info["skipped_games"] == 0
+        seen += skipped
+    assert seen > 50
+
+
+def only(action):
+    """An agent that always plays the same action."""
+    return lambda observation, mask: action
+
+
+def test_a_seat_that_never_decides_is_an_error_and_no_endless_loop():
+    message = "hoard: seat 1 has had no decision in 1000 games in a row"
+    for opponents in ("random", only(0)):
+        options = {"game": SHORT, "seat": 1, "opponents": opponents, "components": DROPPING}
+        single = AnyEnv(**options)
+        with pytest.raises(RuntimeError, match=message):
+            single.reset(seed=1, options={"start_player": 0})
+        with pytest.raises(ResetNeeded):
+            single.step(0)
+        assert single.reset(seed=1, options={"start_player": 1})[1]["action_mask"].any()
+        with pytest.raises(RuntimeError, match=message):
+            AnyVectorEnv(3, **options).reset(seed=1, options={"start_player": 0})
+
+
+def test_a_position_that_ends_before_the_seat_has_moved_is_refused():
+    position = Game(game=SHORT, seed=1, start_player=0).to_dict()
+    with pytest.raises(ValueError, match="position: the game ends before the seat has a decision"):
+        AnyEnv(game=SHORT, seat=1, opponents=only(0)).reset(options={"position": position})
 
 
 @largest

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from artus_env import Game
+from artus_env.engine import games as games_by_name
 from artus_env.engine.games import find_game
 from artus_env.engine.records import RecordError
-from every_game import GAMES, positions, random_game, record_of, variants, variants_of
+from every_game import GAMES, games, positions, random_game, record_of, variants, variants_of
 from foreign import TEXTS, VALUES, is_short_line, places, refusal, replaced
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -38,6 +39,31 @@ def test_a_game_replays_from_its_record(variant):
     assert again.actions_played == game.actions_played
     assert again.record() == line
     assert json.loads(line)["game"] == variant.game
+
+
+@games
+def test_a_record_replays_with_a_definition_that_is_not_installed(game, monkeypatch):
+    """As while its package is being written; with another game than the record's it is refused."""
+    (variant, *_) = variants_of(game)
+    definition, line, other = variant.definition, finished(variant).record(), "hoard" if game != "hoard" else "magpies"
+    with pytest.raises(RecordError, match=f"game is '{game}', but this is '{other}'"):
+        Game.replay(line, game=other)
+    with pytest.raises(ValueError, match="there is no game 'nothing'"):
+        Game.replay(line, game="nothing")
+    replayed = Game.replay(line)
+    monkeypatch.setattr(games_by_name, "entry_points", lambda group: ())
+    games_by_name._load.cache_clear()
+    with pytest.raises(RecordError, match=f"there is no game '{game}'"):
+        Game.replay(line)
+    assert Game.replay(line, game=definition) == replayed
+    monkeypatch.undo()
+    games_by_name._load.cache_clear()
+
+
+@games
+def test_a_game_names_itself(game):
+    (variant, *_) = variants_of(game)
+    assert repr(variant.new_game(1)).startswith(f"Game(game='{game}', rules='{variant.rules}', num_players=2, player ")
 
 
 @variants

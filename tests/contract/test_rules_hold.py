@@ -103,8 +103,9 @@ def test_what_is_not_legal_is_refused_and_changes_nothing(variant):
     for game in positions(variant):
         before = game.to_dict()
         illegal = set(np.flatnonzero(game.mask() == 0).tolist()) | {-1, len(game.mask()), 1 << 70}
-        for move in [*sorted(illegal)[:3], *sorted(illegal)[-3:], True, 1.0, None, "no move", ""]:
-            with pytest.raises(IllegalMoveError) as refused:
+        no_moves = dict.fromkeys([*sorted(illegal)[:3], *sorted(illegal)[-3:], "no move", ""], IllegalMoveError)
+        for move, error in [*no_moves.items(), *((value, TypeError) for value in (True, 1.0, None))]:
+            with pytest.raises(error) as refused:
                 game.play(move)
             assert "\n" not in str(refused.value)
         assert game.to_dict() == before

@@ -137,9 +137,16 @@ def _royals(slots: list[int]) -> str:
 def observation(components: Components = STANDARD) -> str:
     """Blocks of the observation in order; runs of like blocks in one line."""
     rows, index = [], 0
-    for (_, size, low, high, scale), run in groupby(
+    for (_, size, low, high, scale, scaled), run in groupby(
         observation_layout(components),
-        key=lambda b: (re.sub(r" (\d|the viewer|player \+\d)$", "", b.name), b.size, b.low, b.high, b.scale),
+        key=lambda b: (
+            re.sub(r" (\d|the viewer|player \+\d)$", "", b.name),
+            b.size,
+            b.low,
+            b.high,
+            b.scale,
+            b.scaled_range,
+        ),
     ):
         blocks = list(run)
         end = index + size * len(blocks)
@@ -152,11 +159,12 @@ def observation(components: Components = STANDARD) -> str:
                 names,
                 f"{low}..{high}",
                 f"{scale:.3g}",
+                scaled,
                 blocks[0].meaning,
             ]
         )
         index = end
-    return markdown(["index", "size", "block", "range", "scale", "meaning (of the first)"], rows)
+    return markdown(["index", "size", "block", "range", "scale", "as floats", "meaning (of the first)"], rows)
 
 
 DOCUMENTS = {

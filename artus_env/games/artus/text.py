@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.engine.reading import printable, shown
+from artus_env.engine.reading import check_names, printable
 from artus_env.engine.wording import letter_of
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULE_SETS, RULES, Components
@@ -138,8 +138,8 @@ def render(
 def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
     g = states[0]
     n, phase, rules = int(g["num_players"]), int(g["phase"]), RULES[int(g["rule_set"])]
-    if names is not None and len(names) != n:
-        raise ValueError(f"names must name {n} players, got {shown(list(names))}")
+    if names is not None:
+        check_names("names", names, n)
     fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
     who = [f"{name} ({letter_of(player)})" for player, name in enumerate(fitting)]
     if phase == OVER:

@@ -105,13 +105,14 @@ def observation(components: Components = STANDARD) -> str:
         if not any(block.name.endswith(f" of player +{turn}") for turn in range(2, MAX_PLAYERS)):
             rows.append(_block(block, index))
         index += block.size
-    table = markdown(["index", "size", "block", "range", "scale", "meaning"], rows)
+    table = markdown(["index", "size", "block", "range", "scale", "as floats", "meaning"], rows)
     return f"{table}\n\nPlayers +2 and +3 follow player +1 with the same blocks, all 0 where nobody holds the seat."
 
 
 def _block(block: Feature, index: int) -> list[object]:
     where = f"{index}-{index + block.size - 1}" if block.size > 1 else index
-    return [where, block.size, block.name, f"{block.low}..{block.high}", f"{block.scale:.3g}", block.meaning]
+    bounds = f"{block.low}..{block.high}", f"{block.scale:.3g}", block.scaled_range
+    return [where, block.size, block.name, *bounds, block.meaning]
 
 
 DOCUMENTS = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}

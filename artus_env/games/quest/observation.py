@@ -118,7 +118,7 @@ HELD, TAKEN, FLAGS, PLACE, STATE, POSSIBLE, IN_HAND, PAID = (
 
 
 def observation_scale(components: Components) -> np.ndarray:
-    """Multiply an observation by it for floats of about -1..1: shape (F,), float32."""
+    """Multiply an observation by it for small floats: shape (F,), float32."""
     return scale_of(LAYOUT)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.reading import printable, shown
+from artus_env.engine.reading import check_names, printable
 from artus_env.engine.wording import counted, letter_of
 from artus_env.games.quest.actions import build_tables
 from artus_env.games.quest.components import MIN_PLAYERS, QUESTS, VIRTUES, Components, Quest
@@ -42,8 +42,8 @@ def render(
     """
     position = to_dict(states[0], components, player)
     n = position["num_players"]
-    if names is not None and len(names) != n:
-        raise ValueError(f"names must name {n} players, got {shown(list(names))}")
+    if names is not None:
+        check_names("names", names, n)
     given = names or [f"player {number}" for number in range(n)]
     who = [f"{letter_of(number)} {printable(str(name), LONGEST_NAME)}" for number, name in enumerate(given)]
     blocks = [

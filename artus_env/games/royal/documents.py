@@ -60,11 +60,12 @@ def _meaning(effect: int, low: Action, high: Action, components: Components) -> 
 def observation(components: Components = STANDARD) -> str:
     """Blocks of the observation in order."""
     rows, index = [], 0
-    for name, size, low, high, scale, meaning in (vars(block).values() for block in observation_layout(components)):
-        indices = f"{index}-{index + size - 1}" if size > 1 else index
-        rows.append([indices, size, name, f"{low}..{high}", f"{scale:.3g}", meaning])
-        index += size
-    return markdown(["index", "size", "block", "range", "scale", "meaning"], rows)
+    for block in observation_layout(components):
+        indices = f"{index}-{index + block.size - 1}" if block.size > 1 else index
+        bounds = f"{block.low}..{block.high}", f"{block.scale:.3g}", block.scaled_range
+        rows.append([indices, block.size, block.name, *bounds, block.meaning])
+        index += block.size
+    return markdown(["index", "size", "block", "range", "scale", "as floats", "meaning"], rows)
 
 
 DOCUMENTS = {"box": box, "actions": actions, "observation": observation}

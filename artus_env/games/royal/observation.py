@@ -108,7 +108,7 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
 
 
 def observation_scale(components: Components = STANDARD) -> np.ndarray:
-    """Multiply an observation by it for floats of about -1..1: shape (F,), float32, a fresh array."""
+    """Multiply an observation by it for small floats: shape (F,), float32, a fresh array."""
     return scale_of(observation_layout(components))
 
 

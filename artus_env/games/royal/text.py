@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.reading import printable, shown
+from artus_env.engine.reading import check_names, printable
 from artus_env.engine.wording import letter_of
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.position import to_dict
@@ -37,8 +37,8 @@ def render(
     """
     position = to_dict(states[0], components, player)
     n = position["num_players"]
-    if names is not None and len(names) != n:
-        raise ValueError(f"names must name {n} players, got {shown(list(names))}")
+    if names is not None:
+        check_names("names", names, n)
     fitting = [_fitting(name) for name in names or [f"player {p}" for p in range(n)]]
     trumps = [f"{place} {suit}" for place, suit in enumerate(position["trumps"], 1) if suit]
     trick = [f"{letter_of(p)} {card}" for p, card in position["trick"]]

@@ -1,6 +1,6 @@
 // The round table: the server draws it, this lets figures move, marks seats, and finds the seat that was clicked.
 
-import { draw, numbered, sign, unsigned } from "/static/parts.js";
+import { draw, numbered, sign, unsigned } from "../parts.js";
 
 const SEATS = 28;
 

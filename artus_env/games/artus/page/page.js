@@ -1,8 +1,8 @@
 // Artus's own page: choosing by clicks on cards, figures and seats. What each function is for is said in the play
 // page's plain.js; an option's `place` is the number of a seat.
 
-import { drawing, make, signed, upper } from "/static/parts.js";
-import { sayOfGame as say } from "/static/texts.js";
+import { drawing, make, signed, upper } from "../parts.js";
+import { sayOfGame as say } from "../texts.js";
 import * as board from "./board.js";
 import { branchOf, candidates, settled, takenBack } from "./choice.js";
 

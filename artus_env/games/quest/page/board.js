@@ -1,6 +1,6 @@
 // The ring: the server draws it, this lets knights ride, marks what can be clicked, and finds what was.
 
-import { boxIn, draw, numbered, sign } from "/static/parts.js";
+import { boxIn, draw, numbered, sign } from "../parts.js";
 
 const NEAR = 22; // pixels around a card or a quest that count as it, however small it is
 const GAP = 4; // between something and the mark around it, in units of the picture

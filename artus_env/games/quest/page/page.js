@@ -6,8 +6,8 @@
 // there; each part is missing until it is chosen. A bid is {bid, move, open}: the cards that are chosen so far, and the
 // move that they make.
 
-import { drawing, make, upper } from "/static/parts.js";
-import { sayOfGame as say } from "/static/texts.js";
+import { drawing, make, upper } from "../parts.js";
+import { sayOfGame as say } from "../texts.js";
 import { aimedAt, targetOf } from "./targets.js";
 
 export { animate, mark, placeAt, point, pointsAt, trail } from "./board.js";

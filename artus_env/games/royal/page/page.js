@@ -1,8 +1,8 @@
 // The royal card game's own page: choosing by clicks on cards and chips. What each function is for is said in the play
 // page's plain.js; an option's `place` is the suit of a chip that isn't placed, or the number of a chip place.
 
-import { drawing, make, upper } from "/static/parts.js";
-import { sayOfGame as say } from "/static/texts.js";
+import { drawing, make, upper } from "../parts.js";
+import { sayOfGame as say } from "../texts.js";
 import { tricksOf } from "./tricks.js";
 
 export { animate, mark, placeAt, point, pointsAt, trail } from "./table.js";

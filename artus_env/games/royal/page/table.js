@@ -1,6 +1,6 @@
 // The table: the server draws it, this lets cards, chips and pawns move, marks chips, and finds the one that was clicked.
 
-import { boxIn, draw, drawing, numbered, sign } from "/static/parts.js";
+import { boxIn, draw, drawing, numbered, sign } from "../parts.js";
 
 const NEAR = 24; // pixels around the middle of a chip that count as the chip, however small it is
 

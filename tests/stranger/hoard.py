@@ -1,0 +1,142 @@
+"""Hoard: an auction for 2 or 3 players. Each of them has counted one part of a hoard, 1 to 12 coins, in secret. In turn
+they raise the bid by 1 to 3 coins or drop out. The last player left takes the hoard and pays the bid.
+
+A game may end before a player has decided anything: when all players before them have dropped out.
+"""
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from artus_env.engine.definition import Definition
+from artus_env.engine.jit import jit
+from artus_env.engine.positions import PlainPositions
+from artus_env.engine.rng import below, random_bits
+
+SEATS, DROP, MOST_RAISE = 3, 0, 3
+NUMBERS = ("num_players", "rule_set", "start_player", "player", "bid")
+LISTS = ("scores", "parts", "out")  # coins in each player's part; 1 for those who have dropped out
+STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
+START = 100  # number of the random stream that says who starts; those below are for the parts
+
+
+@dataclass(frozen=True)
+class Components:
+    coins: int = 12  # in one part, at most
+    raises: int = MOST_RAISE  # coins that a player may add at once, at most
+
+    @property
+    def hash(self):
+        return f"{self.coins:04x}{self.raises:x}"
+
+
+def build_tables(components):
+    types = [("coins", np.int64), ("raises", np.int64), ("hoard", np.int8)]
+    return np.array([(components.coins, components.raises, 0)], types)
+
+
+@jit
+def left(g):
+    """How many players haven't dropped out."""
+    return int(g["num_players"]) - int(g["out"].sum())
+
+
+@jit
+def deal(t, g, seed, start_player, num_players, rule_set):
+    g["num_players"], g["rule_set"], g["bid"] = num_players, rule_set, 0
+    g["start_player"] = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
+    g["player"] = g["start_player"]
+    g["scores"][:], g["parts"][:], g["out"][:] = 0, 0, 0
+    for p in range(num_players):
+        g["parts"][p] = 1 + below(random_bits(seed, p), t["coins"])
+
+
+@jit
+def is_over(t, g):
+    return left(g) == 1
+
+
+@jit
+def legal(t, g, words):
+    words[0] = 0
+    if not is_over(t, g):
+        words[0] = 1 << DROP
+        for more in range(1, int(t["raises"]) + 1):
+            if int(g["bid"]) + more <= int(t["coins"]) * int(g["num_players"]):
+                words[0] |= np.uint64(1 << more)
+
+
+@jit
+def play(t, g, action):
+    player, players = int(g["player"]), int(g["num_players"])
+    g["bid"] = int(g["bid"]) + action
+    g["out"][player] = action == DROP
+    following = (player + 1) % players
+    while g["out"][following]:
+        following = (following + 1) % players
+    g["player"] = following
+    if is_over(t, g):
+        g["scores"][following] = g["parts"].sum() - g["bid"]
+        g["player"] = g["start_player"]
+    return 0  # who drops out scores nothing
+
+
+@jit
+def observe(t, g, viewer, out):
+    """From the viewer on: parts as far as they are known, who takes part (2: is still in), who is to move; the bid."""
+    players, over, out[:] = int(g["num_players"]), is_over(t, g), 0
+    for k in range(players):
+        p = (viewer + k) % players
+        out[k] = g["parts"][p] if over or k == 0 else 0
+        out[SEATS + k] = 2 - g["out"][p]
+        out[2 * SEATS + k] = g["player"] == p
+    out[3 * SEATS] = g["bid"]
+
+
+@jit
+def redeal(t, g, viewer, seed):
+    for p in range(int(g["num_players"])):
+        if p != viewer and not is_over(t, g):
+            g["parts"][p] = 1 + below(random_bits(seed, p), t["coins"])
+
+
+def observation_bounds(components):
+    highest = [components.coins] * SEATS + [2] * SEATS + [1] * SEATS + [components.coins * SEATS]
+    return np.zeros(len(highest), np.int8), np.array(highest, np.int8)
+
+
+def fault(states, components):
+    """What is wrong with a position each of whose fields is right by itself."""
+    g = states[0]
+    players, player, start = int(g["num_players"]), int(g["player"]), int(g["start_player"])
+    scores, parts, out = (g[name][:players].tolist() for name in LISTS)
+    over = sum(out) == players - 1
+    last = [sum(parts) - int(g["bid"]) if over and not out[p] else 0 for p in range(players)]
+    checks = (
+        ("start_player", 0 <= start < players),
+        ("parts", all(1 <= part <= components.coins for part in parts)),
+        ("out", all(flag in (0, 1) for flag in out) and sum(out) < players),
+        ("player", player == start if over else not out[player]),
+        ("bid", 0 <= g["bid"] <= components.coins * players),
+        ("scores", scores == last),
+    )
+    return next((f"{field}: doesn't fit the rest of the position" for field, fits in checks if not fits), "")
+
+
+POSITIONS = PlainPositions("hoard", ("standard",), STATE, (), ("parts",), fault)
+HOARD = Definition(
+    name="hoard",
+    title="Hoard",
+    max_players=SEATS,
+    score="coins",
+    verbs=(sys.modules[__name__],),
+    standard=Components(),
+    state_dtype=STATE,
+    build_tables=build_tables,
+    action_table=lambda components: range(1 + MOST_RAISE),
+    observation_bounds=observation_bounds,
+    to_dict=POSITIONS.to_dict,
+    from_dict=POSITIONS.from_dict,
+    move_text=lambda action, states, components, tables: f"raise:{action}" if action else "drop",
+)
