@@ -26,14 +26,14 @@ class Serving:
         lobby: The games. To be read only.
     """
 
-    def __init__(self, folder, port=0, games=(), allowed=()):
+    def __init__(self, folder, port=0, games=(), allowed=(), hosts=()):
         self.lobby = Lobby(Store(folder), allowed)
         for hosted in games:
             self.lobby.add(hosted)
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
-        self.server = Server(self.lobby, local=True)
+        self.server = Server(self.lobby, True, hosts)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.listener]})
         self.thread.start()
         wait_until(lambda: self.server.started)
@@ -66,13 +66,17 @@ class Serving:
         try:
             connection.request("GET", f"/api/{secret}/events" + ("" if after is None else f"?after={after}"))
             answer = connection.getresponse()
-            found, end = [], time.monotonic() + 60
+            found, kind, end = [], "", time.monotonic() + 60
             while len(found) != count and not (until and found and until(found[-1])):
                 line = answer.readline().decode()
                 assert line, "the stream has ended"
                 assert time.monotonic() < end, f"waited in vain, heard {[state['number'] for state in found]}"
-                if line.startswith("data: "):
+                if line.startswith("event: "):
+                    kind = line[7:].strip()
+                elif line.startswith("data: ") and not kind:
                     found.append(json.loads(line[6:]))
+                elif line == "\n":
+                    kind = ""
             return found
         finally:
             connection.close()

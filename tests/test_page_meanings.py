@@ -170,7 +170,7 @@ def test_a_name_is_cut_behind_a_word_before_it_is_cut_within_one(tmp_path, open_
     try:
         page = open_page(link(server, hosted))
         fitted = """async ([text, width]) => {
-            const { fit } = await import("/static/parts.js");
+            const { fit } = await import(document.querySelector("link[href$='/parts.js']").href);
             const each = document.createElement("p");
             each.style.cssText = `font: 16px monospace; white-space: nowrap; overflow: hidden; width: ${width}ch`;
             each.textContent = text;

@@ -38,13 +38,13 @@ def resign(server, hosted, player):
 @pytest.mark.parametrize("name", game_names())
 def test_of_two_players_the_other_one_wins(tmp_path, name):
     hosted = HostedGame.deal(Store(tmp_path), None, seats(["Ann", "Ben"], []), 5, name)
-    play_on(hosted, 9)
+    play_on(hosted, 2)
     loser = hosted.game.player
     server = Serving(tmp_path)
     try:
         hosted = server.lobby.games[hosted.name]
         assert not hosted.over
-        assert resign(server, hosted, loser) == (200, {"number": 9})
+        assert resign(server, hosted, loser) == (200, {"number": 2})
         assert hosted.over
         for player in range(2):
             state = server.ask(f"/api/{hosted.seats[player].secret}")[1]["state"]
@@ -55,9 +55,9 @@ def test_of_two_players_the_other_one_wins(tmp_path, name):
             ]
             assert (state["turn"], state["moves"], state["undo"]) == (None, [], None)
             secret = hosted.seats[player].secret
-            body = {"number": 9, "move": hosted.game.moves()[0]}
+            body = {"number": 2, "move": hosted.game.moves()[0]}
             assert server.ask(f"/api/{secret}/move", body)[0] == 409
-            assert server.ask(f"/api/{secret}/at/4")[0] == 200
+            assert server.ask(f"/api/{secret}/at/1")[0] == 200
         assert resign(server, hosted, 1 - loser)[0] == 409, "it is over"
     finally:
         server.stop()
@@ -177,7 +177,7 @@ def test_an_agent_that_thinks_when_the_game_ends_plays_no_move_more(tmp_path, mo
         assert asked.wait(30)
         assert resign(server, hosted, 0)[0] == 200
         go_on.set()
-        wait_until(lambda: hosted.name not in server.lobby.thinking._minds)
+        wait_until(lambda: hosted not in server.lobby.thinking._minds)
         assert hosted.number == number
         assert hosted.places == [2, 1]
         assert hosted.trouble == ""

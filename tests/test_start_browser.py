@@ -1,6 +1,8 @@
 """Each game is played from the start page to its end in a browser: on a desktop and on a phone, in German and English,
 by mouse, by thumb and by the keyboard alone. Screenshots are left in `screenshots/`."""
 
+import json
+
 import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
@@ -9,7 +11,7 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_training.play import forecast
 from artus_training.play import hosted as hosting
-from play_server import Serving, wait_until
+from play_server import Serving, deal, wait_until
 from test_play_browser import (  # noqa: F401
     CHROMIUM,
     DESKTOP,
@@ -270,3 +272,26 @@ def test_somebody_has_to_play(start):
     page.click("#deal")
     page.wait_for_function("() => document.querySelector('#said').textContent.includes('printable letters')")
     assert not server.lobby.games
+
+
+def test_the_start_page_warns_of_files_that_are_not_used(tmp_path, chromium):  # noqa: F811
+    hosted = deal(tmp_path, "beginner", ["Ann", "Ben"])
+    text = (tmp_path / f"{hosted.name}.json").read_text()
+    (tmp_path / f"{hosted.name}-backup.json").write_text(text)
+    data = json.loads(text)
+    data["seats"][0]["secret"], data["seats"][1]["secret"], data["share"] = "A" * 22, "B" * 22, "C" * 22
+    data["record"]["moves"], data["record"]["scores"] = ["@0"], [0, 0]
+    del data["turn"]
+    (tmp_path / "from-before.json").write_text(json.dumps(data))
+    server = Serving(tmp_path)
+    try:
+        page = chromium.new_page()
+        page.goto(f"{server.base}/host/{server.lobby.host_secret}")
+        page.wait_for_selector("#warnings li")
+        assert page.locator("#warnings li").all_inner_texts() == [
+            f"{hosted.name}-backup.json isn't used: it has the same links as {hosted.name}.json, which is newer. "
+            "Delete one of them, or move it out of the folder."
+        ]
+        assert "1 move played" in page.locator('[data-game="from-before"]').inner_text()
+    finally:
+        server.stop()

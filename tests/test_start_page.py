@@ -8,8 +8,10 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env.engine.games import find_game, game_names
+from artus_training.arena import people
 from artus_training.play import command, setting_up
 from artus_training.play.levels import INSTEAD_OF_MASTER
+from artus_training.play.names import look
 from play_server import Serving, serving, wait_until
 
 PEOPLE = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"name": "Ben"}]}
@@ -92,6 +94,10 @@ def test_a_game_is_dealt_again_with_the_same_players_while_it_runs(tmp_path):
         ({"seats": [{"name": ""}, {"name": "Ben"}]}, "names have 1 to 24 printable letters"),
         ({"seats": [{"name": "A" * 25}, {"name": "Ben"}]}, "names have 1 to 24 printable letters"),
         ({"seats": [{"name": "A\n"}, {"name": "Ben"}]}, "names have 1 to 24 printable letters"),
+        *(
+            ({"seats": [{"name": unseen}, {"name": "Ben"}]}, "at least one of them visible")
+            for unseen in ("\u3164", "\u115f", "\u2800", "\u0301\u0302", "\ufe0f", "\U000e0100", " \uffa0 ")
+        ),
         ({"seats": [{"name": None}, {"name": "Ben"}]}, "names have 1 to 24 printable letters"),
         ({"seats": [{"level": "easy"}, {"level": "hard"}]}, "at least one person has to play"),
         ({"more": 1}, "an object with game, rules, seats"),
@@ -143,3 +149,28 @@ def test_a_game_that_brings_nothing_is_offered_by_its_names(server):
     (magpies,) = [each for each in host(server, "/choices")[1]["games"] if each["name"] == "magpies"]
     assert (magpies["title"], magpies["about"], magpies["players"]) == ("Magpies", "", [2, 3, 4, 5, 6])
     assert json.dumps(magpies).count("standard") == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["A", "A", "A 2"], ["A", "A 3", "A 2"]),
+        (["A", "A", "A", "A 2", "A 3"], ["A", "A 4", "A 5", "A 2", "A 3"]),
+        (["A 2", "A", "A"], ["A 2", "A", "A 3"]),
+        (["Ann", "ann ", "ANN"], ["Ann", "ann  2", "ANN 3"]),
+        (["Ann", "Ann\ufe0f", "Ann\u3164"], ["Ann", "Ann\ufe0f 2", "Ann\u3164 3"]),
+        (["Max", "Мах", "Ｍax", "Μax"], ["Max", "Мах 2", "Ｍax 3", "Μax 4"]),  # noqa: RUF001
+        (["Zoe", "Zoë"], ["Zoe", "Zoë"]),
+    ],
+)
+def test_names_of_a_game_are_unique_on_the_page_and_on_the_command_line(given, told):
+    variant = {"game": "magpies", "rules": "standard"}
+    _, _, seats = setting_up.read({**variant, "seats": [{"name": name} for name in given]})
+    assert [seat.name for seat in seats] == told
+    assert [seat.name for seat in command.seats(given, [])] == told
+    assert len({look(name) for name in told}) == len({people.key(name) for name in told}) == len(told)
+
+
+def test_a_persons_name_and_that_of_a_level_differ():
+    _, _, seats = setting_up.read({**PEOPLE, "seats": [{"level": "easy"}, {"name": "Easy"}]})
+    assert [seat.name for seat in seats] == ["Easy", "Easy 2"]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import string
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.files import alone_in
 from artus_env.engine.games import find_game
+from artus_env.engine.ladder import read_ladder
 from artus_env.engine.rng import check_seed
 from artus_env.engine.wording import counted
 from artus_training.arena.lineup import find_player, line_up
@@ -22,13 +23,16 @@ from artus_training.arena.people import default_folder, read_results
 from artus_training.options import options, read_options
 from artus_training.play import of_game, placing
 from artus_training.play.connections import Server
-from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat, fits
-from artus_training.play.server import Lobby, loopback
+from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat
+from artus_training.play.names import fits, unique
+from artus_training.play.server import Lobby, host_name, loopback
 from artus_training.play.store import Store, left_alone, new_secret
 from artus_training.play.words import readable
 from artus_training.usage import UsageError
 
 PORT = 8128
+HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\]", re.ASCII)
+"""A name, or an address; of version 6 in brackets, as in links."""
 DESCRIBING = ("game", "rules", "against", "people", "names", "seed")
 """Options that describe a game; without any of them it is set up on the start page."""
 
@@ -63,8 +67,10 @@ class Options:
     """Address to listen on. 0.0.0.0 lets in the network."""
     port: int = PORT
     """Port to listen on. 0: any that is free."""
-    games: Path = field(default_factory=default_folder)
-    """The folder that keeps the games."""
+    allow_host: tuple[str, ...] = ()
+    """Host names of a proxy in front of the server, such as games.example."""
+    games: Path | None = None
+    """The folder that keeps the games; unless given, artus/games in the user's data folder."""
     resume: bool = False
     """Only go on with the games in the folder, deal no new one."""
     results: bool = False
@@ -86,6 +92,8 @@ class Plan(NamedTuple):
     seed: int | None
     host: str
     port: int
+    hosts: tuple[str, ...]
+    """Names of a proxy in front of the server."""
     games: Path
     resume: bool
     """Deal no game: go on with those in the folder, or set up others on the start page."""
@@ -99,7 +107,11 @@ def main(arguments: list[str]) -> int:
     if said.results:
         if chosen(said) or said.resume:
             raise UsageError("--results says how games have ended, and deals none: leave out what describes a game")
-        print(placing.table(read_results(said.games, left_alone), said.games))
+        folder = folder_of(said)
+        try:
+            print(placing.table(read_results(folder, left_alone), folder))
+        except ValueError as error:  # of a game's ladder
+            raise UsageError(str(error)) from None
         return 0
     plan = planned(said)
     with ExitStack() as stack:
@@ -125,19 +137,19 @@ def run(plan: Plan, lobby: Lobby) -> None:
         if not plan.resume:
             dealt = seats(plan.names, plan.against)
             lobby.add(HostedGame.deal(lobby.store, plan.rules, dealt, plan.seed, plan.game))
-        for name in {hosted.game.definition.name for hosted in lobby.games.values()}:
+        for name in {entry.game for entry in lobby.games.entries.values()}:
             of_game.warm_up(name)
         base = f"http://{address(plan.host)}:{listener.getsockname()[1]}"
         print(announcement(lobby, base, plan), flush=True)
         if plan.browser:
             webbrowser.open(f"{base}{first_page(lobby, plan)}")
-        serve(lobby, listener, plan.host)
+        serve(lobby, listener, plan.host, plan.hosts)
 
 
-def serve(lobby: Lobby, listener: socket.socket, host: str) -> None:
+def serve(lobby: Lobby, listener: socket.socket, host: str, hosts: Collection[str] = ()) -> None:
     """Serve until the process is told to stop."""
     with suppress(KeyboardInterrupt):  # how a server is ended
-        Server(lobby, loopback(host)).run(sockets=[listener])
+        Server(lobby, loopback(host), hosts).run(sockets=[listener])
 
 
 def read(arguments: Sequence[str]) -> Plan:
@@ -153,6 +165,8 @@ def planned(said: Options) -> Plan:
     """
     try:
         game = find_game(said.game)
+        if game.ladder:
+            read_ladder(Path(game.ladder))  # places people after a game
     except ValueError as error:
         raise UsageError(str(error)) from None
     people = len(said.names) or 1 if said.people is None else said.people
@@ -160,7 +174,7 @@ def planned(said: Options) -> Plan:
         raise UsageError(f"--names names {len(said.names)} people, --people says {people}")
     names = list(said.names) or [f"Player {letter}" for letter in string.ascii_uppercase[: max(people, 0)]]
     if not all(fits(name, LONGEST_NAME) for name in names):
-        raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters")
+        raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters, at least one of them visible")
     alone = ["lookahead"] * (game.min_players - 1) if people == 1 else []
     against = alone if said.against is None else list(said.against)
     if not all(fits(agent, LONGEST_AGENT) for agent in against):
@@ -169,6 +183,9 @@ def planned(said: Options) -> Plan:
         agents, allowed = counted(len(against), "agent"), f"{game.min_players} to {game.max_players}"
         raise UsageError(f"{allowed} play, at least one of them a person: {people} and {agents} don't fit")
     rules = game.rules[0] if said.rules is None else said.rules
+    for host in said.allow_host:
+        if not HOST_NAME.fullmatch(host):
+            raise UsageError(f"--allow-host takes names such as games.example, without https:// and port, got {host!r}")
     if not 0 <= said.port < 1 << 16:
         raise UsageError(f"--port must be in 0..65535, got {said.port}")
     try:
@@ -188,13 +205,26 @@ def planned(said: Options) -> Plan:
         names,
         against,
         said.seed,
-        said.host,
+        said.host.removeprefix("[").removesuffix("]").removesuffix("."),
         said.port,
-        said.games,
+        tuple(map(host_name, said.allow_host)),
+        folder_of(said),
         said.resume or not chosen(said),
         said.allow,
         said.browser,
     )
+
+
+def folder_of(said: Options) -> Path:
+    """The folder that keeps the games.
+
+    Raises:
+        UsageError: If none is named and the user has no home folder.
+    """
+    try:
+        return said.games or default_folder()
+    except ValueError as error:
+        raise UsageError(f"{error} with --games") from None
 
 
 def chosen(said: Options) -> bool:
@@ -204,9 +234,8 @@ def chosen(said: Options) -> bool:
 
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
-    """People first, then agents; equal names are numbered."""
-    told = [*names, *(readable(agent, LONGEST_TITLE) for agent in agents)]
-    final = [f"{name} {told[:i].count(name) + 1}" if told.count(name) > 1 else name for i, name in enumerate(told)]
+    """People first, then agents; each name once."""
+    final = unique([*names, *(readable(agent, LONGEST_TITLE) for agent in agents)])
     return [
         Seat(name, None, new_secret()) if player < len(names) else Seat(name, agents[player - len(names)])
         for player, name in enumerate(final)
@@ -216,16 +245,17 @@ def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
 def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
     """What is served, and all links."""
     lines = []
-    for hosted in lobby.games.values():
-        if hosted.over:
+    for entry in lobby.games.entries.values():
+        if entry.over:
             continue
-        state = "new" if not hosted.number else f"after {counted(hosted.number, 'move')}"
-        variant = filter(None, [hosted.game.definition.title, of_game.rules_of(hosted.game)])
-        lines.append(f"{', '.join([*variant, *hosted.names])} ({state})")
-        width = max(len(hosted.names[player]) for player in hosted.people)
-        lines += [
-            f"  {hosted.names[player]:<{width}}  {base}/seat/{hosted.seats[player].secret}" for player in hosted.people
-        ]
+        state = "new" if not entry.moves else f"after {counted(entry.moves, 'move')}"
+        definition = find_game(entry.game)
+        variant = [definition.title, of_game.rules_of(definition, entry.rules)]
+        names = [seat.name for seat in entry.seats]
+        lines.append(f"{', '.join([*filter(None, variant), *names])} ({state})")
+        people = [seat for seat in entry.seats if seat.secret is not None]
+        width = max(len(seat.name) for seat in people)
+        lines += [f"  {seat.name:<{width}}  {base}/seat/{seat.secret}" for seat in people]
     if not lines and plan.resume:
         lines.append(f"There is no running game in {plan.games}.")
     lines.append(f"Set up games, and see all of them: {base}/host/{lobby.host_secret}")
@@ -240,10 +270,11 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
 
 def first_page(lobby: Lobby, plan: Plan) -> str:
     """The page to open: the only person's seat, or the start page."""
-    hosted = next(reversed(lobby.games.values()), None)
-    if plan.resume or hosted is None or len(hosted.people) > 1:
+    entry = next(reversed(lobby.games.entries.values()), None)
+    people = [seat for seat in entry.seats if seat.secret is not None] if entry else []
+    if plan.resume or len(people) != 1:
         return f"/host/{lobby.host_secret}"
-    return f"/seat/{hosted.seats[hosted.people[0]].secret}"
+    return f"/seat/{people[0].secret}"
 
 
 def family(host: str) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -115,15 +115,17 @@ class Server(uvicorn.Server):
 
     Args:
         lobby: The games.
-        local: Whether only this machine is to reach it; then its pages have no other names than this machine's own.
+        local: Whether only this machine is to reach it; then its pages have no other names than this machine's own and
+            `hosts`.
+        hosts: Names of a proxy in front of it.
     """
 
-    def __init__(self, lobby: Lobby, local: bool) -> None:
+    def __init__(self, lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> None:
         self._lobby = lobby
         crowd = Crowd(lobby.secret_of)
         super().__init__(
             uvicorn.Config(
-                make_app(lobby, local), http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]
+                make_app(lobby, local, hosts), http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]
                 loop="asyncio", log_level="error", access_log=False, ws="none", lifespan="on",
                 timeout_graceful_shutdown=2,
                 server_header=False, proxy_headers=False, backlog=BACKLOG,

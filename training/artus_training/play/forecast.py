@@ -6,7 +6,7 @@ The moves are those of an agent that is quick and good: the network that was tra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,15 @@ from artus_env.engine.match import play_games
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.lineup import find_player
 from artus_training.play import levels
+
+Check = Callable[[], object]
+"""Called between parts of the work."""
+_HINTS = 31  # purpose of the seed stream
+
+
+def unchecked() -> None:
+    """Let the work go on."""
+
 
 DEALS = 40
 """Games that are played on for each move of a hint."""
@@ -95,11 +104,27 @@ def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = 
     return played.wins(), scores - np.stack(others, axis=1)
 
 
-def advice(game: Game, view: View, key: int) -> list[Prospect]:
+def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
+    """The best moves of the player to move and what they are likely to lead to, using nothing that this player
+    couldn't know.
+
+    Args:
+        game: The game. It isn't changed.
+        key: What is dealt derives from it.
+        check: Called now and then: an exception in it ends the search.
+    """
+    number = len(game.actions_played)
+    view = _view(game, seed_stream(key, number + 1, _HINTS)[-1:])
+    return advice(game, view, key + number, check)
+
+
+def advice(game: Game, view: View, key: int, check: Check = unchecked) -> list[Prospect]:
     """The best moves of the player to move: that of the strongest agent, then others by what they lead to."""
     agent: Any = find_player(levels.strongest(game.definition, game.rules, game.num_players))
     best = int(agent.act(view)[0])
+    check()
     found = [each for each in promising(game, agent, view) if each != best][: CANDIDATES - 1]
+    check()
     first, *others = prospects(game, [best, *found], key)
     others.sort(key=lambda each: (-round(each.wins, 2), -each.lead))
     return [first, *others][:SHOWN]
@@ -138,7 +163,9 @@ class Review(NamedTuple):
     """Of each player that was asked for: the worst, None if nothing better was found."""
 
 
-def review(games: Sequence[Game], moves: Sequence[tuple[int, int]], players: Sequence[int], key: int) -> Review:
+def review(
+    games: Sequence[Game], moves: Sequence[tuple[int, int]], players: Sequence[int], key: int, check: Check = unchecked
+) -> Review:
     """Look at a finished game again.
 
     Args:
@@ -146,21 +173,27 @@ def review(games: Sequence[Game], moves: Sequence[tuple[int, int]], players: Seq
         moves: Who has played what: (player, action).
         players: Whose lapses are looked for.
         key: What is dealt derives from it.
+        check: Called before each position: an exception in it ends the work.
     """
     last = len(games) - 1
     numbers = sorted({round(last * i / POSITIONS) for i in range(POSITIONS)} - {last})
-    found = [chances(games[number], key + number) for number in numbers]
+    found = []
+    for number in numbers:
+        check()
+        found.append(chances(games[number], key + number))
     if games[last].over:
         wins = games[last].winners
         found.append([(player in wins) / len(wins) for player in range(games[last].num_players)])
     else:  # somebody has resigned: what they could still hope for
         found.append(chances(games[last], key + last))
-    return Review([*numbers, last], found, [lapse(games, moves, player, numbers, found, key) for player in players])
+    return Review(
+        [*numbers, last], found, [lapse(games, moves, player, numbers, found, key, check) for player in players]
+    )
 
 
 def lapse(
     games: Sequence[Game], moves: Sequence[tuple[int, int]], player: int, numbers: Sequence[int],
-    found: Sequence[Sequence[float]], key: int,
+    found: Sequence[Sequence[float]], key: int, check: Check = unchecked,
 ) -> Lapse | None:  # fmt: skip
     """The decision with which a player has given away most, among those around which their chances fell most."""
     falls = np.interp(np.arange(len(games)), [*numbers, len(games) - 1], [each[player] for each in found])
@@ -168,9 +201,10 @@ def lapse(
     own.sort(key=lambda number: falls[min(number + 2, len(games) - 1)] - falls[max(0, number - 1)])
     lapses = []
     for number in own[:TURNS]:
+        check()
         game, played = games[number], moves[number][1]
         agent: Agent = find_player(quick_agent(game))
-        better = int(agent.act(_view(game, key + number))[0])
+        better = int(agent.act(_view(game, seed_stream(key + number, 1, 2)))[0])
         if better != played:
             was, other = prospects(game, [played, better], key + number)
             lapses.append(Lapse(number, was, other))
@@ -178,11 +212,11 @@ def lapse(
     return worst if worst and worst.better.wins > worst.played.wins else None
 
 
-def _view(game: Game, key: int) -> View:
+def _view(game: Game, keys: np.ndarray) -> View:
     batch = Batch(
         1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
         game=game.definition, threads=1,
     )  # fmt: skip
     batch.states[0] = game.state
     batch.refresh()
-    return View(batch, None, seed_stream(key, 1, 2))
+    return View(batch, None, keys)

@@ -7,18 +7,22 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from artus_env import Game
 from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.reading import decode, shown
+from artus_env.engine.reading import convert, decode, shown
+from artus_env.engine.records import Record
 from artus_env.engine.rng import check_seed, fresh_seed
 from artus_training.arena.people import VERSION as RESULT_VERSION
 from artus_training.arena.people import Result, Sat
 from artus_training.play import levels, of_game
+from artus_training.play.names import fits
 from artus_training.play.phrases import say
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
 from artus_training.play.words import readable
@@ -29,6 +33,11 @@ LONGEST_MOVE = 100
 LONGEST_TROUBLE = 2000
 LONGEST_TITLE = 40
 """Letters of an agent's name that are shown; it may be a long command line."""
+NUMBER = len(" 12")
+"""Length of the number that `unique` may append."""
+UNKNOWN = -1
+NOBODY = -1
+"""Player of moves that are nobody's own, see `HostedGame.own_moves`."""
 SUBSTITUTE = levels.LEVELS["medium"]
 """The agent that plays on for somebody who has resigned: it needs nothing but the game."""
 
@@ -74,6 +83,14 @@ class Stored:
     """Who has resigned, and how many moves had been played then, in the order in which they did."""
     hinted: list[int] = field(default_factory=list)
     """Who has asked for a hint."""
+    taken_back: Annotated[int, Meta(ge=0)] = 0
+    """How many moves have been taken back."""
+    agreed: list[int] = field(default_factory=list)
+    """Players who agree to take back the last move."""
+    turn: int | None = UNKNOWN
+    """The player to move, None when the game is over; `UNKNOWN` in files of older versions."""
+    revision: Annotated[int, Meta(ge=0)] = 0
+    """Number of times that the file was written: the higher, the newer of two copies."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +113,13 @@ class HostedGame:
         next: Name of the game that was set up to follow this one.
         logs: The lines of the log that each seat was told when the moves were played, by language.
         why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
-        taken_back: How many moves have been taken back since the server was started.
-        agreed: People who want the last move to be taken back, its player among them. Not kept on disk.
+        taken_back: How many moves have been taken back.
+        agreed: People who want the last move to be taken back, its player among them.
         resigned: Who has resigned, with the number of moves played until then, in the order in which they did.
         hinted: Who has asked for a hint.
+        revision: Number of times that the file was written.
         changed: Set, and replaced, whenever something is new.
+        watcher: Called after each change, if set.
     """
 
     def __init__(
@@ -114,6 +133,9 @@ class HostedGame:
         next_name: str = "",
         resigned: Sequence[tuple[int, int]] = (),
         hinted: Sequence[int] = (),
+        taken_back: int = 0,
+        agreed: Sequence[int] = (),
+        revision: int = 0,
     ) -> None:
         self.name = name
         self.seats = tuple(seats)
@@ -122,8 +144,10 @@ class HostedGame:
         self.record_secret = record_secret
         self.next = next_name
         self.why: tuple[str, dict[str, str]] | None = None
-        self.taken_back = 0
-        self.agreed: frozenset[int] = frozenset()
+        self.taken_back = taken_back
+        self.agreed = frozenset(agreed)
+        self.revision = revision
+        self.watcher: Callable[[HostedGame], None] | None = None
         self.resigned = dict(resigned)
         self.hinted = frozenset(hinted)
         self.changed = asyncio.Event()
@@ -151,7 +175,7 @@ class HostedGame:
         game = Game(rules, len(seats), seed, game=game_name)
         name = f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
         hosted = cls(name, seats, game, store, fresh_seed(), new_secret())
-        hosted.save(hosted.game)
+        hosted.save()
         return hosted
 
     @classmethod
@@ -161,28 +185,14 @@ class HostedGame:
         Raises:
             ValueError: If its file isn't what `save` has written.
         """
-        stored = decode(content, Stored)
-        if stored.version != VERSION:
-            raise ValueError(f"it has version {stored.version}, not {VERSION}")
-        if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", name):
-            raise ValueError("its name isn't one of a game's file")
-        seats = [checked_seat(seat) for seat in stored.seats]
-        if all(seat.agent for seat in seats):
-            raise ValueError("no person plays")
-        if not SECRET.fullmatch(stored.share):
-            raise ValueError(f"share is no secret: {shown(stored.share)}")
+        stored, _ = read(name, content)
         game = of_game.replay(stored.record)
-        if len(seats) != game.num_players:
-            raise ValueError(f"it has {len(seats)} seats for {game.num_players} players")
-        people = {player for player, seat in enumerate(seats) if seat.agent is None}
-        left = [player for player, _ in stored.resigned]
-        if len({*left}) < len(left) or not people.issuperset(left) or not people.issuperset(stored.hinted):
-            raise ValueError(f"only people resign, each once, and ask for hints: {shown([left, stored.hinted])}")
-        if not all(0 <= number <= len(game.actions_played) for _, number in stored.resigned):
-            raise ValueError(f"somebody has resigned after moves that weren't played: {shown(stored.resigned)}")
+        if len(stored.seats) != game.num_players:
+            raise ValueError(f"it has {len(stored.seats)} seats for {game.num_players} players")
         return cls(
-            name, seats, game, store, check_seed(stored.key), stored.share, stored.next, stored.resigned, stored.hinted
-        )
+            name, stored.seats, game, store, stored.key, stored.share, stored.next, stored.resigned, stored.hinted,
+            stored.taken_back, stored.agreed, stored.revision,
+        )  # fmt: skip
 
     # --- looking ---
 
@@ -199,7 +209,7 @@ class HostedGame:
     @property
     def trouble(self) -> str:
         """Why no agent can move, in the language that is spoken now; empty if all is well."""
-        return readable(say(self.why[0], **self.why[1]), LONGEST_TROUBLE) if self.why else ""
+        return trouble(self.why)
 
     @property
     def names(self) -> list[str]:
@@ -234,6 +244,15 @@ class HostedGame:
         ]
         return [1 + sum(other > own for other in ranks) for own in ranks]
 
+    @property
+    def own_moves(self) -> list[tuple[int, int]]:
+        """(player, action) of each move; the player is `NOBODY` if an agent moved in place of a player who had
+        resigned."""
+        return [
+            (step.player if number < self.resigned.get(step.player, number + 1) else NOBODY, step.action)
+            for number, step in enumerate(self.steps[1:])
+        ]
+
     def record(self) -> str:
         """The whole game as one line of JSON, hidden cards included.
 
@@ -259,10 +278,15 @@ class HostedGame:
             RefusedError: If it can't be played; nothing has changed.
         """
         self.check_turn(player, number, by_agent)
-        step = self._after(self.check_move(move))
-        self.keep(step.game)
+        step, before = self._after(self.check_move(move)), self.agreed
         self.steps.append(step)
         self.agreed = frozenset()
+        try:
+            self.keep()
+        except RefusedError:
+            self.steps.pop()
+            self.agreed = before
+            raise
         self.keep_result()
         self.notify()
 
@@ -277,14 +301,13 @@ class HostedGame:
             raise RefusedError(409, "over")
         if player in self.resigned:
             raise RefusedError(409, "resigned")
-        before = self.resigned
-        self.resigned = {**before, player: self.number}
+        before = self.resigned, self.agreed
+        self.resigned, self.agreed = {**self.resigned, player: self.number}, frozenset()
         try:
             self.keep()
         except RefusedError:
-            self.resigned = before
+            self.resigned, self.agreed = before
             raise
-        self.agreed = frozenset()
         self.keep_result()
         self.notify()
 
@@ -349,15 +372,23 @@ class HostedGame:
             or (player != mover and mover not in self.agreed)
         ):
             raise RefusedError(409, "no-undo")
-        agreed = self.agreed | {player}
-        if agreed >= {*self.playing}:
-            self.keep(self.steps[-2].game)
+        before, last = self.agreed, self.steps[-1]
+        self.agreed = before | {player}
+        goes = self.agreed >= {*self.playing}
+        if goes:
             self.steps.pop()
             self.taken_back += 1
-            for log in self.logs.values():
-                del log[self.number :]
-            agreed = frozenset()
-        self.agreed = agreed
+            self.agreed = frozenset()
+        try:
+            self.keep()
+        except RefusedError:
+            self.agreed = before
+            if goes:
+                self.steps.append(last)
+                self.taken_back -= 1
+            raise
+        for log in self.logs.values():
+            del log[self.number :]
         self.notify()
 
     def check_turn(self, player: int, number: Any, by_agent: bool = False) -> None:
@@ -387,13 +418,12 @@ class HostedGame:
         except IllegalMoveError as error:
             raise RefusedError(422, "illegal", reason=str(error)) from None
 
-    def save(self, game: Game | None = None) -> None:
-        """Write the game to disk, with `game` instead of the present one.
+    def save(self) -> None:
+        """Write the game to disk.
 
         Raises:
             OSError: If it can't be written.
         """
-        record = json.loads((game or self.game).record(self.names))
         data = {
             "seats": [asdict(seat) for seat in self.seats],
             "key": self.key,
@@ -401,17 +431,22 @@ class HostedGame:
             "next": self.next,
             "resigned": [*self.resigned.items()],
             "hinted": sorted(self.hinted),
+            "taken_back": self.taken_back,
+            "agreed": sorted(self.agreed),
+            "turn": None if self.over else self.game.player,
+            "revision": self.revision + 1,
         }
-        self.store.write(self.name, {**data, "record": record})
+        self.store.write(self.name, {**data, "record": json.loads(self.game.record(self.names))})
+        self.revision += 1
 
-    def keep(self, game: Game | None = None) -> None:
+    def keep(self) -> None:
         """`save`, where it has to be done before anything else happens.
 
         Raises:
             RefusedError: If it can't be written.
         """
         try:
-            self.save(game)
+            self.save()
         except OSError as error:
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
 
@@ -419,11 +454,53 @@ class HostedGame:
         """Wake up all who wait for something new."""
         self.changed.set()
         self.changed = asyncio.Event()
+        if self.watcher is not None:
+            self.watcher(self)
 
     def _after(self, action: int) -> Step:
         game = self.game.clone()
         game.play(action)
         return Step(game, self.game.player, action, self.game.move(action))
+
+
+def trouble(why: tuple[str, dict[str, str]] | None) -> str:
+    """Why no agent can move, in the language that is spoken now; empty if all is well."""
+    return readable(say(why[0], **why[1]), LONGEST_TROUBLE) if why else ""
+
+
+def read(name: str, content: bytes) -> tuple[Stored, Record]:
+    """Parse a game's file and the record in it, and check all that needs no replay.
+
+    Raises:
+        ValueError: If it isn't what `save` has written.
+    """
+    stored = decode(content, Stored)
+    if stored.version != VERSION:
+        raise ValueError(f"it has version {stored.version}, not {VERSION}")
+    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", name):
+        raise ValueError("its name isn't one of a game's file")
+    seats = [checked_seat(seat) for seat in stored.seats]
+    if all(seat.agent for seat in seats):
+        raise ValueError("no person plays")
+    secrets = [stored.share, *(seat.secret for seat in seats if seat.secret is not None)]
+    if not SECRET.fullmatch(stored.share):
+        raise ValueError(f"share is no secret: {shown(stored.share)}")
+    if len({*secrets}) < len(secrets):
+        raise ValueError("two of its links have the same secret")
+    check_seed(stored.key)
+    people = {player for player, seat in enumerate(seats) if seat.agent is None}
+    left = [player for player, _ in stored.resigned]
+    if len({*left}) < len(left) or not people.issuperset([*left, *stored.hinted, *stored.agreed]):
+        raise ValueError(
+            "only people resign, each once, ask for hints and take moves back: "
+            f"{shown([left, stored.hinted, stored.agreed])}"
+        )
+    record = convert(stored.record, Record)
+    if not all(0 <= number <= len(record.moves) for _, number in stored.resigned):
+        raise ValueError(f"somebody has resigned after moves that weren't played: {shown(stored.resigned)}")
+    if stored.turn is not None and not UNKNOWN <= stored.turn < len(seats):
+        raise ValueError(f"turn is no player: {shown(stored.turn)}")
+    return replace(stored, seats=seats), record
 
 
 def checked_seat(seat: Seat) -> Seat:
@@ -439,12 +516,7 @@ def checked_seat(seat: Seat) -> Seat:
     if seat.agent is not None and not fits(seat.agent, LONGEST_AGENT):
         raise ValueError(f"agents' names have 1 to {LONGEST_AGENT} printable letters, got {shown(seat.agent)}")
     if seat.agent is not None:
-        return replace(seat, name=readable(seat.name, LONGEST_TITLE))
-    if not fits(seat.name, LONGEST_NAME + len(" 2")):
+        return replace(seat, name=readable(seat.name, LONGEST_TITLE + NUMBER))
+    if not fits(seat.name, LONGEST_NAME + NUMBER):
         raise ValueError(f"names have 1 to {LONGEST_NAME} printable letters, got {shown(seat.name)}")
     return seat
-
-
-def fits(name: str, longest: int) -> bool:
-    """Whether a name can be shown: printable, not blank, not too long."""
-    return name.isprintable() and not name.isspace() and 1 <= len(name) <= longest

@@ -28,7 +28,7 @@ def _strongest(name: str, rules: str, num_players: int) -> str:
         return INSTEAD_OF_MASTER
     for card in (Path(game.trained) / f"{rules}-{num_players}.json", Path(game.trained) / "shared.json"):
         if card.is_file():  # which says whom it was trained for; the network itself is read when it is asked
-            told = json.loads(card.read_text(encoding="utf-8"))
+            told = json.loads(card.read_text(encoding="utf-8-sig"))
             fits = [rules, num_players] in told["variants"] and told["components"] == game.standard.hash
             return LEVELS["master"] if fits else INSTEAD_OF_MASTER
     return INSTEAD_OF_MASTER

@@ -178,6 +178,6 @@ def rules_name(definition: Definition, rules: str) -> str:
     return said(f"rules.{rules}") if f"rules.{rules}" in said else rules
 
 
-def rules_of(game: Game) -> str:
-    """What a game's rule set is called, empty if there is only one."""
-    return rules_name(game.definition, game.rules) if len(game.definition.rules) > 1 else ""
+def rules_of(definition: Definition, rules: str) -> str:
+    """What a rule set is called, empty if there is only one."""
+    return rules_name(definition, rules) if len(definition.rules) > 1 else ""

@@ -1,31 +1,103 @@
-"""The pages as they are sent: templates with texts in the reader's language."""
+"""The pages as they are sent, templates with texts in the reader's language, and their scripts and styles."""
 
 from __future__ import annotations
 
 import json
 import re
+from functools import cache
+from hashlib import sha256
 from html import escape
+from mimetypes import guess_type
 from pathlib import Path
+from typing import Any
 
 from artus_env.engine.texts import LANGUAGES, language
 from artus_training.play.phrases import say
 
 PAGE = Path(__file__).parent / "page"
-BY_THE_SERVER = ("error.", "placing.", "trouble.")
+BY_THE_SERVER = ("error.", "placing.", "trouble.", "warning.")
 """Beginnings of the keys of texts that no script says: pages are loaded without them."""
 ELSEWHERE = {
     "seat.html": (*BY_THE_SERVER, "front.", "host.", "level.", "played.", "start."),
     "host.html": (*BY_THE_SERVER, "front.", "played."),
 }
 """What else a page's scripts don't say."""
+TYPES = {".css": "text/css", ".js": "text/javascript"}
+"""Media types that don't depend on the machine's settings: browsers refuse scripts of another type."""
 
 
-def page(name: str) -> str:
-    """A page in the language that is spoken now: `{{key}}` becomes a text, `{{texts}}` those that its scripts say."""
+class Files:
+    """The files of a folder, read once and kept in memory.
+
+    Browsers may cache them for ever: addresses contain `version`, which changes with any file.
+
+    Args:
+        folder: The folder.
+        game: Name of the game that brings it; "" for the play page's own.
+
+    Attributes:
+        contents: Contents of the files, by path within the folder.
+        version: Hash of `contents`.
+        name: Name of a game's folder in addresses, below that of the play page's own files; "" for the latter.
+    """
+
+    def __init__(self, folder: Path, game: str = "") -> None:
+        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        self.contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+        self.version = sha256(repr(self.contents).encode()).hexdigest()[:12]
+        self.name = f"{game}-{self.version}" if game else ""
+
+    def address(self, file: str) -> str:
+        """Address of a file, relative to the play page's own files."""
+        return f"{self.name}/{file}"
+
+    def links(self) -> str:
+        """Links for a page's head, so that the browser fetches all scripts and the style at once."""
+        rels = {file: "modulepreload" for file in self.contents if file.endswith(".js")}
+        if "page.css" in self.contents:
+            rels["page.css"] = "stylesheet"
+        return "\n".join(
+            f'<link rel="{rel}" href="{static()}/{escape(self.address(file))}">' for file, rel in rels.items()
+        )
+
+    @staticmethod
+    def type_of(file: str) -> str:
+        """Media type of a file."""
+        return TYPES.get(Path(file).suffix) or guess_type(file)[0] or "application/octet-stream"
+
+
+@cache
+def own_files() -> Files:
+    """The play page's own files."""
+    return Files(PAGE)
+
+
+@cache
+def _game_files(folder: Path, game: str) -> Files:
+    return Files(folder, game)
+
+
+def files_of(definition: Any) -> Files | None:
+    """A game's own files, if it brings any."""
+    return _game_files(definition.page, definition.name) if definition.page else None
+
+
+def static() -> str:
+    """Address of the play page's own files."""
+    return f"/static/{own_files().version}"
+
+
+def page(name: str, **parts: str) -> str:
+    """A page in the language that is spoken now: `{{key}}` becomes a text or one of the parts, which are HTML;
+    `{{texts}}` becomes the texts that its scripts say."""
     texts = say.without(*ELSEWHERE.get(name, BY_THE_SERVER))
-    parts = {"language": language(), "texts": embedded(texts), "languages": _languages()}
+    parts |= {"language": language(), "texts": embedded(texts), "languages": _languages(), "static": static()}
     template = (PAGE / name).read_text(encoding="utf-8")
-    return re.sub(r"\{\{([\w.-]+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
+
+    def part(place: re.Match[str]) -> str:
+        return parts[place[1]] if place[1] in parts else escape(say(place[1]))
+
+    return re.sub(r"\{\{([\w.-]+)\}\}", part, template)
 
 
 def embedded(data: object) -> str:

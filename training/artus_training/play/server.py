@@ -5,7 +5,7 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
 
     GET  /seat/SECRET                page of a seat
     GET  /api/SECRET                 who plays, how things look, the log, what the seat sees now
-    GET  /api/SECRET/events          what the seat sees after each further move, as server-sent events
+    GET  /api/SECRET/events          what the seat sees after each further move, as server-sent events; else `alive`
     POST /api/SECRET/preview         {"number": .., "move": ..}: what a move would do
     POST /api/SECRET/move            the same: play it
     POST /api/SECRET/hint            {"number": ..}: the best moves, and what they are likely to lead to
@@ -17,7 +17,8 @@ other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` a
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
     GET  /api/SECRET/lessons         the game in a few pictures
-    GET  /games/GAME/FILE            a game's own script, and what it asks for
+    GET  /static/VERSION/FILE        scripts and styles, cached for ever: VERSION is a hash of the contents
+    GET  /static/VERSION/GAME/FILE   a game's own; GAME contains a hash, too
     GET  /record/SECRET.jsonl        the record of a finished game
     GET  /film/SECRET.html           the same as a page to step through
     GET  /host/SECRET                start page and all games, for the person who runs the server
@@ -34,27 +35,34 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from html import escape
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
-from artus_env.engine.games import game_names
-from artus_env.engine.texts import LANGUAGES, preferred, speaking
+from artus_env.engine.games import find_game, game_names
+from artus_env.engine.texts import LANGUAGES, language, preferred, speaking
+from artus_env.engine.workers import available_cores
 from artus_training.play import forecast, levels, of_game, placing, setting_up, sight
+from artus_training.play.folder import Entry, Games
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
-from artus_training.play.pages import PAGE
+from artus_training.play.pages import Files, embedded, files_of, own_files
 from artus_training.play.pages import page as page_of
 from artus_training.play.phrases import say
-from artus_training.play.store import Store, left_alone, new_secret, reason
+from artus_training.play.store import Store, new_secret, reason
 from artus_training.play.thinking import Thinking
+from artus_training.play.workers import Workers
 from artus_training.watch import film
+
+T = TypeVar("T")
 
 LARGEST_BODY = 10_000
 BODY_SECONDS = 10.0
@@ -62,8 +70,10 @@ MOST_STREAMS = 8
 """Streams of one seat, which may be open in several windows."""
 MOST_STEPS = 60
 """Moves that a page is shown one after the other if it was away; beyond that it just sees the position as it is."""
-HEARTBEAT = 15.0
+HEARTBEAT = 10.0
 """Seconds after which a silent stream says that it is alive."""
+COMPRESSION = 6
+"""Level of gzip: 7 ms for a page of 300 kB, and 1 % larger than with level 9, which takes 12 ms."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -84,85 +94,89 @@ class Lobby:
     def __init__(self, store: Store, allowed: Collection[str] = ()) -> None:
         self.store = store
         self.host_secret = store.host_secret()
-        self.games: dict[str, HostedGame] = {}
-        self._seats: dict[str, tuple[HostedGame, int]] = {}
-        self._records: dict[str, HostedGame] = {}
         self.thinking = Thinking(allowed)
+        self.games = Games(store, self.thinking.wake)
+        cores = max(1, available_cores() // 2)
+        self.hints, self.reviews = Workers(cores, kept=64), Workers(cores, kept=64)
+        self.films = Workers(kept=16)
+        self.helpers = Workers(2)  # for short work
+        self.loaders = Workers(most_jobs=10_000)  # after a restart all pages ask at once
         self.stopping = False
+        self.requests: set[asyncio.Task[Any]] = set()  # requests without an answer so far
         self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, the oldest first
-        self.pages: dict[str, StaticFiles] = {}  # the games' own scripts
-        for path, content in store.read_all():
-            try:
-                self.add(HostedGame.load(store, path.stem, content))
-            except Exception as error:  # whatever is wrong in one file, the other games are served
-                left_alone(path, error)
-        for hosted in self.games.values():
-            if self.following(hosted) is None:
-                hosted.next = ""  # it is gone, or was never one of these people's
-            hosted.keep_result()  # unless that has been done
+        self._pages: dict[str, Files] = {}  # the games' own scripts, by the names of their folders
+        for entry in [*self.games.entries.values()]:
+            if entry.over and not store.has_result(entry.name):
+                with suppress(KeyError):  # said on stderr
+                    self.games[entry.name]  # which keeps its result
 
     def add(self, hosted: HostedGame) -> None:
-        """Let a game be found. `start` lets its agents move, once the server runs.
+        """Add a new game; its agents move once the server runs.
 
         Raises:
-            ValueError: If one of its secrets is another game's, or one is there twice.
+            ValueError: If one of its secrets is another game's.
         """
-        secrets = [seat.secret for seat in hosted.seats if seat.secret is not None]
-        if (
-            len(set(secrets)) < len(secrets)
-            or not self._seats.keys().isdisjoint(secrets)
-            or hosted.record_secret in self._records
-        ):
-            raise ValueError("a secret of its links is another link's")
-        definition = hosted.game.definition
-        page = definition.page
-        if page is not None and definition.name not in self.pages:
-            self.pages[definition.name] = StaticFiles(directory=page)
-        self.games[hosted.name] = hosted
-        self._records[hosted.record_secret] = hosted
-        for player, seat in enumerate(hosted.seats):
-            if seat.secret is not None:
-                self._seats[seat.secret] = hosted, player
+        self.games.add(hosted)
 
     def stop(self) -> None:
-        """End all streams."""
+        """End all streams and cancel requests that aren't answered yet."""
         self.stopping = True
-        for hosted in self.games.values():
+        for hosted in self.games.loaded():
             hosted.notify()
+        for task in self.requests:
+            task.cancel()
+
+    async def close(self) -> None:
+        """End all threads; waits for agents at most `GOODBYE_SECONDS`."""
+        for workers in (self.hints, self.reviews, self.films, self.helpers, self.loaders):
+            workers.close()
+        await self.thinking.close()
 
     def secret_of(self, path: str) -> str | None:
         """The seat's secret in a path, if there is one."""
-        return next((part for part in path.split("/")[:4] if part in self._seats or part == self.host_secret), None)
+        return next(
+            (part for part in path.split("/")[:4] if part in self.games.seats or part == self.host_secret), None
+        )
 
-    def seat(self, secret: str) -> tuple[HostedGame, int]:
-        """Whose secret it is.
+    def seat(self, secret: str) -> tuple[str, int]:
+        """Name of the game and player that a seat's secret belongs to.
 
         Raises:
-            RefusedError: If it is nobody's.
+            RefusedError: If it is unknown.
         """
-        if secret not in self._seats:
+        if secret not in self.games.seats:
             raise RefusedError(404, "no-seat")
-        return self._seats[secret]
+        return self.games.seats[secret]
 
-    def of_record(self, secret: str) -> HostedGame:
-        """The game whose record may be read with this.
+    def game(self, name: str) -> HostedGame:
+        """A game by its name, loaded if necessary.
 
         Raises:
-            RefusedError: If there is none.
+            RefusedError: If there is none, or its file can't be used.
         """
-        if secret not in self._records:
+        if name not in self.games:
             raise RefusedError(404, "no-game")
-        return self._records[secret]
+        try:
+            return self.games[name]
+        except KeyError:
+            raise RefusedError(404, "damaged") from None
 
-    def following(self, hosted: HostedGame) -> HostedGame | None:
+    def page_files(self, name: str) -> Files | None:
+        """The files of a game's own page, by the name of their folder; None if no game in the folder has them."""
+        if name not in self._pages:
+            game = name.rpartition("-")[0]
+            served = {entry.game for entry in [*self.games.entries.values()]}
+            files = files_of(find_game(game)) if game in served else None
+            if files is None or files.name != name:
+                return None
+            self._pages[name] = files
+        return self._pages[name]
+
+    def following(self, hosted: HostedGame) -> Entry | None:
         """The game that was set up to follow this one: another one of its kind, with the same seats."""
-        new = self.games.get(hosted.next)
-        if new is None or new is hosted or new.game.definition is not hosted.game.definition:
-            return None
-        same = [(seat.name, seat.agent) for seat in new.seats] == [(seat.name, seat.agent) for seat in hosted.seats]
-        return new if same else None
+        return self.games.following(Entry.of(hosted))
 
-    def again(self, hosted: HostedGame) -> HostedGame:
+    def again(self, hosted: HostedGame) -> Entry:
         """Another game with the same players; they get new links.
 
         Raises:
@@ -185,9 +199,8 @@ class Lobby:
             hosted.next = ""
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
         self.add(new)
-        self.thinking.start(new)
         hosted.notify()
-        return new
+        return Entry.of(new)
 
     def deal(self, game: str, rules: str, seats: Sequence[Seat]) -> HostedGame:
         """A new game, which begins at once.
@@ -200,7 +213,6 @@ class Lobby:
         except OSError as error:
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
         self.add(new)
-        self.thinking.start(new)
         return new
 
 
@@ -209,15 +221,38 @@ def same_seats(hosted: HostedGame) -> list[Seat]:
     return [Seat(seat.name, seat.agent, None if seat.agent else new_secret()) for seat in hosted.seats]
 
 
-def make_app(lobby: Lobby, local: bool) -> Starlette:
-    """The ASGI application. `local`: it answers to this machine's own names only."""
+def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlette:
+    """The ASGI application.
+
+    Args:
+        lobby: The games.
+        local: Whether it answers to this machine's own names only, and to `hosts`.
+        hosts: Further host names to answer to, such as a proxy's; normalized by `host_name`.
+    """
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        for hosted in lobby.games.values():
-            lobby.thinking.start(hosted)
+        lobby.thinking.begin(lobby.games.loaded())
         yield
-        await lobby.thinking.close()
+        await lobby.close()
+
+    async def loaded(request: Request, name: str) -> HostedGame:
+        """A game; if necessary it is loaded in a thread, not in the event loop."""
+        if lobby.games.is_loaded(name):
+            return lobby.game(name)
+        loading = lobby.loaders.do(name, lambda check: lobby.game(name))
+        return await (unless_gone(request, loading) if request.method == "GET" else loading)
+
+    async def of_record(request: Request) -> HostedGame:
+        """The finished game that the secret of a link to a record belongs to.
+
+        Raises:
+            RefusedError: If there is none, or it isn't over.
+        """
+        hosted = await loaded(request, lobby.games.records.get(request.path_params["secret"], ""))
+        if not hosted.over:
+            raise RefusedError(409, "record")
+        return hosted
 
     def seated(
         answer: Callable[[Request, HostedGame, int], Awaitable[Response]],
@@ -225,12 +260,22 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         """An endpoint for holders of a seat's secret."""
 
         async def endpoint(request: Request) -> Response:
-            return await answer(request, *lobby.seat(request.path_params["secret"]))
+            name, player = lobby.seat(request.path_params["secret"])
+            return await answer(request, await loaded(request, name), player)
 
         return endpoint
 
+    async def helped(request: Request, key: tuple[Any, ...], work: Callable[[], T]) -> T:
+        """The result of short work, done in a thread; see `Workers.do`."""
+        return await unless_gone(request, lobby.helpers.do((*key, language()), lambda check: work()))
+
     async def page(request: Request, hosted: HostedGame, player: int) -> Response:
-        return HTMLResponse(page_of("seat.html"))
+        everything = {**sight.setup(hosted, player), "state": sight.seen(hosted, player)}
+        parts = {name: escape(everything[name]) for name in ("title", "rules")}
+        files = files_of(hosted.game.definition)
+        return HTMLResponse(
+            page_of("seat.html", **parts, everything=embedded(everything), game=files.links() if files else "")
+        )
 
     async def state(request: Request, hosted: HostedGame, player: int) -> Response:
         return JSONResponse({**sight.setup(hosted, player), "state": sight.seen(hosted, player)})
@@ -238,7 +283,10 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     async def events(request: Request, hosted: HostedGame, player: int) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
         after = int(given) if given.isdecimal() and len(given) < 10 else -1
-        return StreamingResponse(stream(lobby, hosted, player, after), media_type="text/event-stream")
+        unbuffered = {"X-Accel-Buffering": "no"}  # or nginx holds events back until its buffer is full
+        return StreamingResponse(
+            stream(lobby, hosted, player, after), headers=unbuffered, media_type="text/event-stream"
+        )
 
     async def preview(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number", "move")
@@ -254,8 +302,10 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         asked = await body(request, "number")
         hosted.check_turn(player, asked["number"])
         hosted.ask_for_hint(player)
-        game = hosted.game
-        found = await lobby.thinking.hint(hosted)
+        game, key = hosted.game, hosted.key
+        position = hosted.name, hosted.number, game.state.tobytes()
+        work = lobby.hints.do(position, lambda check: forecast.hint(game, key, check), hosted.seats[player].secret)
+        found = await unless_gone(request, work)
         moves = []
         for each in found:
             action = game.action(each.move)
@@ -268,7 +318,13 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     async def review(request: Request, hosted: HostedGame, player: int) -> Response:
         if not hosted.over:
             raise RefusedError(409, "not-over")
-        return JSONResponse(sight.review(hosted, player, await lobby.thinking.review(hosted)))
+        games, moves = [step.game for step in hosted.steps], hosted.own_moves
+        work = lobby.reviews.do(
+            hosted.name,
+            lambda check: forecast.review(games, moves, hosted.people, hosted.key, check),
+            hosted.seats[player].secret,
+        )
+        return JSONResponse(sight.review(hosted, player, await unless_gone(request, work)))
 
     async def look_back(request: Request, hosted: HostedGame, player: int) -> Response:
         if not hosted.over:
@@ -290,7 +346,8 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
     async def placement(request: Request, hosted: HostedGame, player: int) -> Response:
         if not hosted.over:
             raise RefusedError(409, "not-over")
-        return JSONResponse({"lines": await asyncio.to_thread(placing.after_game, hosted, player)})
+        lines = await helped(request, ("placement", hosted.name, player), lambda: placing.after_game(hosted, player))
+        return JSONResponse({"lines": lines})
 
     async def again(request: Request, hosted: HostedGame, player: int) -> Response:
         await body(request)
@@ -298,7 +355,8 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
     async def lessons(request: Request, hosted: HostedGame, player: int) -> Response:
-        return JSONResponse({"pages": await asyncio.to_thread(sight.lessons, hosted)})
+        variant = hosted.game.definition.name, hosted.game.rules, hosted.game.num_players
+        return JSONResponse({"pages": await helped(request, ("lessons", *variant), lambda: sight.lessons(hosted))})
 
     async def following(request: Request, hosted: HostedGame, player: int) -> Response:
         new = lobby.following(hosted)
@@ -306,21 +364,25 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
             raise RefusedError(404, "no-next")
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
-    async def game_file(request: Request) -> Response:
-        files = lobby.pages.get(request.path_params["game"])
-        if files is None:
+    async def file(request: Request) -> Response:
+        asked, own = request.path_params, own_files()
+        files = lobby.page_files(asked["game"]) if "game" in asked else own
+        if files is None or asked["version"] != own.version or asked["file"] not in files.contents:
             raise HTTPException(404)
-        return await files.get_response(request.path_params["file"], request.scope)
+        headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'W/"{files.version}"'}
+        if headers["ETag"] in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(files.contents[asked["file"]], media_type=files.type_of(asked["file"]), headers=headers)
 
     async def record(request: Request) -> Response:
-        hosted = lobby.of_record(request.path_params["secret"])
+        hosted = await of_record(request)
         headers = {"Content-Disposition": f'attachment; filename="{hosted.game.definition.name}-{hosted.name}.jsonl"'}
         return Response(hosted.record() + "\n", media_type="application/jsonl", headers=headers)
 
     async def film_page(request: Request) -> Response:
-        hosted = lobby.of_record(request.path_params["secret"])
-        line = hosted.record()
-        page = await asyncio.to_thread(film.page_of, line)
+        hosted = await of_record(request)
+        work = lobby.films.do((hosted.name, language()), lambda check: film.page_of(hosted.record(), check=check))
+        page = await unless_gone(request, work)
         name = f"{hosted.game.definition.name}-{hosted.name}.html"
         return HTMLResponse(page, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
@@ -334,37 +396,41 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
 
     async def host(request: Request) -> Response:
         check_host(request)
-        return JSONResponse({"games": [listed(hosted) for hosted in reversed(lobby.games.values())]})
+        games = [listed(entry) for entry in reversed([*lobby.games.entries.values()])]
+        return JSONResponse({"games": games, "warnings": [*map(str, lobby.games.notices)]})
 
     async def choices(request: Request) -> Response:
         check_host(request)
-        return JSONResponse({"games": await asyncio.to_thread(setting_up.choices)})
+        return JSONResponse({"games": await helped(request, ("choices",), setting_up.choices)})
 
     async def person(request: Request) -> Response:
         check_host(request)
         asked = setting_up.read_person(await body(request, "game", "rules", "players", "name"))
-        return JSONResponse({"lines": await asyncio.to_thread(placing.before_game, lobby.store, *asked)})
+        work = helped(request, ("person", *asked), lambda: placing.before_game(lobby.store, *asked))
+        return JSONResponse({"lines": await work})
 
     async def game_picture(request: Request) -> Response:
         check_host(request)
-        if request.path_params["game"] not in game_names():
+        game = request.path_params["game"]
+        if game not in game_names():
             raise RefusedError(404, "no-game")
-        drawn = await asyncio.to_thread(setting_up.picture, request.path_params["game"])
+        drawn = await helped(request, ("picture", game), lambda: setting_up.picture(game))
         return Response(drawn, media_type="image/svg+xml")
 
     async def set_up(request: Request) -> Response:
         check_host(request)
         game, rules, seats = setting_up.read(await body(request, "game", "rules", "seats"))
-        await asyncio.to_thread(of_game.warm_up, game.name)
-        return JSONResponse(listed(lobby.deal(game.name, rules, seats)))
+        await helped(request, ("warm up", game.name), lambda: of_game.warm_up(game.name))
+        return JSONResponse(listed(Entry.of(lobby.deal(game.name, rules, seats))))
 
     async def deal_again(request: Request) -> Response:
         check_host(request)
         name = (await body(request, "name"))["name"]
         if not isinstance(name, str) or name not in lobby.games:
             raise RefusedError(404, "no-game")
-        hosted = lobby.games[name]
-        return JSONResponse(listed(lobby.deal(hosted.game.definition.name, hosted.game.rules, same_seats(hosted))))
+        hosted = await loaded(request, name)
+        new = lobby.deal(hosted.game.definition.name, hosted.game.rules, same_seats(hosted))
+        return JSONResponse(listed(Entry.of(new)))
 
     async def front(request: Request) -> Response:
         return HTMLResponse(page_of("front.html"))
@@ -404,18 +470,20 @@ def make_app(lobby: Lobby, local: bool) -> Starlette:
         Route("/api/{secret}/at/{number:int}", seated(look_back), methods=get),
         Route("/api/{secret}/lessons", seated(lessons), methods=get),
         Route("/api/{secret}/next", seated(following), methods=get),
-        Route("/games/{game}/{file:path}", game_file, methods=get),
         Route("/record/{secret}.jsonl", record, methods=get),
         Route("/film/{secret}.html", film_page, methods=get),
-        Mount("/static", StaticFiles(directory=PAGE)),
+        Route("/static/{version}/{file}", file, methods=get),
+        Route("/static/{version}/{game}/{file:path}", file, methods=get),
     ]
     handlers = {RefusedError: refused, HTTPException: http_error, ClientDisconnect: gone}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     app.router.redirect_slashes = False
+    app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION)  # leaves event streams as they are
     if local:
-        app.add_middleware(OnlyThisMachine)
+        app.add_middleware(OnlyThisMachine, hosts=hosts)
     app.add_middleware(Speaking)
     app.add_middleware(SafeHeaders)
+    app.add_middleware(UntilStopped, lobby=lobby)
     return app
 
 
@@ -443,44 +511,95 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
                 told = present
                 yield event(now, sight.seen(hosted, player, now))
                 continue
-            try:
+            yield f"event: alive\ndata: {1000 * HEARTBEAT:.0f}\n\n"
+            with suppress(TimeoutError):
                 async with asyncio.timeout(HEARTBEAT):
                     await changed.wait()
-            except TimeoutError:
-                yield ": still here\n\n"
     finally:
         listening.remove(mark)
 
 
+async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Await some work, but cancel it when the client disconnects. The request's body must have been read before.
+
+    Raises:
+        ClientDisconnect: If the client disconnects first.
+    """
+
+    async def hung_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(hung_up())
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+class UntilStopped:
+    """Answers requests with 503 that `Lobby.stop` cancels."""
+
+    def __init__(self, app: Any, lobby: Lobby) -> None:
+        self.app = app
+        self.lobby = lobby
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        task = asyncio.current_task()
+        if scope["type"] != "http" or task is None:
+            return await self.app(scope, receive, send)
+
+        async def send_more(message: Any) -> None:
+            self.lobby.requests.discard(task)  # the answer begins
+            await send(message)
+
+        self.lobby.requests.add(task)
+        try:
+            await self.app(scope, receive, send_more)
+        except asyncio.CancelledError:
+            if not self.lobby.stopping or task not in self.lobby.requests:
+                raise
+            await Response(status_code=503)(scope, receive, send)
+        finally:
+            self.lobby.requests.discard(task)
+
+
 class OnlyThisMachine:
-    """Refuses requests to a server of this machine that name another one.
+    """Refuses requests for other host names than this machine's own and `hosts`.
 
     A page from elsewhere could otherwise let its own name point to this machine, and read what is here.
     """
 
-    def __init__(self, app: Any) -> None:
+    def __init__(self, app: Any, hosts: Collection[str] = ()) -> None:
         self.app = app
+        self.hosts = frozenset(hosts)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         app = self.app
-        if scope["type"] == "http" and not loopback(
-            host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
-        ):
-            app = JSONResponse({"error": say("error.host")}, 421)
+        if scope["type"] == "http":
+            named = host_name(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
+            if not loopback(named) and named not in self.hosts:
+                app = JSONResponse({"error": say("error.host")}, 421)
         await app(scope, receive, send)
 
 
 def host_name(header: str) -> str:
-    """What a Host header names, without a port."""
-    return header[1:].partition("]")[0] if header.startswith("[") else header.partition(":")[0]
+    """The name or address in a Host header: without port and final dot, in lower case."""
+    name = header[1:].partition("]")[0] if header.startswith("[") else header.partition(":")[0]
+    return name.lower().removesuffix(".")
 
 
 def loopback(host: str) -> bool:
     """Whether a name or address is this machine's own, which no other can reach."""
+    host = host.lower().removesuffix(".")
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host.lower() == "localhost"
+        return host == "localhost"
 
 
 class Speaking:
@@ -502,7 +621,7 @@ class Speaking:
 
 
 class SafeHeaders:
-    """Adds `HEADERS` to every answer."""
+    """Adds `HEADERS` to every answer, except those that it already has."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -510,10 +629,9 @@ class SafeHeaders:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         async def send_more(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message["headers"],
-                    *((k.lower().encode(), v.encode()) for k, v in HEADERS.items()),
-                ]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
         await self.app(scope, receive, send_more if scope["type"] == "http" else send)
@@ -525,7 +643,7 @@ async def body(request: Request, *keys: str) -> dict[str, Any]:
     Raises:
         RefusedError: If it isn't that.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RefusedError(415, "type")
     data = b""
     try:
@@ -549,27 +667,27 @@ def event(number: int, data: dict[str, Any]) -> str:
     return f"id: {number}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
 
 
-def listed(hosted: HostedGame) -> dict[str, Any]:
+def listed(entry: Entry) -> dict[str, Any]:
     """A game in the host's list."""
-    game = hosted.game
+    definition = find_game(entry.game)
     return {
-        "name": hosted.name,
-        "title": of_game.title_of(game.definition),
-        "rules": of_game.rules_of(game),
-        "over": hosted.over,
-        "moves": hosted.number,
-        "scored": [of_game.scored(game.definition, points) for points in game.scores],
-        "turn": game.player,
-        "trouble": hosted.trouble,
+        "name": entry.name,
+        "title": of_game.title_of(definition),
+        "rules": of_game.rules_of(definition, entry.rules),
+        "over": entry.over,
+        "moves": entry.moves,
+        "scored": [of_game.scored(definition, points) for points in entry.scores],
+        "turn": entry.turn,
+        "trouble": entry.trouble,
         "seats": [
             {"name": seat.name, "agent": seat.agent, "link": f"/seat/{seat.secret}" if seat.secret else None}
-            for seat in hosted.seats
+            for seat in entry.seats
         ],
     }
 
 
 def failed(request: Request, status: int, reason: str, headers: Any = None) -> Response:
     """Why something is refused: JSON for programs, a page for people who follow a link."""
-    if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", ""):
+    if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "").lower():
         return HTMLResponse(page_of("front.html"), status, headers)
     return JSONResponse({"error": reason}, status, headers)

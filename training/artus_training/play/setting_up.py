@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -14,8 +13,9 @@ from artus_env.engine.reading import shown
 from artus_env.engine.texts import language
 from artus_training.arena.people import Variant
 from artus_training.play import of_game, sight
-from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat, fits
+from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat
 from artus_training.play.levels import LEVELS, strongest
+from artus_training.play.names import fits, unique
 from artus_training.play.phrases import say
 from artus_training.play.store import new_secret
 
@@ -94,7 +94,12 @@ def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
     holders = [_holder(seat, agents) for seat in given]
     if all(agent for _, agent in holders):
         raise RefusedError(400, "person")
-    return game, rules, numbered(holders)
+    names = unique([name for name, _ in holders])
+    return (
+        game,
+        rules,
+        [Seat(name, agent, None if agent else new_secret()) for name, (_, agent) in zip(names, holders, strict=True)],
+    )
 
 
 def read_person(asked: dict[str, Any]) -> tuple[str, Variant]:
@@ -146,13 +151,3 @@ def _holder(seat: dict[str, Any], agents: dict[str, str]) -> tuple[str, str | No
     if kind != "level" or not isinstance(value, str) or value not in agents:
         raise RefusedError(400, "level", levels=", ".join(agents), got=shown(value))
     return say(f"level.{value}"), agents[value]
-
-
-def numbered(holders: Sequence[tuple[str, str | None]]) -> list[Seat]:
-    """Seats with a secret for each person; equal names are numbered from the second on."""
-    seats, told = [], [name for name, _ in holders]
-    for number, (name, agent) in enumerate(holders):
-        nth = told[:number].count(name) + 1
-        final = name if nth == 1 else say("level.numbered", name=name, number=nth)
-        seats.append(Seat(final, agent, None if agent else new_secret()))
-    return seats

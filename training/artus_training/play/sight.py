@@ -18,6 +18,7 @@ from artus_env.engine.texts import language
 from artus_training.play import levels, of_game, plain, words
 from artus_training.play.forecast import Review
 from artus_training.play.hosted import SUBSTITUTE, HostedGame
+from artus_training.play.pages import files_of
 
 MOST_REASONS = 2
 """Of a move that a hint proposes; more would have to be studied."""
@@ -36,9 +37,8 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "title": of_game.title_of(definition),
         "score": of_game.score_of(definition),
         "texts": of_game.texts_of_script(definition),
-        "rules": of_game.rules_of(game),
-        "script": _address(definition.name, "page.js") if definition.page else None,
-        "style": _style(definition),
+        "rules": of_game.rules_of(definition, game.rules),
+        "script": files.address("page.js") if (files := files_of(definition)) else None,
         "worded": definition.words is not None,
         "lessons": hasattr(own, "lessons"),
         "substitute": SUBSTITUTE,
@@ -56,15 +56,6 @@ def lessons(hosted: HostedGame) -> list[dict[str, Any]]:
     game = hosted.game
     own = getattr(game.definition.sight, "lessons", None)
     return list(own(game.rules, game.num_players, game.components)) if own else []
-
-
-def _address(game: str, file: str) -> str:
-    return f"/games/{game}/{file}"
-
-
-def _style(definition: Any) -> str | None:
-    page = definition.page
-    return _address(definition.name, "page.css") if page and (page / "page.css").is_file() else None
 
 
 def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import re
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -78,12 +78,12 @@ class Store:
         Raises:
             OSError: If there is none.
         """
-        return (self.folder / f"{name}.json").stat().st_mtime
+        return self.path(name).stat().st_mtime
 
     def remove(self, name: str) -> None:
         """Remove a game's file, if it can be removed."""
         with suppress(OSError):
-            (self.folder / f"{name}.json").unlink()
+            self.path(name).unlink()
 
     def host_secret(self) -> str:
         """The secret of the page with all games: the same at every start, so that its link goes on working.
@@ -112,20 +112,32 @@ class Store:
             finally:
                 os.close(folder)
 
-    def read_all(self) -> Iterator[tuple[Path, bytes]]:
-        """The files of all games, the oldest first. One that can't be read is named on stderr and left alone."""
+    def path(self, name: str) -> Path:
+        """A game's file."""
+        return self.folder / f"{name}.json"
+
+    def read_all(self, complain: Callable[[Path, Exception], None]) -> Iterator[tuple[Path, bytes]]:
+        """The files of all games, the oldest first. `complain` is told which can't be read, and why."""
         for path in sorted(self.folder.glob("*.json")):
             try:
-                if not path.is_file():
-                    raise ValueError("it is no file")
-                with path.open("rb") as file:
-                    content = file.read(LARGEST + 1)
-                if len(content) > LARGEST:
-                    raise ValueError(f"it has more than {LARGEST} bytes")
+                yield path, self.read(path)
             except (OSError, ValueError) as error:
-                left_alone(path, error)
-                continue
-            yield path, content
+                complain(path, error)
+
+    def read(self, path: Path) -> bytes:
+        """A game's file.
+
+        Raises:
+            OSError: If it can't be read.
+            ValueError: If it is no file of a game.
+        """
+        if not path.is_file():
+            raise ValueError("it is no file")
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise ValueError(f"it has more than {LARGEST} bytes")
+        return content
 
 
 def left_alone(path: Path, error: Exception) -> None:

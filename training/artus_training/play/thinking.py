@@ -1,5 +1,4 @@
-"""Agents choose, and hints are searched for, in worker threads: compiled code lets the server's thread go on
-meanwhile."""
+"""Agents choose in worker threads: compiled code lets the server's thread go on meanwhile."""
 
 from __future__ import annotations
 
@@ -8,9 +7,10 @@ import queue
 import shlex
 import threading
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, WeakSet, finalize
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from artus_env.engine.rng import seed_stream
 from artus_env.engine.texts import LANGUAGES, speaking
 from artus_training import unwaited
 from artus_training.arena.lineup import find_player
-from artus_training.play import forecast, of_game
-from artus_training.play.forecast import Prospect, Review
-from artus_training.play.hosted import HostedGame, Step
+from artus_training.play import of_game
+from artus_training.play.hosted import HostedGame
 from artus_training.play.store import reason, warn
 from artus_training.play.words import readable
+from artus_training.play.workers import bearable
 
 T = TypeVar("T")
 
@@ -33,9 +33,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 GOODBYE_SECONDS = 1.0
 """What agents have to stop when the server is stopped. Then it ends all the same, and with it what they have
 started."""
-NOBODY = -1
-"""Who has played a move that no person is asked about."""
-_MOVES, _HINTS = 30, 31  # purposes of the seed streams
+_MOVES = 30  # purpose of the seed stream
 
 
 class NotAllowedError(Exception):
@@ -43,7 +41,7 @@ class NotAllowedError(Exception):
 
 
 class Mind:
-    """What thinks about one game: its agents, and the search for hints. It has a thread of its own.
+    """What thinks about one game: its agents. It has a thread of its own.
 
     The process ends without that thread (see `cli.run`), so that nobody has to wait for an agent that thinks.
 
@@ -71,14 +69,8 @@ class Mind:
             try:
                 tell: Callable[[Any], None] = answer.set_result
                 result: Any = work(*arguments)
-            except (
-                BaseException
-            ) as error:  # sys.exit in an agent must not end the server, and no future carries StopIteration
-                plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
-                tell, result = (
-                    answer.set_exception,
-                    error if plain else RuntimeError(f"it raised {type(error).__name__}"),
-                )
+            except BaseException as error:
+                tell, result = answer.set_exception, bearable(error)
             with suppress(RuntimeError):  # the server has been stopped meanwhile
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
@@ -149,20 +141,6 @@ class Mind:
         for player in [*self._agents]:
             self.forget(player)
 
-    def hint(self, game: Game, key: int) -> list[Prospect]:
-        """The best moves of the player to move and what they are likely to lead to, using nothing that this player
-        couldn't know."""
-        view = self._view(game, seed_stream(key, len(game.actions_played) + 1, _HINTS)[-1:])
-        return forecast.advice(game, view, key + len(game.actions_played))
-
-    def review(self, steps: Sequence[Step], players: Sequence[int], resigned: Mapping[int, int], key: int) -> Review:
-        """A finished game, looked at again: of those who have resigned only what they have played themselves."""
-        moves = [
-            (step.player if number < resigned.get(step.player, number + 1) else NOBODY, step.action)
-            for number, step in enumerate(steps[1:])
-        ]
-        return forecast.review([step.game for step in steps], moves, players, key)
-
     def _view(self, game: Game, keys: np.ndarray) -> View:
         self._batch.states[0] = game.state
         self._batch.refresh()
@@ -170,7 +148,7 @@ class Mind:
 
 
 class Thinking:
-    """Lets the agents of any number of games move, and answers for hints.
+    """Lets agents move. It references a game only as long as an agent has to move in it.
 
     Args:
         allowed: Names of the agents that may start a program.
@@ -178,39 +156,49 @@ class Thinking:
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = frozenset(allowed)
-        self._minds: dict[str, Mind] = {}
-        self._hints: dict[str, tuple[tuple[int, int], asyncio.Task[Any]]] = {}  # the last one of each game
-        self._reviews: dict[str, asyncio.Task[Any]] = {}
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._minds: WeakKeyDictionary[HostedGame, Mind] = WeakKeyDictionary()
+        self._checked: WeakSet[HostedGame] = WeakSet()  # games whose agents are all allowed
+        self._moving: dict[HostedGame, asyncio.Task[None]] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def start(self, hosted: HostedGame) -> None:
-        """Let the game's agents move from now on, whenever it is their turn."""
-        if not hosted.over:
-            self._task(self._play(hosted))
+    def begin(self, games: Iterable[HostedGame]) -> None:
+        """Start: agents move from now on, in tasks of the running event loop."""
+        self._loop = asyncio.get_running_loop()
+        for hosted in games:
+            self.wake(hosted)
 
-    def _task(self, work: Any) -> asyncio.Task[Any]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+    def wake(self, hosted: HostedGame) -> None:
+        """Let an agent move if it is its turn. To be called after each change, from any thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the server has been stopped meanwhile
+                self._loop.call_soon_threadsafe(self._wake, hosted)
+
+    def _wake(self, hosted: HostedGame) -> None:
+        if hosted.over:
+            self._end(hosted)
+        elif self._loop is not None and hosted not in self._moving and self._agents_are_needed(hosted):
+            self._moving[hosted] = self._loop.create_task(self._play(hosted))
+
+    def _agents_are_needed(self, hosted: HostedGame) -> bool:
+        unchecked = hosted not in self._checked and any(seat.agent for seat in hosted.seats)
+        return unchecked or hosted.agent_of(hosted.game.player) is not None
 
     async def _play(self, hosted: HostedGame) -> None:
+        """Let agents move until it is a person's turn."""
         try:
             agents = [seat.agent for seat in hosted.seats if seat.agent is not None]
             if agents:
                 await self._persist(hosted, "trouble.game", lambda: self._ask(hosted, "check", agents))
-            while not hosted.over:
-                changed, player = hosted.changed, hosted.game.player
-                agent = hosted.agent_of(player)
-                if agent is None:
-                    await changed.wait()
-                else:
-                    await self._move(hosted, player, agent)
+                self._checked.add(hosted)
+            while not hosted.over and (agent := hosted.agent_of(hosted.game.player)) is not None:
+                await self._move(hosted, hosted.game.player, agent)
         except NotAllowedError as error:
             name = str(error)
             complain(hosted, "trouble.program", name=name, command=f"artus play --resume --allow {shlex.quote(name)}")
-        else:
-            self._end(hosted)
+        finally:
+            del self._moving[hosted]
+            if hosted.over:
+                self._end(hosted)
 
     async def _move(self, hosted: HostedGame, player: int, agent: str) -> None:
         """Let an agent move, and keep the move on disk, unless the game ends meanwhile because somebody resigns."""
@@ -254,58 +242,31 @@ class Thinking:
                 complain(hosted)
                 return result
 
-    async def hint(self, hosted: HostedGame) -> list[Prospect]:
-        """See `Mind.hint`; one search for everybody who asks about the same position."""
-        present = hosted.number, hosted.taken_back
-        number, search = self._hints.get(hosted.name, (present, None))
-        if search is None or number != present or failed(search):
-            search = self._task(self._ask(hosted, "hint", hosted.game, hosted.key))
-            self._hints[hosted.name] = present, search
-        found: list[Prospect] = await asyncio.shield(search)
-        return found
-
-    async def review(self, hosted: HostedGame) -> Review:
-        """See `Mind.review`; a finished game is looked at again once, for all people in it."""
-        search = self._reviews.get(hosted.name)
-        if search is None or failed(search):
-            search = self._task(self._review(hosted))
-            self._reviews[hosted.name] = search
-        found: Review = await asyncio.shield(search)
-        return found
-
-    async def _review(self, hosted: HostedGame) -> Any:
-        try:
-            return await self._ask(hosted, "review", hosted.steps, hosted.people, hosted.resigned, hosted.key)
-        finally:
-            self._end(hosted)
-
     async def _ask(self, hosted: HostedGame, what: str, *arguments: Any) -> Any:
-        if hosted.name not in self._minds:
-            self._minds[hosted.name] = Mind(hosted, self._allowed)
-        mind = self._minds[hosted.name]
+        mind = self._minds.get(hosted)
+        if mind is None:
+            mind = self._minds[hosted] = Mind(hosted, self._allowed)
+            finalize(hosted, mind.end).atexit = False
         return await mind.ask(getattr(mind, what), *arguments)
 
     def _end(self, hosted: HostedGame) -> None:
-        """The game is over: nobody has to think about it any more."""
-        self._hints.pop(hosted.name, None)
-        if hosted.name in self._minds:
-            self._minds.pop(hosted.name).end()
+        """End the agents of a finished game."""
+        mind = self._minds.pop(hosted, None)
+        if mind is not None:
+            mind.end()
 
     async def close(self) -> None:
         """Stop: moves that are being thought about are never played."""
-        for task in list(self._tasks):
+        tasks, minds = [*self._moving.values()], [*self._minds.values()]
+        self._loop = None
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        for mind in self._minds.values():
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for mind in minds:
             mind.end()
         end = time.monotonic() + GOODBYE_SECONDS
-        for mind in self._minds.values():
+        for mind in minds:
             mind.join(max(0, end - time.monotonic()))
-
-
-def failed(search: asyncio.Task[Any]) -> bool:
-    """Whether it has ended without an answer."""
-    return search.done() and (search.cancelled() or search.exception() is not None)
 
 
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 from itertools import pairwise
@@ -128,11 +128,17 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
     return len(records.read(line).moves) + 1
 
 
-def page_of(line: str | bytes, player: int | None = None, theme: str = "auto") -> str:
+def page_of(
+    line: str | bytes, player: int | None = None, theme: str = "auto", check: Callable[[], object] = lambda: None
+) -> str:
     """A recorded game as a page, see `write_html`; in the language that is spoken now. Its title doesn't tell how the
-    game ends."""
+    game ends. `check` is called after each picture: an exception in it ends the work."""
     record, game = records.read(line), Game.replay(line)
-    svgs = {layout: list(pictures(line, player, theme, layout)) for layout in ("wide", "table")}
+    svgs: dict[str, list[str]] = {"wide": [], "table": []}
+    for layout, drawn in svgs.items():
+        for svg in pictures(line, player, theme, layout):
+            check()
+            drawn.append(svg)
     names = named(record)
     rules = _called(game, f"rules.{game.rules}", game.rules) if len(game.definition.rules) > 1 else ""
     parts = {

@@ -14,7 +14,9 @@ let shown, games = [];
 /** Ask again and again, until the server says that this page's link isn't valid any more. */
 async function load() {
   try {
-    show((await askForGames()).games);
+    const { games: all, warnings } = await askForGames();
+    show(all);
+    warn(warnings);
     tell("");
   } catch (error) {
     if (error instanceof RefusedError) return tell(say("host.invalid"));
@@ -26,6 +28,12 @@ async function load() {
 function tell(text) {
   trouble.hidden = !text;
   trouble.textContent = text;
+}
+
+/** Files that the server doesn't use, and why. */
+function warn(warnings) {
+  $("warnings").hidden = !warnings.length;
+  $("warnings").replaceChildren(...warnings.map((text) => make("li", {}, text)));
 }
 
 /** Draw the lists anew if something has changed: whoever is about to copy a link isn't disturbed. */
@@ -41,7 +49,9 @@ function show(all) {
 }
 
 function game(each) {
-  const going = each.moves ? say("host.going", { n: each.moves, name: each.seats[each.turn].name }) : say("host.new");
+  const turn = each.seats[each.turn]?.name; // not known of files from before, until somebody opens the game
+  const played = turn ? say("host.going", { n: each.moves, name: turn }) : say("host.moves", { n: each.moves });
+  const going = each.moves ? played : say("host.new");
   const state = each.over ? say("host.over") : going;
   const variant = [each.title, each.rules].filter(Boolean).join(", ");
   const again = make("button", { "data-again": each.name, onclick: () => dealAgain(each) }, say("start.again"));
@@ -215,9 +225,12 @@ function said(text) {
 async function offer() {
   try {
     ({ games } = await askHost("choices"));
-  } catch {
+  } catch (error) {
+    if (error instanceof RefusedError) $("loading").remove();
+    else setTimeout(offer, EVERY);
     return; // what is wrong is said above the list
   }
+  $("loading").remove();
   offerGames();
 }
 

@@ -499,18 +499,12 @@ function remember(id, property) {
   }
 }
 
-/** The game's own script and style, before anything is shown with them. */
+/** The game's own script, before anything is shown with it. Its style is named in the page's head. */
 async function fetchGame() {
   learn(setup.texts);
   document.body.classList.toggle("plain", !setup.script);
   document.body.classList.toggle("worded", setup.worded);
-  if (setup.style) {
-    const sheet = parts.make("link", { rel: "stylesheet", href: setup.style });
-    const ready = new Promise((done) => (sheet.onload = sheet.onerror = done));
-    document.head.append(sheet);
-    await ready;
-  }
-  if (setup.script) game = { ...plain, ...(await import(setup.script)) };
+  if (setup.script) game = { ...plain, ...(await import(`./${setup.script}`)) };
 }
 
 async function begin() {
@@ -538,13 +532,14 @@ async function begin() {
     listed = !listed;
     fold();
   });
+  setup = JSON.parse($("everything").textContent);
   try {
-    setup = await ask();
     await fetchGame();
   } catch (error) {
-    $("prompt").textContent = error.message;
+    $("loading").textContent = error.message;
     return;
   }
+  $("loading").remove();
   begun(setup);
   if (setup.lessons) help.offerHelp((picture, where) => game.point(picture, where, setup));
   const meaning = (target) => {
@@ -554,8 +549,6 @@ async function begin() {
   help.explain(meaning);
   help.explore($("picture"), game.things, meaning, announce);
   help.explore($("players"), (players) => [...players.querySelectorAll("[title]")], meaning, announce);
-  $("title").textContent = setup.title;
-  $("rules").textContent = setup.rules;
   listen(state.number, arrived, connection);
   playForced();
 }

@@ -1,0 +1,53 @@
+"""Names as they appear on the screen: invisible names, names that look alike."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import count
+
+from artus_training.play.phrases import say
+
+BLANK = "\u115f\u1160\u2800\u3164\uffa0"
+"""Fillers and the empty Braille pattern: letters and a symbol to Unicode, empty space to the eye."""
+IGNORABLE = (0x034F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
+"""Printable characters without a shape of their own: joiners and variation selectors."""
+CYRILLIC, GREEK = ("авеѕіјкмнорстухһԁԛԝ", "abesijkmhopctyxhdqw"), ("αβεζηικμνορτυχ", "abezhikmnoptyx")
+"""Letters that look like Latin ones, as capitals or as small letters, and the Latin ones."""
+_LOOK = (
+    dict.fromkeys(map(ord, BLANK), " ")
+    | dict.fromkeys(IGNORABLE, None)
+    | str.maketrans(*CYRILLIC)
+    | str.maketrans(*GREEK)
+)
+
+
+def fits(name: str, longest: int) -> bool:
+    """Whether a name is printable, not too long, and has at least one visible character."""
+    return name.isprintable() and len(name) <= longest and any(map(visible, name))
+
+
+def visible(letter: str) -> bool:
+    """Whether a character draws something by itself; a combining mark doesn't."""
+    return unicodedata.category(letter)[0] in "LNPS" and letter not in BLANK
+
+
+def look(name: str) -> str:
+    """A key that names have in common if they differ only in capitals, blanks, invisible characters or script."""
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().translate(_LOOK).split())
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Append a number to each name that looks like an earlier one: the first from 2 on that makes it unique."""
+    final: list[str] = []
+    earlier: set[str] = set()
+    taken = set(map(look, names))
+    for name in names:
+        told = name
+        if look(name) in earlier:
+            numbered = (say("level.numbered", name=name, number=number) for number in count(2))
+            told = next(each for each in numbered if look(each) not in taken)
+            taken.add(look(told))
+        earlier.add(look(name))
+        final.append(told)
+    return final
