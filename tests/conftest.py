@@ -7,6 +7,8 @@ process.
 
 import os
 import sys
+import tempfile
+from contextlib import chdir
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +20,9 @@ STRANGER = str(Path(__file__).parent / "stranger")
 """A folder as `pip install` would fill it: the module of a game and the file that names its entry point."""
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-os.environ["XDG_DATA_HOME"] = str(Path(__file__).parent / "no data")  # games of whoever runs the tests stay out of them
+# The user's games and settings (of matplotlib, say) stay out of the tests. Compiled code is kept where it always is.
+EMPTY = tempfile.TemporaryDirectory(prefix="artus-tests-")
+os.environ["XDG_DATA_HOME"] = os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 sys.path.insert(0, STRANGER)
 os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.get("PYTHONPATH")])])
 # Loops that share work among threads would wait for other tests, and be compiled for each game; tests of them ask for
@@ -28,6 +32,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 CONTRACT = "contract"
 ALONE = ("test_notebooks.py", "test_play_browser.py")
 """Files whose tests take long and have nothing in common."""
+
+
+def pytest_configure(config):
+    """Know the mark of pytest-xdist where that isn't installed."""
+    config.addinivalue_line("markers", "xdist_group(name): tests that one process has to run")
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
@@ -49,6 +58,19 @@ def group_of(item):
             if name in game_names():
                 return name
     return "wheel" if "wheel" in item.fixturenames else item.nodeid.partition("::")[0]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_folder_of_fixtures(tmp_path_factory):
+    """The current folder of fixtures that several tests share, so that none of them sees the user's files."""
+    with chdir(tmp_path_factory.mktemp("shared")):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(empty_folder_of_fixtures, tmp_path_factory, monkeypatch):
+    """The current folder of each test: a new, empty one."""
+    monkeypatch.chdir(tmp_path_factory.mktemp("current"))
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
 """Agents in files of Python that nobody has packaged."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,3 +141,32 @@ def test_a_file_is_run_once_in_a_process(file):
     )
     code = f"from artus_env.engine.agents import find_agent\nfor _ in range(3): find_agent('{file}:first')"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "running\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("raise SystemExit(3)", "Any", "my_agent.py, line 1: SystemExit: 3"),
+        ("import sys\ndef made():\n    sys.exit(3)", "made", "my_agent.py:made' can't be made: SystemExit: 3"),
+        (
+            "import sys\ndef plays(observation, mask):\n    sys.exit(3)",
+            "plays",
+            "agent 0 of the line-up (CallableAgent): SystemExit: 3",
+        ),
+    ],
+)
+def test_no_agent_ends_the_command(text, name, message, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_agent.py").write_text(text)
+    assert main(["evaluate", f"my_agent.py:{name}", "random", "--games", "2", "--game", "quest"]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_the_file_of_an_agent_may_have_a_name_that_is_not_utf_8(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"j\xf6rg.py")
+    Path(name).write_text("def first(observation, mask):\n    return int(mask.argmax())\n")
+    assert main(["evaluate", f"{name}:first", "random", "--games", "2", "--game", "quest"]) == 0
+    assert "j\\udcf6rg.py:first against random" in capsys.readouterr().out

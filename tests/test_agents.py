@@ -106,7 +106,7 @@ def test_an_illegal_action_names_agent_game_and_move(names, title):
         (lambda actions, _: [*actions.tolist()[:-1], True], "True]"),
         (lambda actions, _: actions[0], "got int64 of shape ()"),
         (lambda actions, _: None, "got object of shape ()"),
-        (lambda actions, _: [[1], [2, 3]], "inhomogeneous"),
+        (lambda actions, _: [[1], [2, 3]], "got [[1], [2, 3]]"),
     ],
 )
 def test_what_are_no_actions_name_their_agent(answer, fault):

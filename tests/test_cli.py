@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from importlib import metadata
@@ -341,6 +342,44 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err == "artus rules: interrupted\n"
 
 
+ENDED = """
+import os, signal, sys
+from artus_training import cli
+from artus_training.watch import about
+for each in (signal.SIGTERM, signal.SIGHUP):  # who runs the tests may ignore some
+    signal.signal(each, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def rules(arguments):
+    try:
+        os.kill(os.getpid(), number)
+    finally:  # as `timeout` sends it to the process and to its group
+        os.kill(os.getpid(), number)
+        print("cleared up")
+number, ignored = (int(word) for word in sys.argv[1:])
+about.rules = rules
+if ignored:
+    signal.signal(ignored, signal.SIG_IGN)
+sys.exit(cli.main(["rules"]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("ignored", [0, signal.SIGINT])
+def test_what_ends_a_process_ends_a_command_as_ctrl_c_does(number, ignored):
+    """Also where Ctrl-C is ignored, as in a shell's background."""
+    words = [sys.executable, "-c", ENDED, str(number), str(int(ignored))]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("cleared up\n", "artus rules: interrupted\n")
+    assert done.returncode == 128 + number
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    """By `nohup`."""
+    words = [sys.executable, "-c", ENDED, str(int(signal.SIGHUP)), str(int(signal.SIGHUP))]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("cleared up\n", "")
+
+
 @pytest.mark.parametrize("make", [lambda: np.empty(1 << 50), lambda: np.empty(1 << 62), lambda: torch.empty(1 << 50)])
 def test_too_little_memory_is_one_line_and_exit_code_2(make, monkeypatch, capsys):
     monkeypatch.setattr("artus_training.watch.about.rules", lambda arguments: make())
@@ -363,6 +402,36 @@ def test_other_errors_are_not_hidden(monkeypatch):
         monkeypatch.setattr("artus_training.watch.about.rules", faulty)
         with pytest.raises(type(error)):
             main(["rules"])
+
+
+@pytest.fixture
+def no_home(monkeypatch):
+    """A user whom the system doesn't know, as containers start them."""
+
+    def unknown(user):
+        raise KeyError(f"getpwuid(): uid not found: {user}")
+
+    for name in ("HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_needs_no_home_folder(command, no_home, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    assert end.value.code == 0
+    assert "usage: artus" in capsys.readouterr().out
+
+
+def test_a_home_folder_is_looked_up_only_where_games_are_kept(no_home, tmp_path, capsys):
+    for words in ([], ["--results"]):
+        assert main(["play", "--no-browser", *words]) == 2
+        error = capsys.readouterr().err
+        assert error == "artus play: this user has no home folder for the games of people: name a folder with --games\n"
+    assert main(["play", "--results", "--games", str(tmp_path)]) == 0
+    words = ["tournament", "greedy", "random", "--games", "2", "--game", "quest", "--out", str(tmp_path / "out")]
+    assert main(words) == 0
 
 
 def test_a_strange_answer_is_taken_for_the_next_move(monkeypatch, capsys):
@@ -393,7 +462,8 @@ def test_rules_shows_all_tables_of_a_game_or_those_that_are_named(capsys):
         assert f"{name}\n\n{aligned(make())}\n" in printed
     assert main(["rules", "rewards", "spec", "--game", "magpies"]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("rewards\n\nreward=  paid")
+    assert printed.startswith("rewards\n\nreward=           paid")
+    assert "jewels or points  every move" in printed
     assert "own jewels - mean of the others\n" in printed
     assert "players      2 to 6\n" in printed
     assert "observation  Box(0, " in printed
@@ -408,13 +478,13 @@ def test_tables_fills_files(tmp_path, capsys):
     made = page.read_text()
     assert made == fill(made, find_game(DEFAULT_GAME))
     assert "old" not in made
-    assert "| `prestige` | every move |" in made
+    assert "| `prestige` or `points` | every move |" in made
     assert "| 19 | action 19 |" in made
     assert made.count("after\n") == made.count("Before\n") == 2
     assert other.read_text() == "No tables.\n"
     page.write_text(marked.format("rewards"))
     assert main(["tables", str(page), "--game", "magpies"]) == 0
-    assert "| `jewels` | every move |" in page.read_text()
+    assert "| `jewels` or `points` | every move |" in page.read_text()
 
 
 @pytest.mark.parametrize("players", [2, 5])

@@ -30,10 +30,10 @@ from artus_training.learn import exploit
 from artus_training.learn.expert.settings import Settings as Expert
 from artus_training.learn.expert.train import train
 from artus_training.learn.expert.trainer import Trainer
-from artus_training.learn.exploit import RESPONSES, Search, read_kept
+from artus_training.learn.exploit import RESPONSES, Search, check_seen, read_kept
 from artus_training.learn.exploit import Options as Response
 from test_expert import parts_of
-from test_units import Made, die
+from test_units import Made, Mortal, die
 
 HERE = Path(__file__).parent
 SECONDS = 300
@@ -133,7 +133,7 @@ def start(folder, machines):
     """The tournament on the cluster, in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-c", DRIVER, machines.address], cwd=folder,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 
 
@@ -154,6 +154,11 @@ def drive_units(work, units, address):
     except (UnitError, ValueError) as error:
         return done, error
     return done, None
+
+
+def drive_mortal(folder, address):
+    """`drive_units` with work that belongs to the driver: it ends every other process that loads it."""
+    return drive_units(Mortal(folder), range(1), address)
 
 
 def blocks(folder):
@@ -179,7 +184,7 @@ def test_whatever_dies_a_tournament_comes_out_the_same_to_the_byte(machines, tmp
 
     def reached(count):
         wait_until(lambda: blocks(many) >= count or driver.poll() is not None, f"{count} blocks are not there")
-        assert driver.poll() is None, driver.communicate()[0]
+        assert driver.poll() is None, driver.communicate()
 
     reached(1)
     wait_until(lambda: processes_of("ray::"), "nobody works")
@@ -190,12 +195,13 @@ def test_whatever_dies_a_tournament_comes_out_the_same_to_the_byte(machines, tmp
     machines.add()
     reached(units // 3)
     driver.kill()
-    driver.communicate()
+    assert driver.communicate()[0] == "", "what Ray says of deaths isn't the driver's output"
     assert 0 < blocks(many) < units
 
     driver = start(many, machines)
-    output = driver.communicate(timeout=SECONDS)[0]
-    assert driver.returncode == 0, output
+    output, errors = driver.communicate(timeout=SECONDS)
+    assert driver.returncode == 0, errors
+    assert output == ""
     assert left_by(many) == left_by(alone)
     wait_until(lambda: not processes_of("ray::_do"), "a worker goes on")
 
@@ -208,6 +214,58 @@ def test_a_unit_that_kills_every_worker_is_named_when_all_others_are_done(machin
     assert str(error) == f"3 has ended {TRIES} processes, the last one with WorkerCrashedError"
     assert [unit for unit, _ in done] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
     assert len(list(folder.iterdir())) == TRIES
+
+
+def test_workers_that_die_before_they_begin_do_not_count_against_their_units(machines, tmp_path):
+    folder = tmp_path / str(TRIES)
+    folder.mkdir()
+    assert drive(drive_mortal, folder, machines.address) == ([(0, 0)], None)
+    assert len(list(folder.iterdir())) == TRIES
+
+
+BOT = """
+import time
+from pathlib import Path
+def bot(observation, action_mask):
+    Path("begun").touch()
+    time.sleep(0.05)
+    return int(action_mask.argmax())
+"""
+
+
+def evaluating(folder, address):
+    """The command, with a bot that only this folder has and that takes its time; when it has begun to play."""
+    (folder / "bot.py").write_text(BOT)
+    words = ["evaluate", "bot.py:bot", "random", "--games", "10000", "--ray", address]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "artus_training", *words], cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_until(lambda: (folder / "begun").exists() or driver.poll() is not None, "nobody plays")
+    return driver
+
+
+def test_a_driver_that_is_asked_to_end_says_one_line(machines, tmp_path):
+    """And its workers have played in its folder, where relative names of files mean the same."""
+    driver = evaluating(tmp_path, machines.address)
+    driver.terminate()
+    assert driver.communicate(timeout=SECONDS) == ("", "artus evaluate: interrupted\n")
+    assert driver.returncode == 128 + signal.SIGTERM
+
+
+def test_a_head_that_has_gone_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(HERE), *sys.path]))
+    machines = Machines()
+    machines.add()
+    address = machines.address
+    driver = evaluating(tmp_path, address)
+    machines.cluster.remove_node(machines.cluster.head_node, allow_graceful=False)
+    output, errors = driver.communicate(timeout=SECONDS)
+    machines.cluster.shutdown()
+    assert driver.returncode == 2
+    assert output == ""
+    said = rf"artus evaluate: the head of the Ray cluster at {re.escape(address)} has gone \(.*\); start it, .*\n"
+    assert re.fullmatch(said, errors.splitlines(keepends=True)[-1]), errors  # Ray may print more before it
 
 
 def test_machines_with_other_code_do_not_play(machines):
@@ -256,8 +314,16 @@ def test_a_cluster_finds_the_same_best_response(machines, tmp_path):
     assert len(kept.responses) == 3
 
 
-def test_no_cluster_for_responses_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(exploit, "finished", lambda settings: True)
+def test_a_cluster_that_does_not_see_the_run_is_refused_before_anything_is_trained(machines, tmp_path):
+    check_seen(tmp_path, machines.address)
+    with pytest.raises(
+        ValueError, match=r"machines don't see .*/elsewhere: --runs names a folder that all of them share"
+    ):
+        check_seen(tmp_path / "elsewhere", machines.address)
+
+
+def test_no_cluster_for_responses_is_said_before_anything_is_trained(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(exploit, "train", lambda settings: pytest.fail("it was trained"))
     assert main(["exploit", "greedy", "--ray", "127.0.0.1:1", "--runs", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert "there is no Ray cluster at 127.0.0.1:1" in error

@@ -11,10 +11,10 @@ from rich.console import Console
 from artus_training import progress
 from artus_training.arena.columns import table
 from artus_training.arena.evaluate import Evaluation
-from artus_training.arena.live import LiveTable, Tally
+from artus_training.arena.live import LiveTable
 from artus_training.arena.report import print_table, rows
 from artus_training.arena.results import Block, Results, Settings
-from artus_training.arena.standings import standings
+from artus_training.arena.standings import Tally, standings
 from artus_training.bench import interfaces
 from artus_training.bench import training as bench_training
 from artus_training.cli import main

@@ -515,6 +515,7 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tiny,
         (["--hidden", "8"], "has another network than this training: hidden [256, 256], expected [8]"),
         (["--game", "magpies"], "no trained agent comes with magpies"),
         (["--preset", "nowhere.toml"], "preset nowhere.toml: No such file"),
+        (["--search-last", "100000000000000000000"], "search_last must be in 0..1000000"),
     ],
 )
 def test_settings_that_can_not_be_are_refused_before_anything_is_written(tmp_path, capsys, words, message):

@@ -124,7 +124,7 @@ def test_play_serves(tmp_path, environment_with):
 import sys
 from artus_training.cli import main
 from artus_training.play import command
-command.serve = lambda lobby, listener, host: command.Server(lobby, local=True).config.load()
+command.serve = lambda lobby, listener, host, hosts: command.Server(lobby, local=True).config.load()
 sys.exit(main(["play", "--no-browser", "--port", "0", "--games", sys.argv[1]]))
 """
     assert "see all of them: http" in environment_with("play").run(code, str(tmp_path))

@@ -2,6 +2,8 @@
 
 import dataclasses
 import json
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +11,11 @@ from artus_agents.neural import trained
 from artus_env.engine.documents import fill
 from artus_env.engine.games import find_game
 from artus_env.engine.ladder import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
+from artus_training.arena import people
 from artus_training.arena.ladder import decisions_per_second, merged
 from artus_training.cli import main
 
+BOT = Path(__file__).parents[1] / "agents" / "examples" / "bot.py"
 RESPONSE = "ppo-search:8:runs/0-response-own-weights/ppo-beginner-2/agent.safetensors"
 BEST = {"agent": "greedy", "role": "response", "name": RESPONSE, "gain": 0.25, "gain_95": [0.2, 0.3], "wins": 0.75}
 EXPLOIT = {"game": "artus", "rules": "beginner", "num_players": 2, "best": [BEST]}
@@ -57,8 +61,8 @@ def test_what_was_measured_comes_together(played, exploited, tmp_path):
 
 def test_speeds_that_nobody_has_measured_yet_are_measured_and_kept_one_by_one(tmp_path, capsys):
     path = tmp_path / "ladder.json"
-    known = Entry("beginner", 2, "random", 0.0, decisions=7.0)
-    missing = [Entry("beginner", players, agent, 1.0) for players in (2, 3) for agent in ("greedy", "nobody")]
+    known = Entry("beginner", 2, "random", wins=0.0, decisions=7.0)
+    missing = [Entry("beginner", players, agent, wins=0.5) for players in (2, 3) for agent in ("greedy", "nobody")]
     path.write_text(json.dumps(dataclasses.asdict(merged(Ladder("artus", [known]), missing))))
     assert main(["ladder", str(path), "--seconds", "0.01"]) == 2
     assert "nobody" in capsys.readouterr().err
@@ -94,7 +98,7 @@ def test_the_ladder_that_comes_with_a_game_is_in_order_and_of_agents_that_there_
     for entry in ladder.entries:
         definition.check_variant(entry.rules, entry.num_players)
         assert entry.rating is not None or entry.responses
-        assert (entry.rating == 0) == (entry.agent == "random")
+        assert (entry.rating == 1000) == (entry.agent == "greedy")
         for figure, interval in ((entry.rating, entry.rating_95), (entry.wins, entry.wins_95)):
             assert interval is None or interval[0] <= figure <= interval[1], (entry.agent, entry.num_players)
 
@@ -111,6 +115,14 @@ def test_cards_say_of_agents_what_the_ladder_says(game):
             ]
 
 
+def test_a_second_of_a_program_is_one_on_the_clock(tmp_path):
+    """It computes, or waits, in another process, whose time isn't that of this one."""
+    bot = tmp_path / "bot.py"
+    bot.write_text("import time\n" + BOT.read_text().replace("    message =", "    time.sleep(0.02)\n    message ="))
+    program = f"program:{sys.executable} {bot}"
+    assert 5 < decisions_per_second(Entry("standard", 2, program), "royal", 0.1) < 50
+
+
 def test_decisions_are_counted():
     slow = decisions_per_second(Entry("beginner", 2, "ismcts:200"), "artus", 0.1)
     fast = decisions_per_second(Entry("beginner", 2, "greedy"), "artus", 0.1)
@@ -120,7 +132,12 @@ def test_decisions_are_counted():
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("results.json", {"zero": "mean"}, "the zero of the ratings must be random, got mean: let it play, too"),
+        ("results.json", {"anchor": "ppo"}, "greedy must have the rating 1000, but ppo has it: let greedy play, too"),
+        (
+            "results.json",
+            {"anchor": None, "zero": "random"},
+            "is of an earlier version, whose ratings have another scale",
+        ),
         ("results.json", {"table": [{"agent": 3}]}, "is damaged or something else"),
         (
             "results.json",
@@ -143,12 +160,46 @@ def test_results_that_do_not_fit_are_named(name, change, message, played, tmp_pa
     assert not (tmp_path / "ladder.json").exists()
 
 
+def test_a_game_with_a_ladder_of_another_scale_is_refused_in_one_line(tmp_path, monkeypatch, capsys):
+    """By the play server before it serves, for people's results, and for a page's tables."""
+    path, page = tmp_path / "ladder.json", tmp_path / "page.md"
+    path.write_text(json.dumps(dataclasses.asdict(Ladder("artus", [Entry("beginner", 2, "random", 0.0)]))))
+    page.write_text("<!-- table: ladder -->\n<!-- end -->\n")
+    monkeypatch.setitem(vars(find_game("artus")), "ladder", path)
+    result = people.Result(
+        1, "artus", "beginner", "2026-11-25", 70, [people.Sat("Ann", None, 5, 1), people.Sat("B", "greedy", 4, 2)]
+    )
+    (tmp_path / people.RESULTS).mkdir()
+    (tmp_path / people.RESULTS / "ann.json").write_text(json.dumps(dataclasses.asdict(result)))
+    for words in (
+        ["play", "--games", str(tmp_path)],
+        ["play", "--results", "--games", str(tmp_path)],
+        ["tables", str(page)],
+    ):
+        assert main(words) == 2
+        error = capsys.readouterr().err
+        assert "ratings have the scale greedy = 1000, but for 'beginner', 2 players, greedy has none" in error
+        assert error.count("\n") == 1
+
+
 def test_a_ladder_that_is_none_is_named(tmp_path, capsys):
     path = tmp_path / "ladder.json"
-    for text, message in (("{", "is damaged or no ladder"), ('{"game": "royal"}', "is of the game royal")):
+    entries = [Entry("beginner", 2, "greedy", 865.0), Entry("beginner", 2, "random", 0.0)]
+    earlier = json.dumps(dataclasses.asdict(Ladder("artus", entries)))
+    for text, message in (
+        ("{", "is damaged or no ladder"),
+        ('{"game": "royal"}', "is of the game royal"),
+        (earlier, "ratings have the scale greedy = 1000, but for 'beginner', 2 players, greedy has 865: delete these"),
+        (
+            earlier.replace("greedy", "ppo"),
+            "ratings have the scale greedy = 1000, but for 'beginner', 2 players, greedy",
+        ),
+    ):
         path.write_text(text)
         assert main(["ladder", str(path)]) == 2
-        assert message in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert message in error
+        assert error.count("\n") == 1
         assert path.read_text() == text
     assert main(["ladder", str(path), "--seconds", "-1"]) == 2
     assert "seconds must be at least 0 and finite, got -1.0" in capsys.readouterr().err

@@ -120,7 +120,9 @@ def test_unfinished_games_are_no_results_and_moves_that_were_taken_back_change_n
 
 
 def test_who_asks_for_a_hint_is_remembered_also_after_a_restart(tmp_path, monkeypatch):
-    monkeypatch.setattr(forecast, "advice", lambda game, view, key: [forecast.Prospect(game.moves()[0], 0.5, 0.0)])
+    monkeypatch.setattr(
+        forecast, "advice", lambda game, view, key, check: [forecast.Prospect(game.moves()[0], 0.5, 0.0)]
+    )
     with serving(tmp_path, "beginner", ["Ann"], ["random"]) as (server, hosted):
         wait_until(lambda: hosted.game.player == 0)
         body = {"number": hosted.number}

@@ -82,6 +82,7 @@ def test_the_language_is_that_of_the_block():
         ("", "en"), ("de", "de"), ("de-AT,de;q=0.9,en;q=0.8", "de"), ("fr,en;q=0.7,de;q=0.9", "de"), ("fr", "en"),
         ("en-GB,de", "en"), ("de;q=0", "en"), ("de;q=x,en", "en"), (",;;q=,\0", "en"), ("DE", "de"), ("*", "en"),
         ("de;q=nan", "en"),
+        ("de; q=0.9, EN;Q=0.1", "de"),
     ],
 )  # fmt: skip
 def test_a_browser_says_which_language_it_likes(accepted, spoken):

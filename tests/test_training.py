@@ -184,7 +184,7 @@ def test_tables_begin_staggered():
     assert len(set(env.batch.states["played"][:, 0].tolist())) > 10
 
 
-@pytest.mark.parametrize("game", ["artus", "magpies"])
+@pytest.mark.parametrize("game", ["artus", "magpies", "hoard"])
 def test_staggered_games_may_end_at_any_time_and_count_only_if_the_learner_has_decided(game):
     env = made(256, game=game, num_players=3, opponents={"random": 0.5, "greedy": 0.5}, stagger=True)
     env.reset()
@@ -691,6 +691,19 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_pa
     with pytest.raises(UsageError, match=message):
         command.main([*words, "--runs", str(tmp_path)])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [["--start", "x"], ["--name", "x"], ["--opponents", "x=0.5"]])
+def test_names_that_no_checkpoint_can_keep_are_refused_before_training(tmp_path, words):
+    odd = os.fsdecode(b"\xf6")
+    words = [word.replace("x", odd) for word in words]
+    with pytest.raises(UsageError, match="isn't UTF-8 and can't be kept: rename the file"):
+        command.main([*words, "--runs", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_may_lie_in_a_folder_whose_name_is_not_utf_8():
+    assert settings_to_dict(Settings(runs=Path(os.fsdecode(b"r\xf6"))))["runs"] == r"r\udcf6"
 
 
 def run_until_it_learns(settings):

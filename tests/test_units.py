@@ -1,5 +1,6 @@
 """Units of work come out the same whoever does them and whoever dies meanwhile, and no process stays behind."""
 
+import ctypes
 import multiprocessing
 import os
 import shutil
@@ -9,17 +10,20 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from artus_env.engine.workers import available_cores
+from artus_training.arena import processes
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.playing import Unit
 from artus_training.arena.results import Settings
-from artus_training.arena.todo import AHEAD, TRIES, Lost, ToDo, UnitError, doing, soon
+from artus_training.arena.todo import AHEAD, TRIES, Lost, OtherCodeError, Sent, ToDo, UnitError, doing, soon
 from artus_training.arena.tournament import run, units_of
 from artus_training.arena.units import in_order, kept, run_units, unit_games
+from artus_training.cli import main
 
 HERE = Path(__file__).parent
 
@@ -100,7 +104,28 @@ def test_a_unit_that_ends_every_process_is_named_when_all_others_are_done(tmp_pa
 def test_what_is_found_twice_or_in_any_order_comes_once_and_in_order():
     to_do = ToDo(4)
     found = [(2, "c"), (0, "a"), (2, "C"), (0, "A"), (1, Lost("is gone")), (3, "d"), (1, "b")]
-    assert list(in_order(found, "ABCD", to_do)) == [("A", "a"), ("B", Lost("is gone")), ("C", "c"), ("D", "d")]
+    waiting = {}
+    in_turn = in_order(found, "ABCD", to_do, waiting)
+    assert [next(in_turn), next(in_turn)] == [("A", "a"), ("B", Lost("is gone"))]
+    assert waiting == {2: "c"}
+    assert list(in_turn) == [("C", "c"), ("D", "d")]
+    assert waiting == {}
+
+
+def after_others(folder, unit):
+    """Unit 0 is done when unit 3 is begun."""
+    (folder / str(unit)).touch()
+    while unit == 0 and not (folder / "3").exists():
+        time.sleep(0.01)
+    return unit
+
+
+def test_results_that_wait_for_an_earlier_one_can_be_kept(tmp_path):
+    waiting = {}
+    results = run_units(partial(after_others, tmp_path), range(5), 2, waiting=waiting)
+    assert next(results) == (0, 0)
+    results.close()
+    assert {1: 1, 2: 2}.items() <= waiting.items()
 
 
 class Made:
@@ -120,6 +145,23 @@ def test_whoever_is_made_of_something_else_does_not_play():
     assert gone()
 
 
+@pytest.mark.parametrize("command", ["evaluate", "tournament"])
+def test_workers_with_other_code_are_one_line(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for module in ("evaluate", "playing"):
+        monkeypatch.setattr(f"artus_training.arena.{module}.made_of", lambda *_: "something else")
+    assert main([command, "greedy", "random", "--games", "2", "--workers", "2"]) == 2
+    error = capsys.readouterr().err
+    assert "here, but of something else where they were sent from" in error
+    assert error.count("\n") == 1
+
+
+def test_what_can_not_be_loaded_is_refused():
+    refusal = doing(Sent(b"damaged", ""))(0)
+    assert isinstance(refusal, OtherCodeError)
+    assert str(refusal).startswith("a worker can't load this (UnpicklingError: ")
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_is_raised_where_its_result_would_come(workers):
     results = run_units(complain, range(5), workers)
@@ -133,6 +175,57 @@ def test_an_error_is_raised_where_its_result_would_come(workers):
 def test_an_error_that_cannot_be_sent_is_told():
     with pytest.raises(RuntimeError, match=r"^OddError: 0 and 0\n"):
         list(run_units(complain_oddly, range(2), 2))
+
+
+class Fickle:
+    """Can be sent, but not read."""
+
+    def __reduce__(self):
+        return int, ("nothing",)
+
+
+def answer_oddly(unit):
+    return [Fickle(), lambda: None][unit]
+
+
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [
+        (0, r"^a result can't be read here \(ValueError: invalid literal .*\)"),
+        (1, r"^a result can't be sent \((AttributeError|PicklingError): .*lambda.*\)"),
+    ],
+)
+def test_a_result_that_can_not_be_sent_is_an_error_of_its_unit(unit, message):
+    with pytest.raises(UnitError, match=message) as raised:
+        list(run_units(answer_oddly, [unit], 2))
+    assert raised.value.__notes__ == [f"in {unit}"]
+    assert gone()
+
+
+class Mortal:
+    """Work whose loading elsewhere ends the process, as often as the folder's name says; see `die`."""
+
+    def __init__(self, folder, owner=None):
+        self.folder, self.owner = folder, owner or os.getpid()
+        if self.owner != os.getpid():
+            die(folder, 3)
+
+    def __reduce__(self):
+        return Mortal, (self.folder, self.owner)
+
+    def __call__(self, unit):
+        return unit
+
+
+def test_processes_that_die_before_they_begin_do_not_count_against_their_units(tmp_path):
+    folder = tmp_path / str(TRIES - 1)
+    folder.mkdir()
+    assert [unit for unit, _ in run_units(Mortal(folder), range(1), 2)] == [0]
+    assert len(list(folder.iterdir())) == TRIES - 1
+    folder = folder.rename(tmp_path / "100")
+    with pytest.raises(UnitError, match=rf"^{TRIES} processes have ended before they began, exit code -9$"):
+        list(run_units(Mortal(folder), range(1), 2))
+    assert gone()
 
 
 def test_what_cannot_be_sent_is_refused():
@@ -208,6 +301,16 @@ def test_each_process_has_one_thread(monkeypatch):
     assert "OMP_NUM_THREADS" not in os.environ
 
 
+def test_starting_a_process_changes_nothing_that_other_threads_see(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    during = []
+    monkeypatch.setattr(
+        processes.SPAWN, "Process", lambda **_: SimpleNamespace(start=lambda: during.append(dict(os.environ)))
+    )
+    processes._Process()
+    assert during == [dict(os.environ)]
+
+
 def test_whoever_stops_listening_leaves_no_process():
     results = run_units(square, range(100), 2)
     next(results)
@@ -216,29 +319,97 @@ def test_whoever_stops_listening_leaves_no_process():
 
 
 SCRIPT = """
-from test_units import surroundings
+import sys
+from functools import partial
+from pathlib import Path
+from test_units import hang
 from artus_training.arena.units import run_units
 if __name__ == "__main__":
-    for _, (process, *_) in run_units(surroundings, range(10_000_000), 2):
-        print(process, flush=True)
+    list(run_units(partial(hang, Path(sys.argv[1]), sys.argv[2]), range(2), 2))
 """
 
 
-def test_no_process_outlives_one_that_is_killed(tmp_path):
+def hang(folder, how, unit):
+    """Name the process in a file, and never come to an end."""
+    print("an agent prints", flush=True)
+    (folder / str(os.getpid())).touch()
+    while True:
+        if how == "compiled":
+            ctypes.CDLL(None).pause()
+        elif how == "sleep":
+            time.sleep(1000)
+
+
+def gone_soon(processes):
+    """Wait until none of them is left."""
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{process}").exists() for process in processes):
+        assert time.monotonic() < deadline, "a worker goes on"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", ["compiled", "sleep", "python"])
+def test_workers_end_with_a_driver_that_is_killed(how, tmp_path):
+    """Whatever they do, and their driver's pipe ends with them; what agents print never was in it."""
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
+    pids = tmp_path / "pids"
+    pids.mkdir()
     path = os.pathsep.join([str(HERE), *sys.path])
-    running = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path})
-    workers = set()
-    while len(workers) < 2:
-        workers.add(int(running.stdout.readline()))
-    running.kill()
-    running.wait()
-    running.stdout.close()
-    deadline = time.monotonic() + 60
-    while any(Path(f"/proc/{worker}").exists() for worker in workers):
-        assert time.monotonic() < deadline, "a worker goes on"
-        time.sleep(0.05)
+    driver = subprocess.Popen(
+        [sys.executable, script, pids, how], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    while len(workers := list(pids.iterdir())) < 2:
+        assert driver.poll() is None
+        time.sleep(0.01)
+    driver.kill()
+    assert driver.communicate(timeout=30)[0] == b""
+    gone_soon([worker.name for worker in workers])
+
+
+SLEEPY = """
+import os, time
+from pathlib import Path
+def sleepy(observation, action_mask):
+    Path("pids", str(os.getpid())).touch()
+    time.sleep(1000)
+"""
+
+
+def heed_signals():
+    """As in a terminal: who runs the tests may ignore some."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize(
+    ("command", "number", "output", "line"),
+    [
+        ("evaluate", signal.SIGINT, "", "artus evaluate: interrupted"),
+        ("evaluate", signal.SIGHUP, "", "artus evaluate: interrupted"),
+        ("tournament", signal.SIGTERM, "no table yet: some line-ups have not played in each order yet\n",
+         "interrupted; the same command goes on from here"),
+    ],
+)  # fmt: skip
+def test_signals_to_the_whole_group_end_a_command_and_its_workers_with_one_line(
+    command, number, output, line, tmp_path
+):
+    """As Ctrl-C in a terminal, `timeout`, batch systems and a terminal that is closed send them."""
+    (tmp_path / "bot.py").write_text(SLEEPY)
+    (tmp_path / "pids").mkdir()
+    words = [command, "bot.py:sleepy", "random", "--workers", "2"]
+    driver = subprocess.Popen(
+        [sys.executable, "-m", "artus_training", *words], cwd=tmp_path, start_new_session=True, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals,
+    )  # fmt: skip
+    while len(workers := list((tmp_path / "pids").iterdir())) < 2:
+        assert driver.poll() is None, driver.communicate()
+        time.sleep(0.01)
+    os.killpg(driver.pid, number)
+    assert driver.communicate(timeout=60) == (output, f"{line}\n")
+    assert driver.returncode == 128 + number
+    gone_soon([worker.name for worker in workers])
 
 
 # --- tournaments and evaluations -----------------------------------------------------------------------------------
@@ -271,9 +442,10 @@ def test_units_are_of_fixed_size_and_fit_what_was_played_in_other_pieces():
         games_at_once = 10
 
     settings = Settings(("a", "b", "c"), "beginner", 2, 24)
-    players = [Slow(), Slow(), object()]
+    players = [Slow(), Slow(), SimpleNamespace()]
     assert unit_games(players) == 10
     assert unit_games(players[2:]) == 64
+    players[2].games_at_once = 10_000
     played = np.zeros((3, 12), np.bool_)
     played[1, :7] = played[1, 8] = played[2] = True  # one of the second line-up's deals was lost
     assert units_of(settings, players, played) == [

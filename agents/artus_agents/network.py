@@ -114,14 +114,27 @@ class Network(nn.Module):
             self.head.bias.data[values:used] = torch.tensor(gates)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """Observations (n, F), int8 -> what it says of them, in rows for `split`. In bfloat16 under autocast to it."""
-        bfloat16 = torch.is_autocast_enabled(observation.device.type)
-        return self.head(self.trunk(observation.to(torch.bfloat16 if bfloat16 else torch.float32)))
+        """Observations (n, F), int8 -> rows for `split`, (n, outputs). In bfloat16 under autocast to it."""
+        if not torch.is_autocast_enabled(observation.device.type):
+            return self.head(self.trunk(observation.to(torch.float32)))
+        count = len(observation)
+        padded = nn.functional.pad(observation, (0, 0, 0, padded_rows(count) - count))
+        return self.head(self.trunk(padded.to(torch.bfloat16)))[:count]
 
     def split(self, rows: torch.Tensor) -> Output:
         """Parts of the same memory: logits, gates, values."""
         actions, values = self.shape.num_actions, self.shape.num_actions + self.shape.players
         return Output(rows[:, :actions], rows[:, values : values + self.shape.outlooks], rows[:, actions:values])
+
+
+def padded_rows(count: int) -> int:
+    """Rows that a batch in bfloat16 is padded to: `count` rounded up to five binary digits, by less than 1 in 16.
+
+    oneDNN, which torch calls for bfloat16, compiles and keeps code for each number of rows, about 1 MB for each of the
+    last 1,024. Searches and trainings with `past` have another number of rows in almost every call.
+    """
+    step = 1 << max(0, count.bit_length() - 5)
+    return -(-count // step) * step
 
 
 def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:

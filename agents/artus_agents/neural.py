@@ -129,6 +129,15 @@ def find_trained(argument: str = "") -> NeuralAgent | TrainedAgent:
     return NeuralAgent(network, sample=sample, card=card)
 
 
+def saved_files(argument: str) -> list[Path]:
+    """The weights that `find_trained` would read for this argument, unless they come with the game."""
+    path, _ = path_and_sample(argument)
+    return [Path(path).with_suffix(saved.WEIGHTS)] if path else []
+
+
+find_trained.files = saved_files  # type: ignore[attr-defined]  # for fingerprints
+
+
 def path_and_sample(argument: str) -> tuple[str, bool]:
     """The path in the argument of `ppo`, empty if there is none, and whether actions are drawn."""
     first, _, rest = argument.partition(":")

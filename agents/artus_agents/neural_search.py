@@ -368,6 +368,16 @@ def find_endgame(argument: str = str(ENDGAME_EVALUATIONS)) -> EndgameAgent | Tra
     return EndgameAgent(_saved(path, evaluations, ENDGAME_CANDIDATES))
 
 
+def saved_files(argument: str) -> list[Path]:
+    """The weights that `find_search` and `find_endgame` would read for this argument, unless they come with the
+    game."""
+    path = argument.partition(":")[2]
+    return [Path(path).with_suffix(saved.WEIGHTS)] if path else []
+
+
+find_search.files = find_endgame.files = saved_files  # type: ignore[attr-defined]  # for fingerprints
+
+
 def _read(argument: str, name: str) -> tuple[int, Path | None]:
     """The number of evaluations and the path in the argument of an agent of this name."""
     match = re.fullmatch(r"([0-9]{1,9})(?::(.+))?", argument, re.DOTALL)

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 import weakref
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ if sys.platform == "linux":
 T = TypeVar("T")
 
 PROTOCOL = 1
+PYTHON = ".py"
 MAX_ANSWER = 64 * 1024
 """Bytes of an answer; a program that writes more without an end of line has failed."""
 CHUNK = 64 * 1024
@@ -101,7 +103,7 @@ class Program:
         mark = 0 if namespaces_allowed() else orphans.new_mark()
         try:
             self._process = subprocess.Popen(
-                [*LAUNCHER, str(os.getpid()), str(mark), *command],
+                [*LAUNCHER, str(os.getpid()), str(mark), *with_interpreter(command)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
                 start_new_session=True,
             )  # fmt: skip
@@ -180,12 +182,12 @@ class Program:
             raise self._gone("closed its input") from None
 
     def _listen(self) -> None:
-        """Take what there is of an answer. Blank lines are none."""
+        """Take what there is of an answer. Blank lines are none, nor is the byte order mark that .NET writes first."""
         with suppress(BlockingIOError):
             data = os.read(self._output, CHUNK)
             if not data:
                 raise self._gone("closed its output")
-            self._heard = (self._heard + data).lstrip()
+            self._heard = (self._heard + data).removeprefix(BOM_UTF8).lstrip()
 
     def _listen_to_complaints(self) -> bool:
         """Take what there is on stderr, so that its writer need not wait, and keep the last. Returns whether there was
@@ -282,14 +284,23 @@ class ProgramAgent:
         NotImplementedError: On systems other than Linux.
     """
 
-    games_at_once = 16
+    games_at_once = 1  # it is asked about one after the other anyway
     runs_program = True  # see artus_env.engine.agents.runs_program
+
+    @staticmethod
+    def files(command: str) -> list[Path]:
+        """What may be files among the words of a command: all but a first word without a slash, which the system looks
+        up among the installed programs."""
+        first, *others = read_command(command, {"time": 0.0, "start": 0.0}) or [""]
+        return [Path(word) for word in ([first, *others] if "/" in first else others)]
 
     def __init__(self, command: str | Sequence[str] = "", time_limit: float = 5.0, start_limit: float = 10.0) -> None:
         if sys.platform != "linux":
             raise NotImplementedError("programs can play on Linux only: elsewhere they could stay behind")
         limits = {"time": time_limit, "start": start_limit}
         self.command = list(command) if not isinstance(command, str) else read_command(command, limits)
+        if self.command and "/" in self.command[0] and Path(self.command[0]).is_dir():
+            raise ValueError(f"program: {self.command[0]} is a folder; name the bot in it that plays")
         if not self.command:
             raise ValueError("program needs a command line, e.g. program:./mybot or 'program:time=2 python3 mybot.py'")
         for name, limit in limits.items():
@@ -429,6 +440,27 @@ class ProgramAgent:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shlex.join(self.command)!r}, {self.time_limit:g}, {self.start_limit:g})"
+
+
+def with_interpreter(command: Sequence[str]) -> list[str]:
+    """The words of a command. Python files that can't be started by themselves, because they lack execute permission or
+    a first line that says what runs them, are run by this Python."""
+    file = Path(command[0])
+    if "/" not in command[0] or file.suffix != PYTHON or not file.is_file():
+        return list(command)
+    runs = os.access(file, os.X_OK) and _names_interpreter(file)
+    return list(command) if runs else [sys.executable, *command]
+
+
+def _names_interpreter(file: Path) -> bool:
+    """Whether a file's first line is `#!` and a program. With Windows' end of line the system would look for a program
+    whose name ends in a carriage return."""
+    try:
+        with file.open("rb") as opened:
+            line = opened.readline(256)
+    except OSError:  # whoever starts it says why it can't be read
+        return False
+    return line.startswith(b"#!") and not line.endswith(b"\r\n")
 
 
 def read_command(text: str, limits: dict[str, float]) -> list[str]:

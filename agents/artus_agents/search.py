@@ -119,7 +119,7 @@ class IsmctsAgent:
             )
         self.simulations = int(match[1]) if match[1] else 0
         self.seconds = float(match[2]) if match[2] else 0.0
-        self.games_at_once = max(1, 16_000 // (self.simulations or 1000))
+        self.games_at_once = max(1, 16_000 // self.simulations) if self.simulations else 1
         self._given = weight, scale, temperature
         self._others = float(exploration), int(tries), int(horizon)
 

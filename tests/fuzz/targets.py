@@ -11,7 +11,7 @@ import re
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, closing, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict
 from io import StringIO
 from pathlib import Path
@@ -52,6 +52,7 @@ from artus_training.learn.settings import settings_to_dict
 from artus_training.play import sight
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
+from artus_training.play.pages import static
 from artus_training.play.placing import table
 from artus_training.play.server import Lobby
 from artus_training.play.store import Store
@@ -223,8 +224,8 @@ def best_responses(folder: Path) -> Iterator[Try]:
 def ladders(folder: Path) -> Iterator[Try]:
     path = folder / "ladder.json"
     known = Known("response", "ismcts:1000", 0.25, (0.2, 0.3))
-    entry = Entry("beginner", 2, "ppo", 800.0, (700.0, 900.0), 0.75, (0.7, 0.8), 400, [known], 1234.5)
-    ladder = json.loads(json.dumps(asdict(Ladder("artus", [entry, Entry("beginner", 2, "random")]))))
+    entry = Entry("beginner", 2, "ppo", 1800.0, (1700.0, 1900.0), 0.75, (0.7, 0.8), 400, [known], 1234.5)
+    ladder = json.loads(json.dumps(asdict(Ladder("artus", [entry, Entry("beginner", 2, "greedy", 1000.0)]))))
 
     def attempt(rng: Random) -> bool:
         text = as_json(mutated(ladder, rng) if rng.random() < 0.7 else ladder)
@@ -424,13 +425,16 @@ def stored_games(folder: Path) -> Iterator[Try]:
         said = StringIO()
         with redirect_stderr(said):
             lobby = Lobby(Store(games))
+            for name in lobby.games:
+                with suppress(KeyError):  # named on stderr, and gone
+                    lobby.games[name]
         assert good.name in lobby.games
         taken = bad.name in lobby.games
         assert taken or str(path) in said.getvalue()
         for hosted in lobby.games.values():
             for player in range(len(hosted.seats)):
                 json.dumps([sight.setup(hosted, player), sight.seen(hosted, player)], allow_nan=False)
-        asyncio.run(lobby.thinking.close())
+        asyncio.run(lobby.close())
         return taken
 
     yield attempt
@@ -488,7 +492,7 @@ def requests(folder: Path) -> Iterator[Try]:
         host = f"/api/host/{server.lobby.host_secret}"
         method, path = rng.choice(
             [("GET", f"/seat/{secret}"), ("GET", f"/api/{secret}"), ("GET", f"/api/{secret}/events?after={number - 1}"),
-             ("GET", "/"), ("GET", "/static/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
+             ("GET", "/"), ("GET", f"{static()}/seat.js"), ("GET", f"/host/{server.lobby.host_secret}"),
              ("GET", host), ("GET", f"/record/{served.record_secret}.jsonl"),
              ("GET", f"{host}/choices"), ("POST", f"{host}/new"), ("POST", f"{host}/again"),
              ("GET", f"/api/{secret}/next"), ("GET", f"/api/{secret}/lessons"), ("POST", f"/api/{secret}/again"),

@@ -5,15 +5,18 @@ from __future__ import annotations
 import atexit
 import os
 import re
+import signal
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple, NoReturn, TextIO
 
 from artus_training import unwaited
-from artus_training.usage import UsageError
+from artus_training.usage import Finished, UsageError
 
 
 class Command(NamedTuple):
@@ -55,8 +58,18 @@ COMMANDS = {
 }
 
 
-TOO_LARGE = re.compile(r"tried to allocate|maximum allowed|array is too big|int too large to convert", re.IGNORECASE)
-"""How torch and NumPy say that there is not enough memory, or never could be."""
+SPINS = "300"
+"""How often a thread of torch looks for work before it sleeps: a thirtieth of the default, with which torch's threads
+keep our own from their cores."""
+NO_MEMORY = re.compile(
+    r"^Maximum allowed dimension exceeded$|^array is too big; `arr.size|DefaultCPUAllocator: can't allocate memory"
+)
+"""Whole messages of NumPy and torch about too little memory that aren't MemoryErrors."""
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
+STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals that end a command as Ctrl-C does: sent by `kill`, a batch system, a terminal that is closed."""
 
 
 def usage() -> str:
@@ -91,9 +104,17 @@ def main(arguments: list[str] | None = None) -> int:
 
     Returns:
         The exit code: 0; 2 for wrong usage, a file that can't be read or written, too little memory; 130 when
-        interrupted; 141 when nobody reads any more what it prints (`artus rules | head -1`); or the command's own.
+        interrupted, 143 by SIGTERM, 129 by SIGHUP; 141 when nobody reads any more what it prints
+        (`artus rules | head -1`); or the command's own.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    with _stops_interrupt() as came:
+        code = _main(sys.argv[1:] if arguments is None else arguments)
+    return 128 + came[0] if came and code == INTERRUPTED else code
+
+
+def _main(arguments: list[str]) -> int:
+    """`main`, but for the signals in `STOPS`."""
+    _open_closed_streams()
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
     with suppress(AttributeError):  # no terminal, or a notebook's own
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # a terminal may lack letters
@@ -111,28 +132,61 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         in_a_clone = command.replace(DISTRIBUTION, ".")
         return _failed(name, f"{error.name} is missing: {command} (in a clone of the repository: {in_a_clone})")
+    except Finished:
+        raise
+    except SystemExit as error:
+        return _failed(name, f"code of an agent or a game ended the process: SystemExit({error.code!r})")
     except KeyboardInterrupt:
-        return _failed(name, "interrupted", 130)
+        return _failed(name, "interrupted", INTERRUPTED)
     except BrokenPipeError:
         _forget(sys.stdout)
         return 141
     except OSError as error:
         place = f"{error.filename}: " if error.filename is not None else ""
         return _failed(name, f"{place}{error.strerror or error}")
-    except (MemoryError, RuntimeError, ValueError, OverflowError) as error:
-        if not isinstance(error, MemoryError) and not TOO_LARGE.search(str(error)):
+    except (MemoryError, RuntimeError, ValueError) as error:
+        if not _lacks_memory(error):
             raise
         return _failed(name, f"there is not enough memory: {shorten(str(error), 120, placeholder=' ...')}")
 
 
 def run() -> NoReturn:
     """`main`, and the end of the process: without taking Python apart where an agent still thinks."""
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read when torch is imported
     code = main()
     if unwaited.at_work():
         atexit._run_exitfuncs()
         _forget(sys.stdout)
         os._exit(code)
     sys.exit(code)
+
+
+@contextmanager
+def _stops_interrupt() -> Iterator[list[int]]:
+    """While this lasts the signals in `STOPS` do what Ctrl-C does, except those that somebody else handles or ignores
+    (`nohup`). Yields a list, to which those that come are added."""
+    came: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        came.append(number)
+        if len(came) > 1:  # shells and `timeout` send it twice
+            return
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(on_interrupt):  # ignored, as in a shell's background
+            raise KeyboardInterrupt
+        on_interrupt(signal.SIGINT, frame)
+
+    own = []
+    if threading.current_thread() is threading.main_thread():
+        own = [number for number in STOPS if signal.getsignal(number) == signal.SIG_DFL]
+    for number in own:
+        signal.signal(number, interrupt)
+    try:
+        yield came
+    finally:
+        for number in own:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _run(name: str, arguments: list[str]) -> int:
@@ -149,12 +203,25 @@ def _run(name: str, arguments: list[str]) -> int:
         print(f"artus: there is no command {name!r}{guess}\n\n{usage()}" if name else usage(), file=sys.stderr)
         return 2
     command = COMMANDS[name]
-    import_module("artus_env")  # before torch: see `artus_agents`
     try:
         return getattr(import_module(f"artus_training.{command.module}"), command.function)(arguments)
-    except SystemExit:  # after --help
+    except Finished:  # after --help
         _flush(sys.stdout)
         raise
+
+
+def _lacks_memory(error: Exception) -> bool:
+    """Whether an error says that there isn't enough memory, or never could be."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's, of an accelerator
+        return True
+    return type(error) in (RuntimeError, ValueError) and NO_MEMORY.search(str(error)) is not None
+
+
+def _open_closed_streams() -> None:
+    """Let output that was closed (`>&-`) go nowhere: no file that is opened later takes its place."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 # stays open
 
 
 def _failed(name: str, error: Any, code: int = 2) -> int:

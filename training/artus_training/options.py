@@ -22,8 +22,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
-from contextlib import nullcontext, redirect_stdout
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, make_dataclass
 from inspect import cleandoc
 from io import StringIO
@@ -37,7 +37,11 @@ import tyro
 from tyro.conf import DisallowNone, Positional, arg, configure
 from tyro.constructors import PrimitiveConstructorSpec
 
+from artus_training.usage import Finished
+
 Said = TypeVar("Said")
+NARROWEST = 20
+"""Columns that a page of help takes at least: in 5 Tyro's layout doesn't end."""
 EXAMPLE = re.compile(r"\s*(artus|torchrun) ")
 """How a paragraph of commands begins."""
 
@@ -91,18 +95,40 @@ def read_options(
         default: Options that aren't given; None: those of `kind`.
 
     Raises:
-        SystemExit: After `--help`, with code 0; with 2 if the arguments don't fit, after saying which.
+        Finished: After `--help`, with code 0; with 2 if the arguments don't fit, after saying which.
     """
     told = _with_help(kind, default)
     page = _Page(sys.stdout)
     try:
-        with redirect_stdout(page) if {"-h", "--help"} & set(arguments) else nullcontext():
+        with _not_too_narrow(), redirect_stdout(page) if {"-h", "--help"} & set(arguments) else nullcontext():
             said = tyro.cli(told, args=arguments, prog=program, description="")
     except SystemExit as end:
         if not end.code:
             print(_help(page.getvalue(), description if description is not None else kind.__doc__ or ""))
-        raise
+        raise Finished(end.code) from None
     return kind(**{each.name: getattr(said, each.name) for each in fields(kind)})  # type: ignore[arg-type]
+
+
+@contextmanager
+def _not_too_narrow() -> Iterator[None]:
+    """Give Tyro at least `NARROWEST` columns."""
+    if _columns() == shutil.get_terminal_size().columns:
+        yield
+        return
+    said = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = str(NARROWEST)  # the only place where Tyro looks
+    try:
+        yield
+    finally:
+        if said is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = said
+
+
+def _columns() -> int:
+    """The width of a page of help."""
+    return max(NARROWEST, shutil.get_terminal_size().columns)
 
 
 class _Page(StringIO):
@@ -129,7 +155,7 @@ def _help(page: str, description: str) -> str:
         page: Usage and options, as Tyro says them.
         description: Paragraphs; those of commands are examples.
     """
-    width = shutil.get_terminal_size().columns
+    width = _columns()
 
     def filled(text: str, indent: str = "") -> str:
         return fill(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Sequence
 from typing import Annotated
 
 import numpy as np
@@ -25,8 +27,8 @@ ADVICE = (
     ("env: ", "The first line names a program that isn't here. Is it spelt right, and installed?"),
     (
         "exit code 127",
-        "Is the path right? It counts from the folder that you are in. If it is, the first line names a program that "
-        "isn't here.",
+        "Is the path right? It counts from the folder that you are in; a file in that folder is written with ./ before "
+        "its name. If it is, the first line names a program that isn't here.",
     ),
     ("without being asked", "Print nothing but answers to standard output; notes belong on standard error."),
     ("more than one line", "Answer each request with one line, and print notes to standard error."),
@@ -50,7 +52,7 @@ class CheckBotOptions:
         artus check-bot 'time=2 python3 mybot.py' --num-players 3
     """
 
-    bot: Annotated[str, Positional, arg(metavar="COMMAND")]
+    bot: Annotated[tuple[str, ...], Positional, arg(metavar="COMMAND", help_behavior_hint="(required)")]
     """What starts your bot, as one word; settings such as time=2 (seconds for an answer) go before it."""
     game: str = DEFAULT_GAME
     """The game that is played; `artus games` lists all."""
@@ -64,12 +66,17 @@ class CheckBotOptions:
 
 def main(arguments: list[str]) -> int:
     """The command `artus check-bot`."""
+    if len(arguments) > 1 and re.fullmatch("[^-].*", arguments[0]) and re.fullmatch("-[^-].*", arguments[1]):
+        raise UsageError(unquoted(arguments))  # an option of the interpreter: python3 -u bot.py
     given = read_options(CheckBotOptions, "artus check-bot", arguments)
+    if len(given.bot) != 1:
+        raise UsageError(unquoted(given.bot) if given.bot else "name the command that starts the bot")
+    (command,) = given.bot
     try:
         definition = find_game(given.game)
         players = definition.min_players if given.num_players is None else given.num_players
         rules = definition.check_variant(given.rules, players)
-        bot = ProgramAgent(given.bot.removeprefix("program:"))
+        bot = ProgramAgent(command.removeprefix("program:"))
         batch = Batch(1, rules=rules, num_players=players, seed=given.seed, autoreset=False, game=definition)
     except (ValueError, NotImplementedError) as error:
         raise UsageError(str(error)) from None
@@ -83,6 +90,11 @@ def main(arguments: list[str]) -> int:
         return _play(batch, bot, given.seed)
     finally:
         bot.close()
+
+
+def unquoted(words: Sequence[str]) -> str:
+    """What to say to somebody who gave a command in several words."""
+    return f"the command of a bot is one word: put it in quotes, as in artus check-bot '{' '.join(words)}'"
 
 
 def _play(batch: Batch, bot: ProgramAgent, seed: int) -> int:

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
+import sys
+import threading
+import time
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-from artus_training.arena.todo import ClusterError, Sent, ToDo, doing
+from artus_training.arena.todo import (
+    SAME_EVERYWHERE,
+    TRIES,
+    ClusterError,
+    OtherCodeError,
+    Sent,
+    ToDo,
+    UnitError,
+    doing,
+    pickled,
+    unpickled,
+)
 
 IN_FLIGHT = 2
 """Units a CPU that are sent before their results have come: one is done, one waits."""
@@ -32,31 +48,100 @@ def by_ray(work: Sent, units: Sequence[Any], to_do: ToDo, address: str) -> Gener
     """
     with connected(address) as ray:
         # Ray itself would do a unit again whose process has died, but not one whose result was lost with its machine.
-        do = ray.remote(num_cpus=1, max_retries=0)(_do)
+        do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
+        head = _Head(ray)
         held = ray.put(work)
-        numbers: dict[Any, int] = {}
+        folder = str(Path.cwd())
+        running: dict[Any, int] = {}
+        begun: set[int] = set()
+        failed_starts = 0  # in a row
         try:
             while True:
+                head.check()
                 wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
-                while len(numbers) < wanted and (number := to_do.take(wanted)) is not None:
-                    numbers[do.remote(held, units[number])] = number
-                if not numbers:
+                while len(running) < wanted and (number := to_do.take(wanted)) is not None:
+                    running[do.remote(held, units[number], folder)] = number
+                if not running:
                     return
-                for reference in ray.wait(list(numbers), timeout=SECONDS)[0]:
-                    number = numbers.pop(reference)
+                for stream in ray.wait(list(running), timeout=SECONDS)[0]:
+                    number = running[stream]
                     try:
-                        yield number, ray.get(reference)
+                        result = ray.get(next(stream))
+                    except ray.exceptions.RayTaskError as error:  # ours are results: the worker couldn't call `_do`
+                        del running[stream]
+                        raise OtherCodeError(
+                            f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
+                        ) from None
                     except ray.exceptions.RayError as error:
-                        if lost := to_do.died(number, type(error).__name__):
-                            yield number, lost
+                        del running[stream]
+                        how = type(error).__name__
+                        if number in begun:
+                            begun.remove(number)
+                            if lost := to_do.died(number, how):
+                                yield number, lost
+                        else:
+                            to_do.put_back(number)
+                            failed_starts += 1
+                            if failed_starts >= TRIES * wanted:
+                                raise UnitError(
+                                    f"{failed_starts} workers have ended before they began, {how}"
+                                ) from None
+                        continue
+                    if number not in begun:
+                        begun.add(number)
+                        failed_starts = 0
+                        continue
+                    del running[stream]
+                    begun.remove(number)
+                    yield number, unpickled(result)
         finally:
-            for reference in numbers:
-                ray.cancel(reference, force=True)
+            if head.answers:
+                for stream in running:
+                    ray.cancel(stream, force=True)
 
 
-def _do(work: Sent, unit: Any) -> Any:
-    """What a worker of the cluster does."""
-    return _doing(work)(unit)
+def _do(work: Sent, unit: Any, folder: str) -> Iterator[Any]:
+    """What a worker of the cluster does, in the driver's folder, if it has that: yields None when it begins the unit,
+    then its result."""
+    with suppress(OSError):
+        os.chdir(folder)
+    do = _doing(work)
+    yield None
+    yield pickled(do(unit))
+
+
+class _Head:
+    """Of the cluster that Ray is connected to. Ray waits for one that has gone, and then ends the process."""
+
+    def __init__(self, ray: Any) -> None:
+        self._address = ray.get_runtime_context().gcs_address
+        self._checked = 0.0
+        self.answers = True
+
+    def check(self) -> None:
+        """Raise a ClusterError if it has gone. Looks every `SECONDS`."""
+        if time.monotonic() - self._checked < SECONDS:
+            return
+        host, _, port = self._address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
+        except OSError as error:
+            self.answers = False
+            raise ClusterError(
+                f"the head of the Ray cluster at {self._address} has gone ({error}); start it, and run the same "
+                "command again"
+            ) from None
+        self._checked = time.monotonic()
+
+
+class _OwnOutput:
+    """Standard output for the thread that makes it. What other threads print, as Ray's do, goes to standard error."""
+
+    def __init__(self) -> None:
+        self._stdout, self._thread = sys.stdout, threading.get_ident()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stdout if threading.get_ident() == self._thread else sys.stderr, name)
 
 
 @contextmanager
@@ -81,6 +166,18 @@ def connected(address: str) -> Iterator[Any]:
             socket.create_connection((match[1], int(match[2])), PATIENCE).close()
         except (OSError, OverflowError) as error:
             raise ClusterError(f"there is no Ray cluster at {address}: {error}") from None
+    stdout, sys.stdout = sys.stdout, _OwnOutput()
+    try:
+        with _terminations_kept():
+            _connect(ray, address)
+        yield ray
+    finally:
+        ray.shutdown()
+        sys.stdout = stdout
+
+
+def _connect(ray: Any, address: str) -> None:
+    """Connect Ray to a cluster, see `connected`."""
     quiet: Any = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         ray.init(address or "auto", **quiet)
@@ -88,7 +185,14 @@ def connected(address: str) -> Iterator[Any]:
         if address or not isinstance(error, ConnectionError):  # of another version, for example
             raise ClusterError(f"there is no Ray cluster {f'at {address}' if address else 'here'}: {error}") from None
         ray.init("local", include_dashboard=False, object_store_memory=STORE_BYTES, **quiet)
+
+
+@contextmanager
+def _terminations_kept() -> Iterator[None]:
+    """Handle SIGTERM afterwards as before. Ray would print a stack dump and exit."""
+    before = signal.getsignal(signal.SIGTERM)
     try:
-        yield ray
+        yield
     finally:
-        ray.shutdown()
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)

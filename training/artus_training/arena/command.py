@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -14,10 +14,11 @@ from tyro.conf import arg
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.games import find_game
+from artus_env.engine.reading import storable
 from artus_training.arena.faults import faults_of
 from artus_training.arena.filmed import Film, write_films
 from artus_training.arena.names import variant_name
-from artus_training.arena.people import default_folder, on_the_scale_of, read_results
+from artus_training.arena.people import Result, default_folder, on_the_scale_of, read_results
 from artus_training.arena.playing import Playing
 from artus_training.arena.report import markdown_table, print_table, write_report
 from artus_training.arena.results import Results, Settings
@@ -33,7 +34,7 @@ from artus_training.usage import UsageError
 TOURNAMENTS = Path("runs/tournaments")
 """Where tournaments are kept that no other folder is given for."""
 BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64")
-"""The agents of `artus baseline`; `random` is the zero of their ratings."""
+"""The agents of `artus baseline`."""
 
 
 @options
@@ -67,8 +68,9 @@ class TournamentOptions:
     """Seed of the deals and of the agents' choices."""
     out: Path | None = None
     """The folder for results and report; unless given, one below runs/tournaments, named after the settings."""
-    people: Path = field(default_factory=default_folder)
-    """The folder of `artus play` with games of people, for where they stand among these agents."""
+    people: Path | None = None
+    """The folder of `artus play` with games of people, for where they stand among these agents; unless given, that of
+    `artus play`."""
     records: Path | None = None
     """A file that keeps every game, for `artus replay`."""
     workers: int = 1
@@ -115,12 +117,35 @@ def tournament(arguments: list[str], film: Film | None = None) -> int:
             print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
         ratings = {teams.agents[line.agent]: line.rating for line in whole.table}
         variant = settings.game, settings.rules, settings.num_players
-        placed = on_the_scale_of(ratings, variant, read_results(chosen.people, left_alone))
+        placed = on_the_scale_of(ratings, variant, results_of_people(chosen.people))
         with one_line():
             films = write_films(results, whole, folder, teams.named, do, film) if film else []
-            write_report(results, whole, folder, "artus tournament " + shlex.join(arguments), left_out, films, placed)
+            again = command_of(settings, (*chosen.agents, *chosen.add))
+            write_report(results, whole, folder, again, left_out, films, placed)
     print(f"report: {folder / 'report.html'}")
     return 0
+
+
+def command_of(settings: Settings, agents: Sequence[str]) -> str:
+    """The command that plays a tournament: without folders and what computes it, which change no result."""
+    options = {
+        "--game": settings.game,
+        "--rules": settings.rules,
+        "--num-players": settings.num_players,
+        "--games": settings.games,
+        "--seed": settings.seed,
+    }
+    words = ["artus", "tournament", *agents, *(str(word) for option in options.items() for word in option)]
+    return storable(shlex.join(words))
+
+
+def results_of_people(folder: Path | None) -> list[Result]:
+    """The results in a folder of games, None: the user's. A user without a home folder has none."""
+    try:
+        there = folder or default_folder()
+    except ValueError:
+        return []
+    return read_results(there, left_alone)
 
 
 def left_alone(path: Path, error: Exception) -> None:

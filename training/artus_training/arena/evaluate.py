@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import DEFAULT_GAME, Batch
+from artus_env.engine.agents import AgentError
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.match import fair_seats, play_games, seat_orders
@@ -25,7 +26,7 @@ from artus_training.arena.lineup import in_full, line_up, name_of
 from artus_training.arena.made_of import made_of
 from artus_training.arena.names import one_line_name, variant_name
 from artus_training.arena.sequential import Sequential
-from artus_training.arena.todo import ClusterError, UnitError
+from artus_training.arena.todo import ClusterError, OtherCodeError, UnitError
 from artus_training.arena.units import check_workers, run_units, unit_games
 from artus_training.options import Agents, Ray, options, read_options
 from artus_training.usage import UsageError
@@ -38,6 +39,8 @@ MOST_AT_A_TIME = 65_536
 """Games side by side. More are no faster, and each takes some thousand bytes, most of them for its players."""
 FIRST_GAMES = 64
 """Of an evaluation until it is sure who is better: the first unit has so many, the next ones more and more."""
+LINE_SECONDS = 15.0
+"""Where no terminal is, a line says so often how far the games are."""
 _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 
@@ -63,7 +66,7 @@ class Evaluation:
     margin: float
     """Mean of the first agent's points minus the mean of the others'."""
     margin_error: float
-    """Half width of the margin's 95 % interval, from the spread between deals."""
+    """Half width of the margin's 95 % interval, from the spread between deals; infinite with one deal."""
     forfeits: int
     """Games that an agent gave up, which are lost for it."""
     reason: str = ""
@@ -90,11 +93,12 @@ class Evaluation:
         low, high = self.interval
         games, score = counted(self.games, "game"), find_game(self.game).score
         variant = variant_name(self.game, self.rules, self.num_players)
+        error = f" +- {self.margin_error:.1f}" if math.isfinite(self.margin_error) else ""  # one deal has no spread
         equal, at_any_time = 1 / self.num_players, "" if self.sure is None else " at any time"
         said = [
             f"{first} against {against}: {variant}, {games}, seed {self.seed}",
             f"wins {self.win_rate:6.1%}   (95 %{at_any_time}: {low:.1%} to {high:.1%}; among equals {equal:.1%})",
-            f"margin {self.margin:+.1f} +- {self.margin_error:.1f} {score}",
+            f"margin {self.margin:+.1f}{error} {score}",
         ]
         if self.sure is not None:
             better = f"{first} wins {'more' if self.win_rate > equal else 'less'} than an equal would"
@@ -311,21 +315,24 @@ class _Playing:
         )
 
 
-def progress_line(label: str) -> Callable[[float], None] | None:
-    """A line on the terminal with the part that is done and the time left; None where nobody watches."""
-    if not sys.stderr.isatty():
-        return None
+def progress_line(label: str) -> Callable[[float], None]:
+    """A line on the terminal with the part that is done and the time left; where no terminal is, a line now and
+    then."""
+    watched = sys.stderr.isatty()
     start = last = time.monotonic()
 
     def show(done: float) -> None:
         nonlocal last
         now = time.monotonic()
-        if done < 1 and now - last < 0.5:
+        if now - last < (0.5 if watched else LINE_SECONDS) and (done < 1 or not watched):
             return
         last = now
         left = (now - start) * (1 - done) / done
         text = f"{label}: {done:4.0%}, {left:.0f} s left" if done < 1 else ""
-        print(f"\r{text:<79}", end="\r", file=sys.stderr, flush=True)
+        if watched:
+            print(f"\r{text:<79}", end="\r", file=sys.stderr, flush=True)
+        elif text:
+            print(text, file=sys.stderr, flush=True)
 
     return show
 
@@ -382,7 +389,7 @@ def main(arguments: list[str]) -> int:
             batch_size=given.batch_size, game=given.game, progress=progress_line("playing"), workers=given.workers,
             ray=given.ray, until_sure=given.until_sure,
         )  # fmt: skip
-    except (UnitError, ClusterError) as error:
+    except (UnitError, ClusterError, OtherCodeError, AgentError) as error:
         raise UsageError(str(error)) from error
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
     print(replace(result, agents=names))

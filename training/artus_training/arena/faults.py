@@ -19,33 +19,41 @@ class Fault:
     reason: str
     """The first time."""
     games: int = 0
-    """Given up for it."""
-    after: int = 0
-    """Given up because the agent wasn't started again after it."""
+    """Given up."""
+    unplayed: bool = False
+    """Whether the agent wasn't even started for some of them. Each process that plays counts failures for itself, so
+    for how many says nothing about the agent."""
 
     def __str__(self) -> str:
-        after = f", and {self.after:,} more because it wasn't started again" if self.after else ""
-        return f"{self.agent}: {self.games:,} {'game' if self.games == 1 else 'games'}{after}: {self.reason}"
+        unplayed = ", some of them because it wasn't started again" if self.unplayed else ""
+        return f"{self.agent}: {self.games:,} {'game' if self.games == 1 else 'games'}{unplayed}: {self.reason}"
 
 
 def faults_of(notes: Iterable[str], agents: Sequence[str]) -> list[Fault]:
     """The faults in notes of a tournament (`Results.notes`), those of one agent together, the most frequent first.
 
-    Reasons that differ in numbers and quoted text alone are one fault.
+    Reasons that differ in numbers and quoted text alone are one fault. That an agent wasn't started again counts as its
+    most frequent one.
 
     Args:
-        notes: In the order in which the games were played.
+        notes: In any order.
         agents: Names of those who played.
     """
     found: dict[str, dict[str, Fault]] = {}
+    unplayed: dict[str, list[str]] = {}
     longest_first = sorted(agents, key=len, reverse=True)
     for note in notes:
         agent = next((name for name in longest_first if note.startswith(f"{name} gave up deal ")), "")
         match = _NOTE.fullmatch(note[len(agent) :])
         reason = match[1] if match else note
         of_agent = found.setdefault(agent, {})
-        if reason.startswith(_CONSEQUENCE) and of_agent:
-            next(reversed(of_agent.values())).after += 1
-            continue
-        of_agent.setdefault(_VARYING.sub("", reason), Fault(agent, reason)).games += 1
+        if reason.startswith(_CONSEQUENCE):
+            unplayed.setdefault(agent, []).append(reason)
+        else:
+            of_agent.setdefault(_VARYING.sub("", reason), Fault(agent, reason)).games += 1
+    for agent, reasons in unplayed.items():
+        faults = found[agent].values() or [found[agent].setdefault(reasons[0], Fault(agent, reasons[0]))]
+        worst = max(faults, key=lambda fault: fault.games)
+        worst.games += len(reasons)
+        worst.unplayed = True
     return [fault for name in sorted(found) for fault in sorted(found[name].values(), key=lambda fault: -fault.games)]

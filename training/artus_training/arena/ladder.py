@@ -13,10 +13,11 @@ from typing import Annotated, TypeVar
 import numpy as np
 from tyro.conf import Positional
 
+from artus_agents.program import ProgramAgent
 from artus_env import DEFAULT_GAME, Batch
 from artus_env.engine.files import write_atomically
 from artus_env.engine.games import find_game
-from artus_env.engine.ladder import Entry, Interval, Known, Ladder, Part, read_ladder
+from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
 from artus_env.engine.match import play_games
 from artus_env.engine.reading import decode
 from artus_env.engine.rng import seed_stream
@@ -28,8 +29,6 @@ from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 RESULTS = "results.json"
-ZERO = "random"
-"""The agent whose rating is 0: without it ratings of several tournaments can't stand in one table."""
 Read = TypeVar("Read")
 
 
@@ -47,7 +46,7 @@ class Options:
     game: str = DEFAULT_GAME
     """The game that it is about; `artus games` lists all."""
     tournaments: tuple[Path, ...] = ()
-    """Folders of tournaments in which `random` plays, for ratings and wins."""
+    """Folders of tournaments in which `greedy` plays, for ratings and wins."""
     exploits: tuple[Path, ...] = ()
     """Folders of `artus exploit`, for the best known responses."""
     seconds: float = 0.0
@@ -87,8 +86,9 @@ class Tournament:
     """What is needed of a tournament's `results.json`."""
 
     settings: Played
-    zero: str
     table: list[Line]
+    anchor: str | None = None
+    """None: written by a version whose ratings had another scale."""
 
 
 @dataclass
@@ -131,12 +131,18 @@ def tournament_entries(path: Path, game: str) -> list[Entry]:
     """What a tournament says of its agents.
 
     Raises:
-        ValueError: If the file is damaged, another game was played, or nobody is the zero of ratings.
+        ValueError: If the file is damaged, another game was played, or the ratings have another scale.
     """
     found = read(path / RESULTS, Tournament)
     check_game(path, found.settings.game, game)
-    if found.zero != ZERO:
-        raise ValueError(f"{path}: the zero of the ratings must be {ZERO}, got {found.zero}: let it play, too")
+    if found.anchor is None:
+        raise ValueError(
+            f"{path} is of an earlier version, whose ratings have another scale: play the tournament again"
+        )
+    if found.anchor != ANCHOR:
+        raise ValueError(
+            f"{path}: {ANCHOR} must have the rating {ANCHOR_RATING}, but {found.anchor} has it: let {ANCHOR} play, too"
+        )
     rules, players = found.settings.rules, found.settings.num_players
     return [
         Entry(
@@ -215,8 +221,12 @@ def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
 
 
 def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
-    """How many decisions an agent makes in a second of processor time, in as many games at a time as it likes, with all
-    that playing them takes. Other work on the machine hardly changes it."""
+    """How many decisions an agent makes in a second, in as many games at a time as it likes, with all that playing them
+    takes.
+
+    A second of this process's processor time, so that other work on the machine hardly changes it. A program computes
+    in a process of its own, or waits for a server: for programs it is a second on the clock.
+    """
     (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
 
     def decisions(count: int, seed: int) -> int:
@@ -227,10 +237,12 @@ def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
         return sum(int((actions >= 0).sum()) for actions in played.actions)
 
     decisions(1, 0)  # to compile and warm up
-    made, start = 0, time.process_time()
-    while made == 0 or time.process_time() - start < seconds:
-        made += decisions(unit_games([player]), made)
-    return made / (time.process_time() - start)
+    program = isinstance(player, ProgramAgent)
+    clock, games = (time.perf_counter, 1) if program else (time.process_time, unit_games([player]))
+    made, start = 0, clock()
+    while made == 0 or clock() - start < seconds:
+        made += decisions(games, made)
+    return made / (clock() - start)
 
 
 def main(arguments: list[str]) -> int:
@@ -256,8 +268,7 @@ def main(arguments: list[str]) -> int:
         for done, entry in enumerate(timed, 1):
             entry.decisions = decisions_per_second(entry, told.game, told.seconds)
             write(ladder, told.ladder)
-            if progress:
-                progress(done / len(timed))
+            progress(done / len(timed))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     speeds = f" and {counted(len(timed), 'speed')}" if told.seconds else ""

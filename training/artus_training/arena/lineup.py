@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from artus_env import DEFAULT_GAME
@@ -10,6 +13,9 @@ from artus_env.engine.agents import Agent, agent_names, find_agent
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
 from artus_env.engine.reading import shown
+
+_ONE_WORD = re.compile(r"([^=:/\\]+=)?program:\S+")
+"""A program whose command has one word."""
 
 
 def find_player(agent: Any) -> Agent:
@@ -47,6 +53,7 @@ def line_up(
             number doesn't fit.
         TypeError: If one is no agent at all.
     """
+    check_quotes(agents)
     definition = find_game(game)
     if num_players is None:
         num_players = max(definition.min_players, len(agents))
@@ -67,6 +74,16 @@ def line_up(
         except ValueError as error:
             raise ValueError(f"agent {shown(name_of(agent))}: {error}") from error
     return found + found[1:2] * (num_players - len(found))
+
+
+def check_quotes(words: Sequence[Any]) -> None:
+    """Raise a ValueError if the command of a program was given without quotes, so that it ends after its first word."""
+    for first, second in pairwise(words):
+        if not isinstance(first, str) or not isinstance(second, str) or not _ONE_WORD.fullmatch(first):
+            continue
+        known = second.partition(":")[0] in agent_names() or second.endswith(".safetensors")
+        if not known and Path(second).is_file():
+            raise ValueError(f"the command of a program is one word: put it in quotes, as in '{first} {second}'")
 
 
 def check_player(player: Agent, definition: Definition, rules: str, num_players: int, components: Any = None) -> None:

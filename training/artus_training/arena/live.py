@@ -4,70 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from itertools import permutations
+from threading import Event, Thread
 
 import numpy as np
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
-from artus_env.engine.match import standing_outcomes, wins_of
 from artus_training.arena.columns import table
-from artus_training.arena.elo import PRIOR
+from artus_training.arena.evaluate import LINE_SECONDS
 from artus_training.arena.names import one_line_name
-from artus_training.arena.results import Block, Settings
-from artus_training.arena.standings import ZERO, above, fit
+from artus_training.arena.results import Block
+from artus_training.arena.standings import Tally
 from artus_training.progress import terminal
 
 SECONDS = 2.0
 """The table is made anew so often at most."""
 
 
-class Tally:
-    """Wins, duels and games so far. Ratings have no intervals yet: see `standings`."""
-
-    def __init__(self, settings: Settings) -> None:
-        count = len(settings.agents)
-        self.settings, self.lineups = settings, settings.lineups()
-        self.wins, self.seats, self.games = np.zeros(count), np.zeros(count), np.zeros(count, np.int64)
-        self.ahead, self.met = np.zeros((count, count)), np.zeros((count, count))
-
-    def add(self, block: Block) -> None:
-        """Count the games of a block."""
-        who = self.lineups[block.lineup]
-        outcomes = standing_outcomes(block.outcomes, block.given_up).reshape(-1, len(who))
-        won = wins_of(outcomes)
-        self.games[list(set(who))] += len(outcomes)
-        for place, agent in enumerate(who):
-            self.wins[agent] += won[:, place].sum()
-            self.seats[agent] += len(outcomes)
-        for one, other in permutations(range(len(who)), 2):
-            if who[one] != who[other]:
-                better = (outcomes[:, one] > outcomes[:, other]) + (outcomes[:, one] == outcomes[:, other]) / 2
-                self.ahead[who[one], who[other]] += better.sum()
-                self.met[who[one], who[other]] += len(outcomes)
-
-    def ratings(self) -> np.ndarray:
-        """Elo points, as `standings` fits them: shape (K,)."""
-        names, deals = self.settings.agents, self.games.max() / self.settings.num_players
-        with np.errstate(invalid="ignore"):
-            duels = np.nan_to_num(self.ahead / self.met)
-        zero = names.index(ZERO) if ZERO in names else None
-        return above(zero, fit(deals * duels + PRIOR / len(names)))
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """Agent, rating, wins, games, best rating first."""
-        ratings = self.ratings()
-        order = [agent for agent in np.argsort(-ratings, kind="stable") if self.games[agent]]
-        return [
-            (
-                one_line_name(self.settings.agents[agent]),
-                f"{ratings[agent]:z.0f}",
-                f"{self.wins[agent] / self.seats[agent]:.1%}",
-                f"{self.games[agent]:,}",
-            )
-            for agent in order
-        ]
+def rows(tally: Tally) -> list[tuple[str, str, str, str]]:
+    """Agent, rating, wins, games, best rating first. Ratings have no intervals yet: see `standings`."""
+    _, ratings = tally.ratings()
+    order = [agent for agent in np.argsort(-ratings, kind="stable") if tally.games[agent]]
+    return [
+        (
+            one_line_name(tally.settings.agents[agent]),
+            f"{ratings[agent]:z.0f}",
+            f"{tally.wins[agent].sum() / tally.seats[agent]:.1%}",
+            f"{tally.games[agent]:,}",
+        )
+        for agent in order
+    ]
 
 
 class LiveTable(Progress):
@@ -77,12 +44,30 @@ class LiveTable(Progress):
         self._tally = tally
         self._table: Text | None = None
         self._made = 0.0
+        self._over = Event()
         console = terminal()
         super().__init__(
             BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"), TimeElapsedColumn(),
             TextColumn("left"), TimeRemainingColumn(),
             console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
+
+    def start(self) -> None:
+        """Show the bar; where no terminal is, print a line now and then, also while a slow bot thinks."""
+        super().start()
+        if self.disable and not Console().is_jupyter:
+            Thread(target=self._say, daemon=True).start()
+
+    def stop(self) -> None:
+        """Show and print no more."""
+        self._over.set()
+        super().stop()
+
+    def _say(self) -> None:
+        while not self._over.wait(LINE_SECONDS):
+            for task in self.tasks:
+                done, total = int(task.completed), int(task.total or 0)
+                self.console.print(f"{done:,} of {total:,} games", markup=False, highlight=False, soft_wrap=True)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The bar, and the table."""
@@ -100,11 +85,11 @@ class LiveTable(Progress):
     def table(self) -> Text:
         """The table, as far as the terminal has room for it."""
         most = max(1, self.console.height - 6)
-        rows = self._tally.rows()
+        found = rows(self._tally)
         lines = table(
-            [("agent", "rating so far", "wins", "games"), *rows[:most]],
+            [("agent", "rating so far", "wins", "games"), *found[:most]],
             names=[0], numbers=range(1, 4), width=self.console.width, colours=not self.console.no_color,
         )  # fmt: skip
-        if len(rows) > most:
-            lines.append(f"... and {len(rows) - most} more")
+        if len(found) > most:
+            lines.append(f"... and {len(found) - most} more")
         return Text.from_ansi("\n".join(lines), no_wrap=True, overflow="crop")

@@ -13,9 +13,10 @@ from typing import Any
 import artus_agents
 import artus_env
 from artus_agents import WEIGHTS
+from artus_env.engine.agent_files import AgentFile
 from artus_env.engine.agents import Agent, agent_factory, split_name
 from artus_env.engine.definition import Definition
-from artus_env.engine.sources import code_hash, source_hash
+from artus_env.engine.sources import source_hash
 
 Given = Mapping[str, str | Agent | Callable[..., Any]]
 """Agents, their own names, or functions `(observation, action_mask) -> action`, by the names that they play under."""
@@ -29,7 +30,7 @@ def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given =
     other packages' agents, the code of `agents`.
     """
     ours = Path(artus_agents.__path__[0])
-    code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {code_hash(of.module)}"
+    code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {of.rules_hash}"
     digest = hashlib.sha256(f"{settings} {code}".encode())
     for path in [] if of.trained is None else sorted(Path(of.trained).rglob(f"*{WEIGHTS}")):
         digest.update(path.read_bytes())
@@ -38,21 +39,33 @@ def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given =
         if not isinstance(agent, str):
             made: Any = agent if inspect.isroutine(agent) else type(agent)
         else:
-            kind, argument = split_name(agent)
-            made = inspect.getmodule(agent_factory(kind))
-            for path in (*files_in(kind), *files_in(argument)):
+            made = inspect.getmodule(agent_factory(split_name(agent)[0]))
+            for path in files_in(agent):
                 digest.update(path.read_bytes())
         with suppress(OSError, TypeError):  # compiled, or typed at a prompt
             alias = f" = {agent}" if isinstance(agent, str) and agent != name else ""
-            digest.update(f"{name}{alias} {inspect.getsource(made)}".encode())
+            digest.update(f"{name}{alias} {inspect.getsource(made)}".encode(errors="surrogatepass"))
     return digest.hexdigest()[:16]
 
 
-def files_in(argument: str) -> Iterator[Path]:
-    """The files that the argument of a name mentions: a saved agent with or without suffix, behind a number or not;
-    words of a command."""
-    for text in dict.fromkeys((argument, argument.partition(":")[2], *argument.split())):
-        for path in (Path(text), Path(f"{text}{WEIGHTS}")):
-            with suppress(OSError, ValueError):  # a command may be no path at all
-                if path.is_file():
-                    yield path
+def files_in(agent: str) -> Iterator[Path]:
+    """The files that the name of an agent mentions, as far as they exist.
+
+    A factory that takes files says which: `files(argument)`, an attribute. Without it every word of the argument, and
+    what follows its first colon, may be a file or a saved agent, except whole numbers. The name of an installed agent
+    is never a file.
+    """
+    kind, argument = split_name(agent)
+    factory = agent_factory(kind)
+    if isinstance(factory, AgentFile):
+        paths = [Path(kind)]
+    elif hasattr(factory, "files"):
+        paths = factory.files(argument)
+    else:
+        words = dict.fromkeys((argument, argument.partition(":")[2], *argument.split()))
+        named = [word for word in words if word and not word.isdecimal()]
+        paths = [path for word in named for path in (Path(word), Path(f"{word}{WEIGHTS}"))]
+    for path in paths:
+        with suppress(OSError, ValueError):  # a word of a command may be no path at all
+            if path.is_file():
+                yield path

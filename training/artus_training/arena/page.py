@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from artus_env.engine.ladder import ANCHOR_RATING
 from artus_training.arena.explain import People, differences, neighbours
 from artus_training.arena.faults import Fault
 from artus_training.arena.names import one_line_name, variant_name
@@ -35,7 +36,7 @@ def page(
         results, whole: The tournament.
         head, rows: Its table as text.
         remarks: Sentences below it.
-        command: What was typed.
+        command: The command that plays the tournament.
         faults: Of games that were given up.
         left_out: Bots that didn't start, and why.
         films: What each shows, and its address.
@@ -91,10 +92,7 @@ def _table(whole: Standings, head: Sequence[str], rows: Sequence[Sequence[str]])
 def _ratings(whole: Standings) -> str:
     """Ratings as points with their intervals, on one scale."""
     ends = [
-        value
-        for line in whole.table
-        for value in (line.rating, line.rating_low, line.rating_high, 0.0)
-        if value is not None
+        value for line in whole.table for value in (line.rating, line.rating_low, line.rating_high) if value is not None
     ]
     low, high = min(ends), max(ends)
     room = (high - low or 1) / 25
@@ -105,7 +103,7 @@ def _ratings(whole: Standings) -> str:
 
     rows = ""
     for line in whole.table:
-        marks = f'<i class="zero" style="left:{at(0):.2f}%"></i>'
+        marks = f'<i class="anchor" style="left:{at(ANCHOR_RATING):.2f}%"></i>'
         if line.rating_low is not None and line.rating_high is not None:
             left, right = at(line.rating_low), at(line.rating_high)
             marks += f'<i class="range" style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'

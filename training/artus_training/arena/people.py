@@ -77,8 +77,16 @@ def key(name: str) -> str:
 
 
 def default_folder() -> Path:
-    """Where games lie if nothing else is said: in the user's data folder."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "artus" / "games"
+    """Where games lie if nothing else is said: in the user's data folder.
+
+    Raises:
+        ValueError: If the user has no home folder.
+    """
+    try:
+        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    except RuntimeError:
+        raise ValueError("this user has no home folder for the games of people: name a folder") from None
+    return Path(data) / "artus" / "games"
 
 
 def read_result(content: bytes) -> Result:
@@ -107,7 +115,7 @@ def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> l
         complain: Is told which file can't be used, and why. Others are read all the same, and nothing is changed.
     """
     found = []
-    for path in sorted((folder / RESULTS).glob("*.json")):
+    for path in sorted((folder / RESULTS).glob("*.json"), key=lambda path: path.stem):
         try:
             with path.open("rb") as file:
                 content = file.read(LARGEST + 1)

@@ -9,7 +9,8 @@ import numpy as np
 
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, Agent, find_agent
-from artus_env.engine.match import Played, fair_seats, play_games, seat_orders
+from artus_env.engine.match import Played as PlayedGames
+from artus_env.engine.match import fair_seats, play_games, seat_orders
 from artus_env.engine.rng import seed_stream
 from artus_training.arena.made_of import made_of
 from artus_training.arena.results import Block, Settings
@@ -23,6 +24,10 @@ class Unit(NamedTuple):
     lineup: int
     first: int
     deals: int
+
+
+Played = tuple[Block, list[str]]
+"""What came of a unit, as `Store.append` saves it: the block, and the record of each game if they are to be kept."""
 
 
 class Playing:
@@ -50,19 +55,15 @@ class Playing:
         """Hash of what plays what."""
         return made_of(self.settings.hash, self.settings.definition, self.settings.agents, self.agents)
 
-    def __call__(self, unit: Unit) -> tuple[Block, list[str]]:
-        """What `Store.append` saves."""
+    def __call__(self, unit: Unit) -> Played:
+        """Play a unit."""
         return play_block(self.settings, self.players, *unit, keep=self.keep)
 
 
 def play_block(
     settings: Settings, agents: list[Agent], lineup: int, first: int, count: int, keep: bool = False
-) -> tuple[Block, list[str]]:
-    """Play deals `first..first + count - 1` of a line-up in all rotations.
-
-    Returns:
-        What `Store.append` saves, and the record of each game if they are to be kept.
-    """
+) -> Played:
+    """Play deals `first..first + count - 1` of a line-up in all rotations."""
     players = settings.num_players
     who = settings.lineups()[lineup]
     deal_seeds = seed_stream(settings.seed, count, _DEALS, first)  # all line-ups play the same deals
@@ -98,7 +99,7 @@ def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
     return np.where(seat < 0, -1, np.argmax(seats == seat[:, None], axis=1))
 
 
-def write_records(settings: Settings, played: Played, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
+def write_records(settings: Settings, played: PlayedGames, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
     """The record of each game."""
     records = []
     for game, seed in enumerate(seeds):

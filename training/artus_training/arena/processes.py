@@ -5,14 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from artus_training.arena.todo import Sent, ToDo, doing, soon
+from artus_training.arena.todo import TRIES, Sent, ToDo, UnitError, doing, pickled, soon, unpickled
 
 SPAWN = multiprocessing.get_context("spawn")  # a forked child may not use its parent's threads
+BEGUN = b""
+"""A worker sends it when it begins a unit; no pickled result is empty."""
 
 
 def by_processes(work: Sent, units: Sequence[Any], to_do: ToDo, workers: int) -> Generator[tuple[int, Any]]:
@@ -44,8 +48,13 @@ class Processes:
             process.take(announced)
 
     def do(self, work: Sent, units: Sequence[Any], to_do: ToDo) -> Generator[tuple[int, Any]]:
-        """See `by_processes`. Processes that still do a unit when nobody listens any more are ended."""
+        """See `by_processes`. Processes that still do a unit when nobody listens any more are ended.
+
+        Raises:
+            UnitError: If each process ends `TRIES` times in a row before it begins a unit.
+        """
         processes: list[_Process] = []
+        failed_starts = 0  # in a row
         try:
             for _ in range(min(self.workers, len(units))):
                 processes.append(self._idle.pop() if self._idle else _Process())
@@ -66,12 +75,26 @@ class Processes:
                     if number is None or process.connection not in ready:
                         continue
                     try:
-                        yield number, process.result()
+                        message = process.receive()
                     except EOFError:
+                        how = f"exit code {process.end()}"
+                        if process.begun:
+                            if lost := to_do.died(number, how):
+                                yield number, lost
+                        else:
+                            to_do.put_back(number)
+                            failed_starts += 1
+                            if failed_starts == TRIES * len(processes):
+                                raise UnitError(
+                                    f"{failed_starts} processes have ended before they began, {how}"
+                                ) from None
                         processes[place] = _Process()
                         processes[place].take(work)
-                        if lost := to_do.died(number, f"exit code {process.end()}"):
-                            yield number, lost
+                        continue
+                    if process.number is None:
+                        yield number, message
+                    else:
+                        failed_starts = 0
         finally:
             for process in processes:
                 if process.number is None:
@@ -92,35 +115,41 @@ class _Process:
     def __init__(self) -> None:
         self.connection, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=_serve, args=(theirs,), daemon=True)
-        with one_thread():
+        with _interrupts_blocked():
             self.process.start()
         theirs.close()  # the only other end is the process's own: it is closed when that ends
         self.number: int | None = None
         """Of the unit that it does."""
+        self.begun = False
+        """Whether it has begun that unit: it is ready, and doesn't import and load any more."""
 
     def take(self, work: Sent) -> None:
         """Say what is done with units from now on."""
         self._send(work)
 
     def begin(self, unit: Any) -> None:
+        self.begun = False
         self._send(unit)
 
     def _send(self, message: Any) -> None:
         with suppress(OSError):  # a process that has died is noticed where its result is missing
             self.connection.send(message)
 
-    def result(self) -> Any:
-        """What came of the unit.
+    def receive(self) -> Any:
+        """None when the process begins the unit, then the result; `number` is None from then on.
 
         Raises:
             EOFError: If the process has died.
         """
         try:
-            result = self.connection.recv()
+            message = self.connection.recv_bytes()
         except ConnectionError as error:
             raise EOFError from error
+        if message == BEGUN:
+            self.begun = True
+            return None
         self.number = None
-        return result
+        return unpickled(message)
 
     def end(self) -> int | None:
         """End it, whatever it does. Returns its exit code."""
@@ -131,8 +160,16 @@ class _Process:
 
 
 def _serve(connection: Connection) -> None:
-    """What a worker does, until there is nobody left who would send it anything."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; the first one decides
+    """What a worker does, until its driver has ended or doesn't send anything any more."""
+    threading.Thread(target=_end_with_driver, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; the driver ends us
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    os.environ["OMP_NUM_THREADS"] = "1"  # nothing that reads it has been imported, unless the driver's script does that
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+    with suppress(OSError, AttributeError):  # what agents print isn't the driver's output
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with suppress(EOFError, OSError):
         do = doing(connection.recv())
         while True:
@@ -140,18 +177,26 @@ def _serve(connection: Connection) -> None:
             if isinstance(message, Sent):
                 do = doing(message)
             else:
-                connection.send(do(message))
+                connection.send_bytes(BEGUN)
+                connection.send_bytes(pickled(do(message)))
+
+
+def _end_with_driver() -> None:
+    """End this process as soon as its driver has ended, however that ended and whatever runs here meanwhile."""
+    driver = multiprocessing.parent_process()
+    assert driver is not None
+    driver.join()
+    os._exit(1)
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """As if the user had asked for one thread everywhere, also in processes that start meanwhile."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = "1"
+def _interrupts_blocked() -> Iterator[None]:
+    """Processes that are started meanwhile get no SIGINT before they unblock it: Python would print a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from artus_env.engine.files import write_atomically
+from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING
 from artus_env.engine.wording import counted
 from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.explain import differences, neighbours, where_people_stand
@@ -22,7 +23,7 @@ from artus_training.arena.names import one_line_name, short_names, variant_name
 from artus_training.arena.page import page
 from artus_training.arena.people import Person
 from artus_training.arena.results import Results
-from artus_training.arena.standings import MEAN, ZERO, Standing, Standings, known_rows
+from artus_training.arena.standings import Standing, Standings, known_rows
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 MOST_DIGITS = 6
@@ -32,7 +33,12 @@ MOST_DIGITS = 6
 def head(whole: Standings) -> tuple[str, ...]:
     """The head of the table."""
     certainty = "95 %" if whole.has_intervals else "too few deals"
-    return "agent", f"rating ({whole.zero} = 0)", f"wins ({certainty})", f"{whole.points} ({certainty})", "games"
+    return "agent", f"rating ({scale(whole)})", f"wins ({certainty})", f"{whole.points} ({certainty})", "games"
+
+
+def scale(whole: Standings) -> str:
+    """What has the rating of the anchor. The remarks name an anchor in the middle, whose name may be long."""
+    return f"{ANCHOR if whole.anchor == ANCHOR else 'middle'} = {ANCHOR_RATING}"
 
 
 def rows(whole: Standings) -> list[tuple[str, ...]]:
@@ -64,9 +70,11 @@ def interval(low: float | None, high: float | None, digits: int = 1, times: int 
 
 def remarks(whole: Standings) -> list[str]:
     """What a reader of the table must know, a sentence in each line."""
-    lines = ["Ratings are Elo points: with 400 more an agent is ahead in 10 of 11 duels."]
-    if whole.zero == MEAN:
-        lines.append(f"0 is the mean of these agents, since {ZERO} doesn't play.")
+    lines = [f"Ratings are Elo points, {scale(whole)}: with 400 more an agent is ahead in 10 of 11 duels."]
+    if whole.anchor != ANCHOR:
+        lines.append(
+            f"{one_line_name(whole.anchor)}, in the middle of the table, has {ANCHOR_RATING}: {ANCHOR} doesn't play."
+        )
     if not whole.has_intervals:
         lines.append(f"Only {counted(whole.deals, 'deal')} of each line-up; intervals need at least {whole.fewest}.")
     return lines
@@ -77,7 +85,9 @@ def print_table(results: Results, whole: Standings) -> None:
     settings = results.settings
     variant = variant_name(settings.game, settings.rules, settings.num_players)
     print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
-    print(*table([head(whole), *rows(whole)], names=[0], numbers=range(1, 5)), sep="\n")
+    agent, _, wins, *others = head(whole)
+    rating = wins.replace("wins", "rating")  # the scale stands below
+    print(*table([(agent, rating, wins, *others), *rows(whole)], names=[0], numbers=range(1, 5)), sep="\n")
     print("", *filled(remarks(whole) + legend(whole)), sep="\n")
 
 
@@ -124,7 +134,7 @@ def write_report(
         results: All games.
         whole: Their table.
         folder: Where to.
-        command: What was typed.
+        command: The command that plays the tournament.
         left_out: Bots that didn't start, and why.
         films: Games to watch: what each shows, and its page below the folder.
     """
@@ -132,7 +142,7 @@ def write_report(
     data = {
         "settings": asdict(settings),
         "games": results.games,
-        "zero": whole.zero,
+        "anchor": whole.anchor,
         "table": [asdict(line) for line in whole.table],
         "duels": known_rows(whole.duels),
         "duels_low": known_rows(whole.duels_low),
@@ -164,7 +174,7 @@ def write_report(
         f"""# Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}
 
 {results.games:,} games, {lineups}, {deals} each, every deal once in each rotation
-of the seats and everybody right behind everybody else equally often, seed {settings.seed}. Played with
+of the seats and everybody right behind everybody else equally often, seed {settings.seed}. The command is
 
     {command}
 
@@ -225,12 +235,12 @@ def draw_ratings(whole: Standings, path: Path) -> None:
     ends = np.array([(line.rating_low, line.rating_high) for line in table], dtype=float).T
     error = np.nan_to_num(np.abs(ends - rating))
     axes.errorbar(rating, range(len(table)), xerr=error, fmt="o", color="#336699", ecolor="#222222", capsize=4)
-    axes.axvline(0, color="#aaaaaa", linewidth=0.8, zorder=0)
+    axes.axvline(ANCHOR_RATING, color="#aaaaaa", linewidth=0.8, zorder=0)
     axes.set_yticks(
         range(len(table)),
         [f"{name}   {value:z.0f}" for name, value in zip(picture_names(table), rating, strict=True)],
     )
-    axes.set_xlabel(f"rating (Elo points, {whole.zero} = 0" + (", 95 %)" if whole.has_intervals else ")"))
+    axes.set_xlabel(f"rating (Elo points, {scale(whole)}" + (", 95 %)" if whole.has_intervals else ")"))
     axes.spines[["top", "right"]].set_visible(False)
     save(figure, path)
 

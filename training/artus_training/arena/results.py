@@ -111,7 +111,7 @@ class Results:
     given_up: list[np.ndarray]
     """Place in the line-up of the agent that gave the game up, -1: none; for each line-up shape (deals, P), int64."""
     notes: list[str] = field(default_factory=list)
-    """A line for each game that an agent gave up: which, and why."""
+    """A line for each game that an agent gave up: which, and why; by line-up and deal."""
 
     def standing_outcomes(self, lineup: int) -> np.ndarray:
         """Outcomes to rank by: a player who gave up stands behind everybody. Shape (deals, P, P), float64."""

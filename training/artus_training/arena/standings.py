@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import choix
 import numpy as np
 from scipy.special import stdtrit
 
-from artus_env.engine.match import seat_orders, wins_of
+from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING
+from artus_env.engine.match import seat_orders, standing_outcomes, wins_of
 from artus_training.arena.elo import POINTS, PRIOR
-from artus_training.arena.evaluate import wilson_interval
-from artus_training.arena.results import Results
+from artus_training.arena.evaluate import Z_95, wilson_interval
+from artus_training.arena.results import Block, Results, Settings
 
 BOOTSTRAP_SAMPLES = 2000
 SAMPLES_AT_ONCE = 20
@@ -23,9 +25,6 @@ FEWEST_DEALS = 10
 """With fewer, samples of them are too much alike to say how far off a mean may be."""
 FEWEST_OF_AN_ORDER = 2
 """One deal says nothing about how much deals of its seating order differ."""
-ZERO = "random"
-"""The agent whose rating is 0 where it plays."""
-MEAN = "mean"
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,9 @@ class Standing:
     """None also where the agent had the same score in all deals."""
     score_high: float | None
     rating: float
-    """Elo points (see `fit`) above `Standings.zero`."""
+    """Elo points (see `fit`), where `Standings.anchor` has `ANCHOR_RATING`."""
     rating_low: float | None
-    """Of the difference to `Standings.zero`; that agent itself has no interval."""
+    """Of the difference to `Standings.anchor`; that agent itself has no interval."""
     rating_high: float | None
 
 
@@ -61,8 +60,8 @@ class Standings:
     duels_low: np.ndarray
     """95 % intervals: NaN where there are too few deals."""
     duels_high: np.ndarray
-    zero: str
-    """What has the rating 0: the agent `random` where it plays, else `mean`, the mean of all agents."""
+    anchor: str
+    """The agent whose rating is `ANCHOR_RATING`; see `anchor_of`."""
     deals: int
     """Deals of each line-up that count."""
     fewest: int
@@ -74,6 +73,61 @@ class Standings:
     def has_intervals(self) -> bool:
         """Whether there are deals enough to say how sure the figures are."""
         return self.deals >= self.fewest
+
+
+class Tally:
+    """Sums over games, for the live table and for the report.
+
+    Args:
+        settings: The tournament.
+        deals: D, the number of deals that are summed one by one; None: all deals are summed together, D = 1.
+    """
+
+    def __init__(self, settings: Settings, deals: int | None = None) -> None:
+        count, columns = len(settings.agents), 1 if deals is None else deals
+        self.settings, self.by_deal, self._lineups, self._deals = settings, deals is not None, settings.lineups(), 0
+        self.wins, self.points = np.zeros((2, count, columns))
+        """Won games and points at the end: shape (K, D)."""
+        self.ahead = np.zeros((count, count, columns))
+        """Games in which agent i is ahead of agent j, ties half: shape (K, K, D)."""
+        self.games, self.seats = np.zeros((2, count), np.int64)
+        """Games, and seats in them, of which an agent may have several: shape (K,)."""
+        self.met = np.zeros((count, count), np.int64)
+        """Games that `ahead` counts: shape (K, K)."""
+
+    def add(self, block: Block) -> None:
+        """Count the games of a block."""
+        who = self._lineups[block.lineup]
+        columns = slice(block.first, block.first + len(block)) if self.by_deal else slice(0, 1)
+        outcomes = standing_outcomes(block.outcomes, block.given_up)
+        won, games = wins_of(outcomes), outcomes[:, :, 0].size
+
+        def summed(of: np.ndarray) -> np.ndarray:
+            return np.asarray(of.sum(axis=1) if self.by_deal else of.sum())
+
+        self._deals += len(block)
+        self.games[list(set(who))] += games
+        for place, agent in enumerate(who):
+            self.wins[agent, columns] += summed(won[:, :, place])
+            self.points[agent, columns] += summed(block.scores[:, :, place])
+            self.seats[agent] += games
+            for other_place, other in enumerate(who):
+                if other != agent:
+                    one, two = outcomes[:, :, place], outcomes[:, :, other_place]
+                    self.ahead[agent, other, columns] += summed((one > two) + (one == two) / 2)
+                    self.met[agent, other] += games
+
+    def duels(self) -> np.ndarray:
+        """How often agent i is ahead of agent j, ties half: shape (K, K), NaN where they never met."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.ahead.sum(axis=2) / self.met)
+
+    def ratings(self) -> tuple[int, np.ndarray]:
+        """The anchor's number, and the ratings on its scale: shape (K,)."""
+        deals, agents = self._deals / len(self._lineups), self.settings.agents
+        rating = fit(deals * np.nan_to_num(self.duels()) + PRIOR / len(agents))
+        anchor = anchor_of(agents, rating)
+        return anchor, anchored(rating, anchor)
 
 
 def standings(results: Results) -> Standings:
@@ -93,12 +147,13 @@ def standings(results: Results) -> Standings:
     deals = min(len(scores) for scores in results.scores) // orders * orders
     if deals == 0:
         raise ValueError("some line-ups have not played in each order yet")
-    wins, scores, better, games = by_deal(results, deals)
-    figures = np.concatenate([wins, scores, better.reshape(count * count, deals)])
+    tally = tally_of(results, deals)
+    with np.errstate(invalid="ignore"):
+        by_deal = tally.ahead / (tally.met[:, :, None] / deals)
+    seats = tally.seats[:, None] / deals
+    figures = np.concatenate([tally.wins / seats, tally.points / seats, by_deal.reshape(count * count, deals)])
     means = figures.mean(axis=1)
-    duels = means[2 * count :].reshape(count, count)
-    zero = names.index(ZERO) if ZERO in names else None
-    rating = above(zero, fit(deals * np.nan_to_num(duels) + PRIOR / count))
+    anchor, rating = tally.ratings()
 
     fewest = max(FEWEST_DEALS, FEWEST_OF_AN_ORDER * orders)
     low, high = np.full((2, len(figures) + count), np.nan)
@@ -109,21 +164,20 @@ def standings(results: Results) -> Standings:
         # What the prior says is as uncertain as what was played: else agents that never lose had ratings without a
         # width.
         prior = rng.gamma(PRIOR / count, size=again.shape)
-        ratings = [above(zero, fit(duel, near=rating)) for duel in deals * again + prior]
+        ratings = [anchored(fit(duel, near=rating), anchor) for duel in deals * again + prior]
         low, high = interval_of(
-            np.concatenate([means, rating]), np.concatenate([samples, np.transpose(ratings)]), deals // orders
+            np.concatenate([means, rating]), np.concatenate([samples, np.transpose(ratings)]), deals, orders
         )
         fractions = np.r_[:count, 2 * count : len(figures)]
-        low[fractions], high[fractions] = fraction_intervals(figures[fractions], orders)
-        nothing = [count + k for k in range(count) if np.ptp(scores[k]) == 0]
-        if zero is not None:
-            nothing.append(len(figures) + zero)
+        games = np.concatenate([tally.games, tally.met.ravel()])
+        low[fractions], high[fractions] = fraction_intervals(figures[fractions], orders, games)
+        nothing = [*(count + k for k in range(count) if np.ptp(tally.points[k]) == 0), len(figures) + anchor]
         low[nothing] = high[nothing] = np.nan
 
     order = np.argsort(-rating, kind="stable")
     table = [
         Standing(
-            names[k], int(games[k]),
+            names[k], int(tally.games[k]),
             float(means[k]), known(low[k]), known(high[k]),
             float(means[count + k]), known(low[count + k]), known(high[count + k]),
             float(rating[k]), known(low[len(figures) + k]), known(high[len(figures) + k]),
@@ -131,40 +185,20 @@ def standings(results: Results) -> Standings:
         for k in order
     ]  # fmt: skip
     square = np.ix_(order, order)
-    duels_low, duels_high = (ends[2 * count : len(figures)].reshape(count, count) for ends in (low, high))
-    zero_name = MEAN if zero is None else ZERO
+    duels, duels_low, duels_high = (
+        ends[2 * count : len(figures)].reshape(count, count)[square] for ends in (means, low, high)
+    )
     points = results.settings.definition.score
-    return Standings(table, duels[square], duels_low[square], duels_high[square], zero_name, deals, fewest, points)
+    return Standings(table, duels, duels_low, duels_high, names[anchor], deals, fewest, points)
 
 
-def by_deal(results: Results, deals: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """What the first D deals brought K agents.
-
-    Returns:
-        Mean part of the win (K, D), mean score (K, D), how often agent i was ahead of agent j, ties half (K, K, D;
-        NaN where they never met), and the number of games in all (K,).
-    """
-    count = len(results.settings.agents)
-    wins, points, better = np.zeros((count, deals)), np.zeros((count, deals)), np.zeros((count, count, deals))
-    games, seats, met = np.zeros(count), np.zeros(count), np.zeros((count, count))
-    for lineup, who in enumerate(results.settings.lineups()):
-        outcomes = results.standing_outcomes(lineup)[:deals]
-        won = wins_of(outcomes)
-        games[list(set(who))] += deals * outcomes.shape[1]
-        for place, agent in enumerate(who):
-            wins[agent] += won[:, :, place].sum(axis=1)
-            points[agent] += results.scores[lineup][:deals, :, place].sum(axis=1)
-            seats[agent] += outcomes.shape[1]
-            for other_place, other in enumerate(who):
-                if other != agent:
-                    ahead, level = (
-                        compare(outcomes[:, :, place], outcomes[:, :, other_place])
-                        for compare in (np.greater, np.equal)
-                    )
-                    better[agent, other] += (ahead + level / 2).sum(axis=1)
-                    met[agent, other] += outcomes.shape[1]
-    with np.errstate(invalid="ignore"):
-        return wins / seats[:, None], points / seats[:, None], better / met[:, :, None], games
+def tally_of(results: Results, deals: int) -> Tally:
+    """The first D deals of each line-up."""
+    tally = Tally(results.settings, deals)
+    played = zip(results.scores, results.outcomes, results.given_up, strict=True)
+    for lineup, (scores, outcomes, given_up) in enumerate(played):
+        tally.add(Block(lineup, 0, scores[:deals], outcomes[:deals], given_up[:deals], []))
+    return tally
 
 
 def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
@@ -182,9 +216,16 @@ def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
     return POINTS * choix.ilsr_pairwise_dense(wins, initial_params=start, max_iter=10_000, tol=1e-6)
 
 
-def above(zero: int | None, rating: np.ndarray) -> np.ndarray:
-    """Ratings as differences to that of one agent, or to their mean: shape (K,)."""
-    return rating - (rating.mean() if zero is None else rating[zero])
+def anchor_of(names: Sequence[str], rating: np.ndarray) -> int:
+    """The number of the agent that has the rating `ANCHOR_RATING`: `ANCHOR` where it plays, else the one in the middle
+    of the table. An agent that loses to everybody else would be a poor anchor: how far below them it is, is uncertain,
+    and every interval would be as wide."""
+    return names.index(ANCHOR) if ANCHOR in names else int(np.argsort(-rating, kind="stable")[len(names) // 2])
+
+
+def anchored(rating: np.ndarray, anchor: int) -> np.ndarray:
+    """Ratings, moved so that the anchor has `ANCHOR_RATING`: shape (K,)."""
+    return rating - rating[anchor] + ANCHOR_RATING
 
 
 def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.ndarray:
@@ -201,20 +242,21 @@ def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.n
     return np.concatenate(means, axis=1)
 
 
-def interval_of(middle: np.ndarray, samples: np.ndarray, each: int) -> tuple[np.ndarray, np.ndarray]:
+def interval_of(middle: np.ndarray, samples: np.ndarray, deals: int, orders: int) -> tuple[np.ndarray, np.ndarray]:
     """95 % intervals: two of shape (F,), from estimates (F,) and what they are for samples of the deals (F, samples).
 
     Args:
         middle, samples: The estimates.
-        each: Deals of each order. Samples of n values spread as if around a mean that was known: by n - 1 instead of n
-            too little.
+        deals, orders: How many were played. Samples of n values spread as if around a mean that was known: by n - 1
+            instead of n too little.
     """
-    wider = math.sqrt(each / (each - 1))
+    each = deals // orders
+    wider = math.sqrt(each / (each - 1)) * float(stdtrit(deals - orders, 0.975)) / Z_95
     low, high = np.quantile(samples, [0.025, 0.975], axis=1)
     return middle + wider * (low - middle), middle + wider * (high - middle)
 
 
-def fraction_intervals(figures: np.ndarray, orders: int) -> tuple[np.ndarray, np.ndarray]:
+def fraction_intervals(figures: np.ndarray, orders: int, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """95 % intervals of fractions: two of shape (F,), from what each deal brought (F, D), 0..1; NaN where nothing is
     known.
 
@@ -222,32 +264,28 @@ def fraction_intervals(figures: np.ndarray, orders: int) -> tuple[np.ndarray, np
     true duels such intervals held less than they promise. Wilson's asks instead which true fractions are
     compatible with what was seen. It counts independent games, so it is told how many of them spread as much as the
     mean of these deals does; and because that spread is an estimate, it goes as far as Student's t says.
+
+    Where all deals of each order went the same way there is no spread to go by. The interval then leaves as much room
+    on both sides as Wilson's interval of 0 in n games, since an event that never occurred may still be possible.
+
+    Args:
+        games: Games behind each fraction: shape (F,).
     """
     count, deals = figures.shape
-    each = deals // orders
+    by_order = figures.reshape(count, deals // orders, orders)
     mean = figures.mean(axis=1)
-    variance = figures.reshape(count, each, orders).var(axis=1, ddof=1).mean(axis=1) / deals
-    with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.where(variance > 0, mean * (1 - mean) / variance, np.inf)
+    variance = by_order.var(axis=1, ddof=1).mean(axis=1) / deals
+    spread = np.ptp(by_order, axis=1).any(axis=1)
     reach = float(stdtrit(deals - orders, 0.975))
     ends = np.full((count, 2), np.nan)
     for row in np.flatnonzero(~np.isnan(mean)):
-        ends[row] = wilson_interval(mean[row], worth[row], reach)
-    return never_certain(mean, ends[:, 0], ends[:, 1], deals)
-
-
-def never_certain(mean: np.ndarray, low: np.ndarray, high: np.ndarray, deals: int) -> tuple[np.ndarray, np.ndarray]:
-    """Intervals of fractions that leave room for what didn't happen in any of the deals.
-
-    What never happened in n deals may still happen in a few of a hundred, by Wilson's interval of 0 in n: no upper end
-    is below that, no lower end above the rest. Samples of deals that all went the same way are all the same; there the
-    room is taken to both sides.
-    """
-    unseen = wilson_interval(0.0, deals)[1]
-    low = np.minimum(low, np.minimum(mean, 1 - unseen)).clip(0, 1)
-    high = np.maximum(high, np.maximum(mean, unseen)).clip(0, 1)
-    same = high - low < 1e-9
-    return np.where(same, mean * (1 - unseen), low), np.where(same, mean + (1 - mean) * unseen, high)
+        middle = float(mean[row])
+        if spread[row]:
+            ends[row] = wilson_interval(middle, middle * (1 - middle) / float(variance[row]), reach)
+        else:
+            room = wilson_interval(0.0, float(games[row]))[1]
+            ends[row] = middle * (1 - room), middle + (1 - middle) * room
+    return ends[:, 0], ends[:, 1]
 
 
 def known(value: float) -> float | None:

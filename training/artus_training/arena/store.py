@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,15 @@ import numpy as np
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.files import write_atomically
-from artus_env.engine.reading import decode, shown
+from artus_env.engine.reading import decode, shown, storable
 from artus_training.arena.made_of import NO_AGENTS, Given, made_of
+from artus_training.arena.playing import Played, Unit
 from artus_training.arena.results import Block, Results, Settings
 
 FORMAT = 4
 """Of the files that a tournament is kept in, and of the streams that its games are drawn from; raised whenever they
 change."""
+AHEAD = "ahead.jsonl"
 READABLE = (2, 3, FORMAT)
 """Formats that can be read and played on: in the second one settings named no game, and no line had outcomes; up to the
 third one line-ups had streams in another order."""
@@ -57,6 +60,18 @@ class Line:
     outcomes: list[list[list[int]]] | None = None  # where they aren't the scores
     checksum: str = ""
 
+    @classmethod
+    def of(cls, block: Block, records_end: int, before: str) -> Line:
+        """Args: the block; how long the file of records is; what the checksum continues."""
+        outcomes = None if np.array_equal(block.outcomes, block.scores) else block.outcomes.tolist()
+        scores, given_up = block.scores.tolist(), block.given_up.tolist()
+        line = cls(block.lineup, block.first, scores, given_up, block.notes, records_end, outcomes)
+        return replace(line, checksum=line.summed(before))
+
+    def text(self) -> dict[str, Any]:
+        """As it stands in the file."""
+        return {**self.content(), "checksum": self.checksum}
+
     def content(self) -> dict[str, Any]:
         """All but the checksum, as it stands in the file."""
         outcomes = self.outcomes is not None
@@ -73,8 +88,19 @@ class Line:
         return hashlib.sha256((before + json.dumps(self.content())).encode()).hexdigest()[:16]
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """A line of `ahead.jsonl`: a block that waits for one before it, and its records."""
+
+    block: Line
+    records: list[str]
+
+
 class Store:
     """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
+
+    Blocks are saved in the order of their units. Those that others have played meanwhile wait in memory; `ahead.jsonl`
+    keeps them when the tournament is interrupted, until their turn has come.
 
     A block is there when its whole line is; what a killed process, or a full disk, left of another is cut off. Every
     line has a checksum that continues the one before, so that none is changed, taken out or moved unnoticed.
@@ -89,7 +115,10 @@ class Store:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
         about = folder / "settings.json"
-        of = asdict(settings) | {"agents": list(settings.agents), "records": None if records is None else str(records)}
+        of = asdict(settings) | {
+            "agents": list(settings.agents),
+            "records": None if records is None else storable(str(records)),
+        }
         settled = Settled(
             **of, made_of=made_of(settings.hash, settings.definition, settings.agents, agents), format=FORMAT
         )
@@ -111,6 +140,8 @@ class Store:
         self.checksum = json.dumps(settled.text())  # the first line continues the settings
         self.blocks: list[Block] = []
         self._read()
+        self.ahead = self._read_ahead()
+        """Units whose turn hadn't come when the tournament was interrupted."""
 
     def _compare(self, about: Path, settled: Settled) -> Settled:
         """Refuse the folder of another tournament. Returns what is settled there."""
@@ -154,7 +185,12 @@ class Store:
                         break
                     try:
                         line = decode(text, Line)
-                        block = self._checked(line, records_end)
+                        block = self._checked(line, records_end, self.checksum)
+                        if self._holds(block):
+                            last = block.first + len(block) - 1
+                            raise ValueError(
+                                f"some of deals {block.first}..{last} of line-up {block.lineup} come twice"
+                            )
                     except ValueError as error:
                         raise ValueError(
                             f"{self.path}, line {number} is damaged: {error}; put the file back as it was, or "
@@ -170,14 +206,32 @@ class Store:
                 raise ValueError(f"{self.records} lacks games of this tournament; delete {self.folder} to play again")
             cut_file(self.records, records_end)
 
-    def _checked(self, line: Line, records_end: int) -> Block:
-        """The block of a line that follows those that were read.
+    def _read_ahead(self) -> dict[Unit, Played]:
+        """What `keep_ahead` has kept, and isn't among the blocks yet."""
+        path = self.folder / AHEAD
+        ahead: dict[Unit, Played] = {}
+        for text in path.read_bytes().splitlines() if path.exists() else ():
+            try:
+                line = decode(text, Ahead)
+                block = self._checked(line.block, 0, "".join(line.records))
+            except ValueError as error:
+                raise ValueError(f"{path} is damaged: {error}; delete it, and its games are played again") from None
+            if not self._holds(block):
+                ahead[Unit(block.lineup, block.first, len(block))] = block, line.records
+        return ahead
+
+    def _checked(self, line: Line, records_end: int, before: str) -> Block:
+        """The block of a line.
+
+        Args:
+            records_end: Of the line before.
+            before: What its checksum continues.
 
         Raises:
-            ValueError: If it can't be the next one.
+            ValueError: If it isn't one of this tournament.
         """
         players = self.settings.num_players
-        if line.checksum != line.summed(self.checksum):
+        if line.checksum != line.summed(before):
             raise ValueError("its checksum doesn't fit")
         lineups, all_deals = self.played.shape
         if not (0 <= line.lineup < lineups and 0 <= line.first < all_deals):
@@ -190,10 +244,6 @@ class Store:
         deals = len(scores)
         if not 0 < deals <= all_deals - line.first:
             raise ValueError(f"{deals} deals are none or too many")
-        if self.played[line.lineup, line.first : line.first + deals].any():
-            raise ValueError(
-                f"some of deals {line.first}..{line.first + deals - 1} of line-up {line.lineup} come twice"
-            )
         if scores.shape != (deals, players, players) or given_up.shape != (deals, players):
             raise ValueError(f"scores of shape {scores.shape} and forfeits of shape {given_up.shape}")
         if outcomes.shape != scores.shape:
@@ -201,6 +251,10 @@ class Store:
         if given_up.min() < -1 or given_up.max() >= players or line.records_end < records_end:
             raise ValueError("a number is out of range")
         return Block(line.lineup, line.first, scores, outcomes, given_up, line.notes)
+
+    def _holds(self, block: Block) -> bool:
+        """Whether some of its deals are saved."""
+        return bool(self.played[block.lineup, block.first : block.first + len(block)].any())
 
     def _take(self, block: Block, checksum: str) -> None:
         self.blocks.append(block)
@@ -216,8 +270,9 @@ class Store:
         numbers = {who: number for number, who in enumerate(self.settings.lineups())}
         for block in other.blocks:
             lineup = numbers[other.settings.lineups()[block.lineup]]
-            if not self.played[lineup, block.first : block.first + len(block)].any():
-                self.append(replace(block, lineup=lineup), [])
+            here = replace(block, lineup=lineup)
+            if not self._holds(here):
+                self.append(here, [])
 
     def append(self, block: Block, records: list[str]) -> None:
         """Save a block: first its records, then the line that makes it count."""
@@ -228,22 +283,22 @@ class Store:
                 file.flush()
                 os.fsync(file.fileno())
                 records_end = file.tell()
-        outcomes = None if np.array_equal(block.outcomes, block.scores) else block.outcomes.tolist()
-        line = Line(
-            block.lineup,
-            block.first,
-            block.scores.tolist(),
-            block.given_up.tolist(),
-            block.notes,
-            records_end,
-            outcomes,
-        )
-        checksum = line.summed(self.checksum)
+        line = Line.of(block, records_end, self.checksum)
         with self.path.open("ab") as file:
-            file.write(json.dumps({**line.content(), "checksum": checksum}, separators=(",", ":")).encode() + b"\n")
+            file.write(written(line.text()))
             file.flush()
             os.fsync(file.fileno())
-        self._take(block, checksum)
+        self._take(block, line.checksum)
+
+    def keep_ahead(self, ahead: Mapping[Unit, Played]) -> None:
+        """Save units whose turn hasn't come, instead of those that were saved so before."""
+        path = self.folder / AHEAD
+        lines = [(Line.of(block, 0, "".join(records)), records) for block, records in ahead.values()]
+        if lines:
+            content = (written({"block": line.text(), "records": records}) for line, records in lines)
+            write_atomically(path, b"".join(content))
+        else:
+            path.unlink(missing_ok=True)
 
     def results(self) -> Results:
         """All that is saved."""
@@ -259,8 +314,13 @@ class Store:
             [np.concatenate([block.scores for block in part]) for part in parts],
             [np.concatenate([block.outcomes for block in part]) for part in parts],
             [np.concatenate([block.given_up for block in part]) for part in parts],
-            [note for block in self.blocks for note in block.notes],
+            [note for part in parts for block in part for note in block.notes],
         )
+
+
+def written(line: dict[str, Any]) -> bytes:
+    """A line of JSON."""
+    return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
 def cut_file(path: Path, end: int) -> None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from artus_env.engine.agents import find_agent
+from artus_agents.program import PYTHON
+from artus_env.engine.agents import agent_names, find_agent, split_name
 from artus_env.engine.definition import Definition
-from artus_env.engine.reading import shown
-from artus_training.arena.lineup import check_player, in_full
+from artus_env.engine.reading import shown, storable
+from artus_training.arena.lineup import check_player, check_quotes, in_full
 
 _TEAM = re.compile(r"([^=:/\\]{1,40})=(.+)", re.DOTALL)
-PYTHON = ".py"
 IN_FOLDER = "bot"
 """What a bot that is a folder of its own is called there, with or without `.py`."""
 
@@ -52,20 +51,32 @@ class Teams:
 def read_teams(words: Sequence[str]) -> Teams:
     """Agents (`greedy`, `program:./bot`), teams (`Owls=program:./bot`) and folders (`bots/`): all bots that lie there.
 
+    What names an installed agent is that agent, even if there is a folder of the same name: `greedy/` and `./greedy`
+    are the folder.
+
     Raises:
         ValueError: If two play under one name, or there is no bot in a folder.
     """
+    check_quotes(words)
     teams = Teams()
     for word in words:
-        if Path(word).is_dir():
+        if not names_installed(word) and Path(word).is_dir():
             for name, bot in bots_in(Path(word)):
                 teams.add(name, bot)
                 teams.from_folders.add(name)
+        elif word.endswith("/"):
+            raise ValueError(f"there is no folder {shown(word)}")
         elif match := _TEAM.fullmatch(word):
-            teams.add(match[1].strip(), in_full(match[2]))
+            teams.add(storable(match[1].strip()), in_full(match[2]))
         else:
-            teams.add(word, word)
+            teams.add(storable(word), word)
     return teams
+
+
+def names_installed(word: str) -> bool:
+    """Whether a word of the command line is the name of an installed agent, or of a team that it plays for."""
+    match = _TEAM.fullmatch(word)
+    return split_name(match[2] if match else word)[0] in agent_names()
 
 
 def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
@@ -83,14 +94,10 @@ def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
             if path.name.startswith((".", "_")) or not file.is_file():
                 continue
             command = str(file if file.is_absolute() else Path(os.curdir) / file)
-            if os.access(file, os.X_OK) or (file.suffix != PYTHON and is_program(file)):
-                words = [command if "/" in command else f"./{command}"]
-            elif file.suffix == PYTHON:
-                words = [sys.executable, command]
-            else:
+            if not (os.access(file, os.X_OK) or file.suffix == PYTHON or is_program(file)):
                 continue
             found = True
-            yield path.stem, f"program:{shlex.join(words)}"
+            yield storable(path.stem), f"program:{shlex.quote(command if '/' in command else f'./{command}')}"
             break
     if not found:
         raise ValueError(f"{folder} holds no bot: no file that can be executed, and none that ends in {PYTHON}")

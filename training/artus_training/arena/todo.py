@@ -11,10 +11,18 @@ TRIES = 3
 """A unit that has ended so many processes is lost."""
 AHEAD = 8
 """Units that each process may be in front of the first one that isn't done: what is lost when the run is ended."""
+SAME_EVERYWHERE = (
+    "the same version of artus, of other packages with agents, and of files that agents' names mention must be on all "
+    "machines"
+)
 
 
 class UnitError(RuntimeError):
-    """Units that no process has survived."""
+    """Units without a result: no process has survived them, or the result can't be sent."""
+
+
+class OtherCodeError(ValueError):
+    """Work that can't be done where it was sent: other code, or other files, are there."""
 
 
 class ClusterError(RuntimeError):
@@ -50,8 +58,12 @@ class ToDo:
         self._deaths[number] = self._deaths.get(number, 0) + 1
         if self._deaths[number] == TRIES:
             return Lost(f"has ended {TRIES} processes, the last one with {how}")
-        self._waiting.append(number)
+        self.put_back(number)
         return None
+
+    def put_back(self, number: int) -> None:
+        """A unit's process has ended before it began the unit. It is done by another one."""
+        self._waiting.append(number)
 
 
 class Sent(NamedTuple):
@@ -88,15 +100,17 @@ def received(work: Sent) -> Callable[[Any], Any]:
     """What was sent.
 
     Raises:
-        ValueError: If here it is made of other code or other files.
+        OtherCodeError: If here it is made of other code or other files, or can't be read.
     """
-    made: Callable[[Any], Any] = pickle.loads(work.work)
-    here = getattr(made, "made_of", "")
+    try:
+        made: Callable[[Any], Any] = pickle.loads(work.work)
+        here = getattr(made, "made_of", "")
+    except Exception as error:  # pickle raises what the objects in it raise
+        raise OtherCodeError(f"a worker can't load this ({type(error).__name__}: {error}): {SAME_EVERYWHERE}") from None
     if here != work.made_of:
-        raise ValueError(
-            f"the game and the agents are made of {here} here, but of {work.made_of} where they were sent from: the "
-            "same version of artus, of other packages with agents, and of files that agents' names mention must be on "
-            "all machines"
+        raise OtherCodeError(
+            f"the game and the agents are made of {here} here, but of {work.made_of} where they were sent from: "
+            f"{SAME_EVERYWHERE}"
         )
     return made
 
@@ -125,3 +139,19 @@ def that_travels(error: Exception) -> Exception:
     except Exception:
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error
+
+
+def unpickled(result: bytes) -> Any:
+    """The result of a unit, or an error that says why it can't be read."""
+    try:
+        return pickle.loads(result)
+    except Exception as error:  # pickle raises what the objects in it raise
+        return UnitError(f"a result can't be read here ({type(error).__name__}: {error})")
+
+
+def pickled(result: Any) -> bytes:
+    """The result of a unit as it is sent, or an error that says why it can't be."""
+    try:
+        return bytes(ForkingPickler.dumps(result))
+    except Exception as error:  # pickle raises what the objects in it raise
+        return pickle.dumps(UnitError(f"a result can't be sent ({type(error).__name__}: {error})"))

@@ -8,6 +8,7 @@ with the same table.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -15,10 +16,11 @@ import numpy as np
 
 from artus_env.engine.agents import Agent
 from artus_env.engine.files import alone_in
-from artus_training.arena.live import LiveTable, Tally
+from artus_training.arena.live import LiveTable
 from artus_training.arena.made_of import NO_AGENTS, Given
-from artus_training.arena.playing import Playing, Unit
+from artus_training.arena.playing import Played, Playing, Unit
 from artus_training.arena.results import Results, Settings
+from artus_training.arena.standings import Tally
 from artus_training.arena.store import Store
 from artus_training.arena.teams import check_all
 from artus_training.arena.units import Runner, kept, unit_games
@@ -76,7 +78,7 @@ def run(
         )
     playing = Playing(settings, dict(agents), records is not None)
     if joined is not None:
-        _check_joined(settings, records, *joined)
+        _check_joined(settings, folder, records, *joined)
     with nullcontext(do) if do else kept(workers, ray, playing) as do:
         players = dict(zip(settings.agents, playing.players, strict=True))
         check_all(players, settings.definition, settings.rules, settings.num_players)
@@ -90,10 +92,15 @@ def run(
             return _play(settings, playing, store, do)
 
 
-def _check_joined(settings: Settings, records: Path | None, before: Settings, there: Path) -> None:
-    """Raise a ValueError if some agents can't join the tournament in a folder."""
+def _check_joined(settings: Settings, folder: Path, records: Path | None, before: Settings, there: Path) -> None:
+    """Raise a ValueError if some agents can't join the tournament in the folder `there`, with results in `folder`."""
     if not (there / "settings.json").exists():
-        raise ValueError(f"{there} holds no tournament of {' '.join(before.agents)} that others could join")
+        lies = folder if (folder / "settings.json").exists() else "FOLDER"
+        new = ", and a new folder for all games with --out" if lies == folder else ""
+        raise ValueError(
+            f"{there} holds no tournament of {' '.join(before.agents)} that others could join; name the folder where "
+            f"it lies with --add-to {lies}{new}"
+        )
     if records is not None:
         raise ValueError("no records can be kept when agents join: those of the games before are missing")
     if len(before.agents) < settings.num_players:
@@ -107,30 +114,60 @@ def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Res
     """Play what is missing."""
     total = store.played.size * settings.num_players
     units = units_of(settings, playing.players, store.played)
+    ahead = {unit: store.ahead.pop(unit) for unit in units if unit in store.ahead}
+    missing = [unit for unit in units if unit not in ahead]
+    waiting: dict[int, Played] = {}
     tally = Tally(settings)
     for block in store.blocks:
         tally.add(block)
     try:
         with LiveTable(tally) as live:
             task = live.add_task("", total=total, completed=int(store.played.sum()) * settings.num_players)
-            for _, (block, games) in do(playing, units):
+            for block, games in in_turn(units, ahead, do(playing, missing, waiting=waiting)):
                 store.append(block, games)
                 live.add_block(block)
                 live.update(task, advance=len(block) * settings.num_players)
     except KeyboardInterrupt:
         raise Interrupted(store.results()) from None
+    finally:
+        store.keep_ahead({**ahead, **{missing[number]: played for number, played in waiting.items()}})
     return store.results()
+
+
+def in_turn(units: list[Unit], ahead: dict[Unit, Played], found: Iterable[tuple[Unit, Played]]) -> Iterator[Played]:
+    """What was played, in the order of the units.
+
+    Args:
+        units: All that were to be played.
+        ahead: What an interrupted run had played of them; is emptied.
+        found: The others as they come, in their order; some may be missing.
+    """
+    left = iter(units)
+    for unit, played in found:
+        for other in left:
+            if other == unit:
+                break
+            if other in ahead:
+                yield ahead.pop(other)
+        yield played
+    for other in left:
+        if other in ahead:
+            yield ahead.pop(other)
 
 
 def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
     """What is left to play when some deals of each line-up are played: all line-ups come on evenly.
+
+    A unit is saved when it is played: one deal, unless all agents say that they are fast with more games at a time.
 
     Args:
         played: See `Store.played`.
     """
     units = []
     for lineup, who in enumerate(settings.lineups()):
-        size = max(1, unit_games([players[agent] for agent in who]) // settings.num_players)
+        those = [players[agent] for agent in who]
+        fast = all(hasattr(agent, "games_at_once") for agent in those)
+        size = max(1, unit_games(those) // settings.num_players) if fast else 1
         for start in range(0, settings.deals, size):
             missing = start + np.flatnonzero(~played[lineup, start : start + size])
             for deals in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):

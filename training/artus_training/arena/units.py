@@ -46,6 +46,7 @@ def run_units(
     workers: int = 1,
     ray: str | None = None,
     processes: Processes | None = None,
+    waiting: dict[int, Result] | None = None,
 ) -> Generator[tuple[Unit, Result]]:
     """Each unit and what `work` makes of it, in the order of the units.
 
@@ -57,6 +58,8 @@ def run_units(
             its unit is done again.
         ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
         processes: Those that do it, and stay; None: new ones, which end when the work is done.
+        waiting: Is given the results that have come and wait for an earlier unit, by number: what the caller can still
+            use when it is interrupted.
 
     Raises:
         ValueError: If the work can't be sent to other processes, or is made of something else there.
@@ -77,7 +80,7 @@ def run_units(
         found = by_processes(sent(work), units, to_do, workers)
     lost = []
     with closing(found):  # no process stays behind
-        for unit, result in in_order(found, units, to_do):
+        for unit, result in in_order(found, units, to_do, {} if waiting is None else waiting):
             if isinstance(result, Exception):
                 result.add_note(f"in {unit}")
                 raise result
@@ -93,7 +96,9 @@ def run_units(
 class Runner(Protocol):
     """`run_units` by those who are kept."""
 
-    def __call__(self, work: Callable[[Unit], Result], units: Sequence[Unit]) -> Iterator[tuple[Unit, Result]]: ...
+    def __call__(
+        self, work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
+    ) -> Iterator[tuple[Unit, Result]]: ...
 
 
 @contextmanager
@@ -121,12 +126,19 @@ def kept(workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] |
         yield run_units
 
 
-def in_order(found: Iterable[tuple[int, Any]], units: Sequence[Unit], to_do: ToDo) -> Iterator[tuple[Unit, Any]]:
-    """What was found, in the order of the units. What comes twice counts once."""
-    results: dict[int, Any] = {}
+def in_order(
+    found: Iterable[tuple[int, Any]], units: Sequence[Unit], to_do: ToDo, waiting: dict[int, Any]
+) -> Iterator[tuple[Unit, Any]]:
+    """What was found, in the order of the units. What comes twice counts once.
+
+    Args:
+        waiting: Filled with results that wait for an earlier unit, by number. Errors and lost units aren't among them.
+    """
+    failed: dict[int, Any] = {}
     for number, result in found:
         if number >= to_do.first:
-            results.setdefault(number, result)
-        while to_do.first in results:
+            (failed if isinstance(result, Exception | Lost) else waiting).setdefault(number, result)
+        while to_do.first in waiting or to_do.first in failed:
             to_do.first += 1
-            yield units[to_do.first - 1], results.pop(to_do.first - 1)
+            number = to_do.first - 1
+            yield units[number], (waiting if number in waiting else failed).pop(number)

@@ -6,6 +6,7 @@ so that they meet the same neighbours.
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -19,7 +20,6 @@ from typing import NamedTuple
 from artus_env import Batch
 from artus_env.engine.definition import Definition
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.processes import one_thread
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 ROUNDS = 9
@@ -47,6 +47,20 @@ def neighbours(count: int) -> Iterator[None]:
         for process in busy:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Set OMP_NUM_THREADS=1 for this process. Only this thread may start others meanwhile: all of them see it."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
 
 
 def measure(game: Definition, seconds: float) -> Iterator[Compared]:

@@ -16,7 +16,7 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.agents import runs_program
 from artus_env.engine.definition import Definition
 from artus_env.engine.games import find_game
-from artus_env.engine.reading import convert, shown
+from artus_env.engine.reading import check_storable, convert, shown, storable
 from artus_env.engine.rewards import mode_index
 
 AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
@@ -134,9 +134,13 @@ class TrainingSettings:
         return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
 
     def check_game(self) -> None:
-        """Raise a ValueError if the game has no such variant, or the name or the hidden layers can't be."""
+        """Raise a ValueError if the game has no such variant, or a name or the hidden layers can't be."""
         if self.name != Path(self.name).name or self.name.startswith("."):
             raise ValueError(f"name must be one of a folder, without a dot in front, got {shown(self.name)}")
+        check_storable("name", self.name)
+        check_storable("start", self.start or "")
+        for name in AGENTS:
+            check_storable(name, *getattr(self, name, ()))
         self.definition.check_variant(self.rules, self.num_players)
         self.shape().check()
 
@@ -233,7 +237,7 @@ def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -
 def settings_to_dict(settings: TrainingSettings) -> dict[str, Any]:
     """Settings as JSON and TOML know them."""
     return {
-        name: str(value) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
+        name: storable(str(value)) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
         for name, value in dataclasses.asdict(settings).items()
         if value is not None
     }
@@ -280,7 +284,7 @@ def read_preset(source: Path) -> dict[str, Any]:
         ValueError: If it is missing or no such file; the message names it.
     """
     try:
-        return tomllib.loads(source.read_text())
+        return tomllib.loads(source.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ValueError(f"preset {source}: {error.strerror}") from error
     except RecursionError:

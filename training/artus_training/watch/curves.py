@@ -19,6 +19,7 @@ from artus_agents.saved import read_card
 from artus_env import DEFAULT_GAME
 from artus_env.engine.files import write_atomically
 from artus_env.engine.games import find_game
+from artus_env.engine.reading import storable
 from artus_training.arena.names import variant_name
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
@@ -182,7 +183,7 @@ def main(arguments: list[str]) -> int:
         if len(set(labels)) < len(labels):
             labels = [str(path) for path in chosen.cards]
         draw(
-            [(label, read_card(path)) for label, path in zip(labels, chosen.cards, strict=True)],
+            [(storable(label), read_card(path)) for label, path in zip(labels, chosen.cards, strict=True)],
             chosen.out,
             chosen.over,
         )

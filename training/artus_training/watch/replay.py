@@ -88,13 +88,15 @@ def make_films(line: bytes, chosen: Options) -> None:
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
-    """The lines of a file of records.
+    """The lines of a file of records, without blank ones.
 
     Raises:
         ValueError: If one of them is no record; the message says which.
     """
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(records.LONGEST + 1), b""), 1):
+            if not line.strip():
+                continue
             try:
                 records.read(line)
             except records.RecordError as error:

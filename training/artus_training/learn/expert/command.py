@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from artus_training.arena.todo import ClusterError, UnitError
+from artus_training.arena.todo import ClusterError, OtherCodeError, UnitError
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint
 from artus_training.learn.expert.checkpoint import Progress
 from artus_training.learn.expert.settings import Settings, preset, saved_settings
@@ -60,5 +60,5 @@ def main(arguments: list[str]) -> int:
     with stopped_in_one_line():
         try:
             return 0 if train(settings) else 130
-        except (UnitError, ClusterError) as error:
+        except (UnitError, ClusterError, OtherCodeError) as error:
             raise UsageError(f"{error}; --resume goes on from the last checkpoint") from error

@@ -34,6 +34,8 @@ FIXED = (
 )  # fmt: skip
 """Settings that a resumed run can't change: the games that it learns from were played with them."""
 MOST_WINDOW = 1000
+MOST_DECISIONS = 1_000_000
+"""Of a game."""
 MOST_ROUNDS = 1_000_000_000
 MOST_NUM_GAMES = 1_000_000
 
@@ -147,9 +149,10 @@ class Settings(TrainingSettings):
         self.check_at_least(0, "final_games", most=MOST_GAMES)
         self.check_at_least(0, "threads", most=MOST_THREADS)
         self.check_at_least(
-            0, "minutes", "search_last", "certainty", "anchors", "anchor_weight", "learning_rate", "value_weight",
+            0, "minutes", "certainty", "anchor_weight", "learning_rate", "value_weight",
             "evaluate_every",
         )  # fmt: skip
+        self.check_at_least(0, "search_last", "anchors", most=MOST_DECISIONS)
         self.check_part("search_value")
         self.check_more_than_0("max_grad_norm")
         if not 0 <= self.seed < 2**63:

@@ -20,6 +20,7 @@ from torch import distributed
 
 from artus_training.learn.checkpoints import Tensors
 from artus_training.learn.runs import RunError
+from artus_training.usage import Finished
 
 PATIENCE = timedelta(hours=1)
 """So long the others wait for a rank, which rank 0 needs for evaluations. A rank that dies is noticed at once."""
@@ -68,7 +69,7 @@ class Ranks:
         """What rank 0 makes, and nobody else.
 
         Raises:
-            SystemExit: In the others, where rank 0 can't make it: it alone says why.
+            Finished: In the others, where rank 0 can't make it: it alone says why.
         """
         if self.size == 1:
             return make()
@@ -79,13 +80,13 @@ class Ranks:
                 made = make()
             except (Exception, SystemExit) as error:
                 failed = error
-        told = [made, failed is None, failed.code if isinstance(failed, SystemExit) else 2]
+        told = [made, failed is None, failed.code if isinstance(failed, Finished) else 2]
         with self._together():
             distributed.broadcast_object_list(told)
         if failed:
             raise failed
         if not told[1]:
-            raise SystemExit(told[2])
+            raise Finished(told[2])
         return told[0]
 
     def each(self, *numbers: float) -> np.ndarray:

@@ -17,7 +17,7 @@ from artus_agents.network import Network, Shape, hidden_sizes
 
 
 class ScaledMlp(BaseFeaturesExtractor):
-    """Scales int8 observations to floats of about -1..1 and puts them through hidden layers that both heads share.
+    """Scales int8 observations to small floats and puts them through hidden layers that both heads share.
 
     Args:
         observation_space: As SB3 gives it.

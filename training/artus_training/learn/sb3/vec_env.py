@@ -18,6 +18,7 @@ from artus_env.engine.agents import Agent, choose_actions
 from artus_env.engine.definition import Definition
 from artus_env.engine.match import wins_of
 from artus_env.engine.rng import check_seed, seed_stream
+from artus_env.engine.undo import Undo
 from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
 from artus_training.learn.sb3.settings import SELF
@@ -115,6 +116,7 @@ class SelfPlayVecEnv(VecEnv):
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.int8), spaces.Discrete(self.batch.num_actions))
 
     def _seed(self, seed: int) -> None:
+        self._undo: Undo | None = None
         self._deals: np.ndarray | None = seed_stream(
             check_seed(seed), self.batch.num_games, _DEALS
         )  # of the next reset
@@ -162,6 +164,30 @@ class SelfPlayVecEnv(VecEnv):
 
         With the seed of `seed()`, if that was called since the last reset, else with the next deals.
         """
+        with self._all_or_nothing():
+            return self._reset()
+
+    def _all_or_nothing(self) -> Undo:
+        """For `with`: an error or an interrupt in the block leaves the games as they were."""
+        if self._undo is None:
+            batch = self.batch
+            arrays = (
+                batch.states, batch.seeds, batch.reward, batch.done, batch.final_scores, batch.final_outcomes,
+                self.seat, self._kind, self._holders, self._owed, self._decided, self._return, self._length, self._keys,
+            )  # fmt: skip
+            self._undo = Undo(arrays, (self,), self._look)
+        self._random_state = self._random.bit_generator.state
+        return self._undo
+
+    def _look(self) -> None:
+        """Work out again what follows from the rest, after that has been undone."""
+        self._random.bit_generator.state = self._random_state
+        self.batch.refresh()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_undo": None}  # it knows the arrays of these games, not those of a copy
+
+    def _reset(self) -> np.ndarray:
         if self._seeds[0] is not None:
             self._seed(self._seeds[0])
         self._reset_seeds()
@@ -203,6 +229,10 @@ class SelfPlayVecEnv(VecEnv):
         Raises:
             ValueError: If an action is illegal; nothing has changed.
         """
+        with self._all_or_nothing():
+            return self._step()
+
+    def _step(self) -> VecEnvStepReturn:
         self._dones = np.zeros(self.num_envs, np.bool_)
         self._rewards = np.zeros(self.num_envs, np.float32)
         self._infos = [{} for _ in range(self.num_envs)]
@@ -241,6 +271,7 @@ class SelfPlayVecEnv(VecEnv):
         self._rewards[over] = self._owed[over]
         won = wins_of(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
         seen_at_end = self.batch.observe(self.seat[over], over)
+        self.results = {kind: results.copy() for kind, results in self.results.items()}
         for game, win, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
             kind = self.kinds[self._kind[game]]
             self.results[kind].append(win)
