@@ -1,8 +1,11 @@
-# Everything from a bare clone: `make test`, `make train`. Needs Python >= 3.11 with pip, nothing else.
+# Everything from a bare clone: `make train`, `make test`, `make play`. Needs Python >= 3.11 with pip, nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Three steps of setting up: PyTorch; what `make play` needs; everything.
+WITH_TORCH := $(VENV)/.torch
+WITH_PLAY := $(VENV)/.play
 STAMP := $(VENV)/.installed
 # It comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
 TORCH := torch==2.13.0
@@ -12,12 +15,20 @@ TORCH := torch==2.13.0
 install: $(STAMP)
 
 # Groups of packages for developers need a newer pip than many a Python brings along.
-$(STAMP): pyproject.toml constraints.txt
+$(WITH_TORCH): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --upgrade pip
 	$(INSTALL) $(TORCH)
+	touch $@
+
+$(WITH_PLAY): $(WITH_TORCH)
+	$(INSTALL) -e ".[play,ppo]"
+	touch $@
+
+# Everything has what playing needs.
+$(STAMP): $(WITH_TORCH)
 	$(INSTALL) -e ".[all]" --group dev
-	touch $(STAMP)
+	touch $(WITH_PLAY) $@
 
 # Tests side by side. One that ends its process ends the run: pytest-xdist 3.8 would put another process in its place and
 # then wait for ever.
@@ -44,7 +55,7 @@ test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py $(ASIDE)
 
 # Choose a game and sit down, in the browser.
-play: install
+play: $(WITH_PLAY)
 	$(BIN)/artus play
 
 train: install
