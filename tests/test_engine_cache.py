@@ -1,5 +1,6 @@
 """Compiled code is kept between processes, but never longer than the sources that it came from."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -373,6 +374,20 @@ def test_values_from_elsewhere_that_have_changed_show_in_the_next_process(tmp_pa
     assert played() == POINTS + 1 + 1000 + 10000 + 20 + 200
     (tmp_path / "foreign.py").write_text("FACTOR = 2\n")
     assert played() == 2 * (POINTS + 1 + 1000 + 10000 + 20 + 200)
+
+
+def test_modules_that_import_each_other_have_values_to_hash(monkeypatch, tmp_path):
+    (tmp_path / "one.py").write_text("import other\nNUMBER = 1\ndef f(x):\n    return one.NUMBER + other.one.NUMBER\n")
+    (tmp_path / "other.py").write_text("import one, other\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    one = importlib.import_module("one")
+    one.one = one
+    try:
+        before = sources.values_hash(one.f)
+        monkeypatch.setattr(one, "NUMBER", 2)
+        assert sources.values_hash(one.f) != before
+    finally:
+        del sys.modules["one"], sys.modules["other"]
 
 
 EXTRA = """

@@ -13,7 +13,7 @@ import importlib.util
 import inspect
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -123,17 +123,18 @@ def _values_in(function: FunctionType) -> Iterator[tuple[str, Any]]:
         yield f"{name} default {place}", value
     for place, cell in enumerate(function.__closure__ or ()):
         yield f"{name} cell {place}", cell.cell_contents
-    waiting = [(function.__module__, function.__globals__)]
+    waiting: list[tuple[str, Any, Mapping[str, Any]]] = [(function.__module__, None, function.__globals__)]
     seen = set()
     while waiting:
-        path, around = waiting.pop()
-        for each in names:
-            if each in around and (path, each) not in seen:
-                seen.add((path, each))
-                value = around[each]
-                yield f"{path}.{each}", value
-                if isinstance(value, ModuleType | type):
-                    waiting.append((f"{path}.{each}", vars(value)))
+        path, owner, around = waiting.pop()
+        if id(owner) not in seen:  # modules may import each other
+            seen.add(id(owner))
+            for each in names:
+                if each in around:
+                    value = around[each]
+                    yield f"{path}.{each}", value
+                    if isinstance(value, ModuleType | type):
+                        waiting.append((f"{path}.{each}", value, vars(value)))
 
 
 def _plain(value: Any) -> str | None:
@@ -143,11 +144,8 @@ def _plain(value: Any) -> str | None:
         return None if None in parts else repr((type(value).__qualname__, parts))
     if isinstance(value, np.ndarray | np.void):
         array = np.asarray(value)
-        return (
-            None
-            if array.dtype.hasobject
-            else repr((array.dtype, array.shape, hashlib.sha256(array.tobytes()).hexdigest()))
-        )
+        content = hashlib.sha256(array.tobytes()).hexdigest()
+        return None if array.dtype.hasobject else repr((array.dtype, array.shape, content))
     if isinstance(value, Enum):
         return repr((type(value).__qualname__, value.name, _plain(value.value)))
     if isinstance(value, type):
