@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import threading
 from codecs import BOM_UTF8
 from pathlib import Path
 
@@ -11,11 +10,7 @@ import pytest
 
 from artus_env import Game
 from artus_env.engine.reading import decode
-from artus_training.arena import live
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.live import LiveTable
-from artus_training.arena.results import Settings
-from artus_training.arena.standings import Tally
 from artus_training.arena.teams import bots_in
 from artus_training.cli import main
 from artus_training.learn.settings import read_preset
@@ -102,18 +97,6 @@ def test_one_deal_has_no_interval_of_the_margin(capsys):
     said = capsys.readouterr().out
     assert "margin " in said
     assert "inf" not in said
-
-
-def test_where_no_terminal_is_a_tournament_says_how_far_it_is(monkeypatch, capsys):
-    """Also while a slow bot thinks, so that no block comes."""
-    monkeypatch.setattr(live, "LINE_SECONDS", 0.01)
-    said = threading.Event()
-    with LiveTable(Tally(Settings(("greedy", "random"), games=20))) as table:
-        show = table.console.print
-        monkeypatch.setattr(table.console, "print", lambda *words, **how: (show(*words, **how), said.set()))
-        table.add_task("", total=20, completed=4)
-        assert said.wait(60)
-    assert "4 of 20 games\n" in capsys.readouterr().err
 
 
 # --- bots ---

@@ -23,7 +23,7 @@ from artus_env.engine.games import find_game
 from artus_env.games.artus.components import MAX_PLAYERS as P
 from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import OVER, STATE
-from artus_training import progress
+from artus_training import lines
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import main
 from artus_training.learn import checkpoints
@@ -582,7 +582,8 @@ def test_a_run_that_was_killed_in_its_first_round_can_be_resumed(tmp_path, monke
 
 def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     """However seldom it was wanted; and it says how it goes, by its name."""
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(lines, "SECONDS", 0.0)
+    monkeypatch.setattr(lines, "TICK", 3600.0)
     settings = tiny(
         tmp_path, steps=12 * 512, evaluate_every=1000, games=2, evaluation_opponents=("random",), name="mine"
     )
@@ -592,7 +593,8 @@ def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
     said = capsys.readouterr().err.splitlines()
     assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
-    figures = r"mine \d+ %: [\d.]+ k decisions, [\d.]+ [kM]/s, entropy [\d.]+, KL [-\de.]+, explained variance [-\de.]+"
+    figures = r"mine \d+ %, \d:\d\d:\d\d left: "
+    figures += r"[\d.]+ k decisions, [\d.]+ [kM]/s, entropy [\d.]+, KL [-\de.]+, explained variance [-\de.]+"
     assert any(re.fullmatch(figures, line) for line in said), said
 
 

@@ -21,7 +21,7 @@ from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents import FORFEIT, View, find_agent
-from artus_training import progress
+from artus_training import lines
 from artus_training.arena.evaluate import evaluate, wilson_interval
 from artus_training.arena.lineup import line_up
 from artus_training.cli import main
@@ -406,7 +406,8 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
 
 def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     """The figures that `artus train` says, by the name of the run."""
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    monkeypatch.setattr(lines, "SECONDS", 0.0)
+    monkeypatch.setattr(lines, "TICK", 3600.0)
     limits = {"steps": 12 * 64, "evaluate_every": 1000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
     settings = Settings(runs=tmp_path, name="mine", **TINY | limits | {"games": 2})
     assert train(settings)
@@ -417,7 +418,8 @@ def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, 
     assert "mine against random: beginner, 2 players, 2 games" in printed.out
     said = printed.err.splitlines()
     assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
-    figures = r"mine \d+ %: \d+ decisions, [\d.]+( k)?/s, entropy ([\d.]+), KL [-\de.]+, explained variance [-\de.]+"
+    figures = r"mine \d+ %, \d:\d\d:\d\d left: "
+    figures += r"\d+ decisions, [\d.]+( k)?/s, entropy ([\d.]+), KL [-\de.]+, explained variance [-\de.]+"
     entropies = [float(match[2]) for match in (re.fullmatch(figures, line) for line in said) if match]
     assert len(entropies) == 12, said
     assert all(0 < entropy < np.log(100) for entropy in entropies)  # of some dozens of legal actions

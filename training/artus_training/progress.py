@@ -1,13 +1,14 @@
-"""What long commands share: a bar with the time left, and Ctrl-C as a wish to stop."""
+"""What long commands share: a bar with the time left (see `lines` for where no terminal is), and Ctrl-C as a wish to
+stop."""
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -15,6 +16,7 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     Task,
+    TaskID,
     TaskProgressColumn,
     TextColumn,
     TimeRemainingColumn,
@@ -22,10 +24,10 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
+from artus_training.lines import Lines
+
 WIDE = 72
 """Columns from which on a terminal has room for a bar."""
-SECONDS = 10.0
-"""Where no terminal is, a training says so often how it goes."""
 
 
 def terminal() -> Console:
@@ -33,10 +35,49 @@ def terminal() -> Console:
     return Console(stderr=True, force_jupyter=False, force_terminal=False if Console().is_jupyter else None)
 
 
-def progress(*columns: ProgressColumn, shown: bool = True) -> Progress:
-    """Progress on the terminal; nothing where nobody watches, or if it isn't to be shown."""
-    console = terminal()
-    return Progress(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
+class Bar(Progress):
+    """A bar about one task on a terminal, and `Lines` where none is; nothing in a notebook.
+
+    Args:
+        columns: Of the bar.
+        shown: False in all but one of several processes.
+    """
+
+    def __init__(self, *columns: ProgressColumn, shown: bool = True) -> None:
+        console = terminal()
+        self._prints = shown and not Console().is_jupyter
+        self._lines = Lines("", self.line)
+        super().__init__(
+            *columns, console=console, transient=True, disable=not (shown and console.is_terminal),
+            redirect_stdout=sys.stdout.isatty(),  # else a file would lack what is printed meanwhile
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        if self.disable and self._prints:
+            self._lines.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self.disable and self._prints:
+            self._lines.__exit__()
+        super().__exit__(*error)
+
+    def add_task(self, description: str, *arguments: Any, **fields: Any) -> TaskID:
+        """See `rich.progress.Progress`. What is completed already tells nothing of the time left."""
+        task = super().add_task(description, *arguments, **fields)
+        self._lines.label = description
+        self._lines.begin(self.tasks[0].percentage / 100)
+        return task
+
+    def update(self, *arguments: Any, **fields: Any) -> None:
+        """See `rich.progress.Progress`."""
+        super().update(*arguments, **fields)
+        self._lines.show(self.tasks[0].percentage / 100)
+
+    def line(self, text: str) -> None:
+        """Print a line that stays. In a notebook none does."""
+        if self._prints:
+            self.console.print(text, markup=False, highlight=False, soft_wrap=self.disable)
 
 
 class NameColumn(ProgressColumn):
@@ -54,9 +95,9 @@ class NameColumn(ProgressColumn):
         return Text(name if len(name) <= room else f"{name[: room - 3]}...")
 
 
-class TrainingBar(Progress):
+class TrainingBar(Bar):
     """A bar with the time left and a field `wins`, whom the learner has beaten how often, and below it what a trainer
-    says. Where no terminal is, a line now and then instead.
+    says.
 
     Args:
         shown: False in all but one of several processes.
@@ -72,9 +113,7 @@ class TrainingBar(Progress):
             TextColumn("left  {task.fields[wins]}", markup=False, table_column=Column(no_wrap=True)),
         )
         self._figures = ""
-        self._said = time.monotonic()
-        self._lines = shown and not Console().is_jupyter
-        super().__init__(*columns, console=console, transient=True, disable=not (shown and console.is_terminal))
+        super().__init__(*columns, shown=shown)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The bar, and what was said last."""
@@ -83,17 +122,10 @@ class TrainingBar(Progress):
             yield Text(self._figures)
 
     def say(self, figures: str) -> None:
-        """Show figures below the bar; where there is none, print them every `SECONDS`."""
-        self._figures = figures
-        if self.disable and time.monotonic() - self._said >= SECONDS:
-            self._said = time.monotonic()
-            task = self.tasks[0]
-            self.line(f"{task.description} {task.percentage:.0f} %: {figures}")
-
-    def line(self, text: str) -> None:
-        """Print a line that stays. In a notebook none does."""
-        if self._lines:
-            self.console.print(text, markup=False, highlight=False, soft_wrap=self.disable)
+        """Show figures below the bar, or in the lines."""
+        self._figures = self._lines.figures = figures
+        if self.disable:
+            self._lines.tick()
 
 
 @contextmanager

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -28,6 +26,7 @@ from artus_training.arena.names import one_line_name, variant_name
 from artus_training.arena.sequential import Sequential
 from artus_training.arena.todo import ClusterError, OtherCodeError, UnitError
 from artus_training.arena.units import check_workers, run_units, unit_games
+from artus_training.lines import progress
 from artus_training.options import Agents, Ray, options, read_options
 from artus_training.usage import UsageError
 
@@ -39,8 +38,6 @@ MOST_AT_A_TIME = 65_536
 """Games side by side. More are no faster, and each takes some thousand bytes, most of them for its players."""
 FIRST_GAMES = 64
 """Of an evaluation until it is sure who is better: the first unit has so many, the next ones more and more."""
-LINE_SECONDS = 15.0
-"""Where no terminal is, a line says so often how far the games are."""
 _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 
@@ -315,28 +312,6 @@ class _Playing:
         )
 
 
-def progress_line(label: str) -> Callable[[float], None]:
-    """A line on the terminal with the part that is done and the time left; where no terminal is, a line now and
-    then."""
-    watched = sys.stderr.isatty()
-    start = last = time.monotonic()
-
-    def show(done: float) -> None:
-        nonlocal last
-        now = time.monotonic()
-        if now - last < (0.5 if watched else LINE_SECONDS) and (done < 1 or not watched):
-            return
-        last = now
-        left = (now - start) * (1 - done) / done
-        text = f"{label}: {done:4.0%}, {left:.0f} s left" if done < 1 else ""
-        if watched:
-            print(f"\r{text:<79}", end="\r", file=sys.stderr, flush=True)
-        elif text:
-            print(text, file=sys.stderr, flush=True)
-
-    return show
-
-
 @options
 class Options:
     """Let agents play each other, and say how often each of them wins.
@@ -384,11 +359,12 @@ def main(arguments: list[str]) -> int:
     elsewhere = given.workers > 1 or given.ray is not None
     agents = given.agents if elsewhere else players[: len(given.agents)]  # those that were started stay
     try:
-        result = evaluate(
-            agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
-            batch_size=given.batch_size, game=given.game, progress=progress_line("playing"), workers=given.workers,
-            ray=given.ray, until_sure=given.until_sure,
-        )  # fmt: skip
+        with progress("playing") as show:
+            result = evaluate(
+                agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
+                batch_size=given.batch_size, game=given.game, progress=show, workers=given.workers, ray=given.ray,
+                until_sure=given.until_sure,
+            )  # fmt: skip
     except (UnitError, ClusterError, OtherCodeError, AgentError) as error:
         raise UsageError(str(error)) from error
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))

@@ -16,6 +16,7 @@ from artus_training.arena.playing import Playing, Unit
 from artus_training.arena.results import Results
 from artus_training.arena.standings import Standings
 from artus_training.arena.units import Runner
+from artus_training.lines import progress
 
 TYPICAL, SURPRISES = 2, 3
 FOLDER = "films"
@@ -101,9 +102,11 @@ def write_films(
     playing = Playing(results.settings, dict(agents), keep=True)
     played = do(playing, [Unit(pick.lineup, pick.deal, 1) for pick in picks])
     made = []
-    for number, (pick, (_, (block, records))) in enumerate(zip(picks, played, strict=True), 1):
-        if (block.scores[0] == results.scores[pick.lineup][pick.deal]).all():
-            path = Path(FOLDER) / f"{number}.html"
-            film(folder / path, records[pick.rotation])
-            made.append((pick.why, str(path)))
+    with progress("making films") as show:
+        for number, (pick, (_, (block, records))) in enumerate(zip(picks, played, strict=True), 1):
+            if (block.scores[0] == results.scores[pick.lineup][pick.deal]).all():
+                path = Path(FOLDER) / f"{number}.html"
+                film(folder / path, records[pick.rotation])
+                made.append((pick.why, str(path)))
+            show(number / len(picks))
     return made

@@ -22,9 +22,9 @@ from artus_env.engine.match import play_games
 from artus_env.engine.reading import decode
 from artus_env.engine.rng import seed_stream
 from artus_env.engine.wording import counted
-from artus_training.arena.evaluate import progress_line
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import unit_games
+from artus_training.lines import progress
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
@@ -264,11 +264,11 @@ def main(arguments: list[str]) -> int:
         timed = [
             entry for entry in ladder.entries if told.seconds and (key_of(entry) in anew or entry.decisions is None)
         ]
-        progress = progress_line("measuring speeds")
-        for done, entry in enumerate(timed, 1):
-            entry.decisions = decisions_per_second(entry, told.game, told.seconds)
-            write(ladder, told.ladder)
-            progress(done / len(timed))
+        with progress("measuring speeds") as show:
+            for done, entry in enumerate(timed, 1):
+                entry.decisions = decisions_per_second(entry, told.game, told.seconds)
+                write(ladder, told.ladder)
+                show(done / len(timed))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     speeds = f" and {counted(len(timed), 'speed')}" if told.seconds else ""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from threading import Event, Thread
 
 import numpy as np
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.console import RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
 from artus_training.arena.columns import table
-from artus_training.arena.evaluate import LINE_SECONDS
 from artus_training.arena.names import one_line_name
 from artus_training.arena.results import Block
 from artus_training.arena.standings import Tally
-from artus_training.progress import terminal
+from artus_training.progress import Bar
 
 SECONDS = 2.0
 """The table is made anew so often at most."""
@@ -37,37 +35,17 @@ def rows(tally: Tally) -> list[tuple[str, str, str, str]]:
     ]
 
 
-class LiveTable(Progress):
-    """A bar with the time left, and below it how the tournament stands."""
+class LiveTable(Bar):
+    """A bar with the time left, and below it how the tournament stands; where no terminal is, lines."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
         self._table: Text | None = None
         self._made = 0.0
-        self._over = Event()
-        console = terminal()
         super().__init__(
             BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"), TimeElapsedColumn(),
             TextColumn("left"), TimeRemainingColumn(),
-            console=console, transient=True, disable=not console.is_terminal,
         )  # fmt: skip
-
-    def start(self) -> None:
-        """Show the bar; where no terminal is, print a line now and then, also while a slow bot thinks."""
-        super().start()
-        if self.disable and not Console().is_jupyter:
-            Thread(target=self._say, daemon=True).start()
-
-    def stop(self) -> None:
-        """Show and print no more."""
-        self._over.set()
-        super().stop()
-
-    def _say(self) -> None:
-        while not self._over.wait(LINE_SECONDS):
-            for task in self.tasks:
-                done, total = int(task.completed), int(task.total or 0)
-                self.console.print(f"{done:,} of {total:,} games", markup=False, highlight=False, soft_wrap=True)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The bar, and the table."""

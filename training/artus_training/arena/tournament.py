@@ -122,7 +122,8 @@ def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Res
         tally.add(block)
     try:
         with LiveTable(tally) as live:
-            task = live.add_task("", total=total, completed=int(store.played.sum()) * settings.num_players)
+            before = int(store.played.sum()) * settings.num_players
+            task = live.add_task("playing", total=total, completed=before)
             for block, games in in_turn(units, ahead, do(playing, missing, waiting=waiting)):
                 store.append(block, games)
                 live.add_block(block)

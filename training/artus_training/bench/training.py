@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +34,7 @@ from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import make_model
+from artus_training.lines import progress
 from artus_training.options import read_options
 from artus_training.usage import UsageError
 
@@ -161,11 +163,12 @@ def measure(settings: Settings) -> dict[str, dict[str, float]]:
         if settings.sb3:
             runs["Stable-Baselines3, float32"] = stable_baselines(settings, Path(folder))
         figures: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
-        for number in range(settings.rounds):
-            for name, run in runs.items():
+        with progress("measuring") as show:
+            for done, (number, (name, run)) in enumerate(product(range(settings.rounds), runs.items()), 1):
                 measured = run()
                 if number or settings.rounds == 1:
                     figures[name].append(measured)
+                show(done / (settings.rounds * len(runs)))
     results: dict[str, dict[str, float]] = {}
     for name, measured_rounds in figures.items():
         rate = statistics.median(rate for rate, _ in measured_rounds)

@@ -29,6 +29,7 @@ from artus_training.learn.ppo.train import train as train_ppo
 from artus_training.learn.runs import alone_in_run, begin_run, finished, going_on, stopped_in_one_line
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import train as train_sb3
+from artus_training.lines import progress
 from artus_training.options import read_options
 from artus_training.usage import UsageError
 from artus_training.watch import curves
@@ -124,14 +125,16 @@ def _compare(settings: Settings) -> dict[str, Any] | None:
         return None
     if not (s.resume and finished(ours)) and not train_ppo(going_on(ours) if s.resume else ours):
         return None
-    result = evaluate(
-        [f"ppo:{ours.agent}", f"ppo:{theirs.agent}"],
-        rules=s.rules,
-        num_players=s.num_players,
-        games=s.games,
-        seed=s.seed,
-        game=s.game,
-    )
+    with progress("playing each other") as show:
+        result = evaluate(
+            [f"ppo:{ours.agent}", f"ppo:{theirs.agent}"],
+            rules=s.rules,
+            num_players=s.num_players,
+            games=s.games,
+            seed=s.seed,
+            game=s.game,
+            progress=show,
+        )
     print(result)
     cards = {"ours": read_card(ours.agent), "Stable-Baselines3": read_card(theirs.agent)}
     curves.draw(list(cards.items()), s.runs / "curves.png")

@@ -20,6 +20,7 @@ from artus_training.learn.expert.settings import Settings
 from artus_training.learn.expert.trainer import Trainer
 from artus_training.learn.figures import add_point, log_of, print_strength, wins_text, write_figures
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
+from artus_training.lines import progress
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
 
@@ -57,7 +58,8 @@ def train(settings: Settings) -> bool:
             f"{trainer.seconds / 60:.1f} min; {trainer.dropped:,} games were dropped as their weights grew too old"
         )
         if settings.final_games:
-            strength = trainer.evaluate(settings.final_opponents, settings.final_games)
+            with progress(f"{settings.folder.name}: evaluation") as show:
+                strength = trainer.evaluate(settings.final_opponents, settings.final_games, show)
             print_strength(strength, settings.folder.name)
             trainer.save_agent(strength)
     return True
@@ -79,7 +81,7 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
         kept(s.workers, s.ray) as run,
         rounds_of(trainer, run, interrupted) as play,
     ):
-        task = bar.add_task(s.folder.name, total=1.0, wins="")
+        task = bar.add_task(s.folder.name, total=1.0, completed=trainer.part(), wins="")
 
         def show(done: float) -> None:
             bar.update(task, completed=trainer.part(done))

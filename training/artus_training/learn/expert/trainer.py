@@ -23,6 +23,7 @@ from artus_training.learn.expert.settings import START, Settings, preset
 from artus_training.learn.runs import keep_agent
 from artus_training.learn.settings import settings_to_dict
 from artus_training.learn.start import find_start
+from artus_training.lines import Show, pieces, unseen
 
 PROGRAM = "artus train-expert"
 MEASURED_AT_ONCE = 4096
@@ -208,15 +209,15 @@ class Trainer:
         """The policy as it plays: the likeliest action. It changes as the training goes on."""
         return NeuralAgent(self.network)
 
-    def evaluate(self, opponents: Sequence[str], games: int) -> list[Evaluation]:
+    def evaluate(self, opponents: Sequence[str], games: int, show: Show = unseen) -> list[Evaluation]:
         """Play the agent against each opponent. No search takes part."""
         s = self.settings
         results = []
-        for name in opponents:
+        for name, piece in zip(opponents, pieces(show, len(opponents)), strict=True):
             opponent = NeuralAgent(unpacked(self.anchor, s.shape())) if name == START else name
             result = evaluate(
                 [self.agent(), opponent], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1,
-                game=s.game,
+                game=s.game, progress=piece,
             )  # fmt: skip
             results.append(replace(result, agents=("trained", *[name] * (s.num_players - 1))))
         return results

@@ -31,6 +31,7 @@ from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.settings import Settings, goals
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
+from artus_training.lines import progress
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
 SAVING_PART = 0.1
@@ -87,7 +88,9 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
         if settings.final_games:
             strength = []
             for opponent in settings.final_opponents:
-                for result in trainer.evaluate([opponent], settings.final_games):
+                with progress(f"{settings.folder.name} against {opponent}") as show:
+                    results = trainer.evaluate([opponent], settings.final_games, show)
+                for result in results:
                     print_strength([result], settings.folder.name)
                     strength.append(result)
             trainer.save_agent(strength)
@@ -102,8 +105,7 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
         bar = stack.enter_context(TrainingBar(ranks.first))
         resumed_at = trainer.steps if settings.resume else None
         log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
-        task = bar.add_task(settings.folder.name, total=1.0, wins="")
-        bar.update(task, completed=trainer.part)
+        task = bar.add_task(settings.folder.name, total=1.0, completed=trainer.part, wins="")
         saving = unsaved = 0.0  # seconds: what the last checkpoint took, and of training since
         while trainer.part < 1 and not ranks.each(interrupted.is_set()).any():
             start, before = time.monotonic(), trainer.part

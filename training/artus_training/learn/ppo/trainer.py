@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ from artus_training.learn.ppo.settings import PAST, Settings, preset
 from artus_training.learn.runs import keep_agent
 from artus_training.learn.settings import settings_to_dict
 from artus_training.learn.start import find_start
+from artus_training.lines import Show, pieces, unseen
 
 PROGRAM = "artus train"
 GROUP = 16
@@ -375,8 +377,9 @@ class Trainer:
 
     # --- what came of it ---
 
-    def evaluate(self, opponents: Sequence[str], games: int) -> list[Evaluation]:
+    def evaluate(self, opponents: Sequence[str], games: int, show: Show = unseen) -> list[Evaluation]:
         """Play the agent against each opponent, in every variant."""
+        pairs = list(product(self.settings.variants, opponents))
         return [
             evaluate(
                 [self.agent(), opponent],
@@ -385,9 +388,9 @@ class Trainer:
                 games=games,
                 seed=self.settings.seed + 1,
                 game=self.settings.game,
+                progress=piece,
             )
-            for rules, num_players in self.settings.variants
-            for opponent in opponents
+            for ((rules, num_players), opponent), piece in zip(pairs, pieces(show, len(pairs)), strict=True)
         ]
 
     def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:

@@ -28,6 +28,7 @@ from artus_training.learn.sb3.settings import FIXED, Settings
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
 from artus_training.learn.start import Start, find_start
+from artus_training.lines import Show, pieces, progress, unseen
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
 PROGRAM = "artus train-sb3"
@@ -75,19 +76,25 @@ class Run:
             changes=self.changes, start=self.start, packages=(*PACKAGES, "stable-baselines3", "sb3-contrib"),
         )  # fmt: skip
 
-    def evaluate(self, games: int) -> list[Evaluation]:
+    def evaluate(self, games: int, show: Show = unseen) -> list[Evaluation]:
         """Play the agent against each opponent."""
         s = self.settings
         agent = NeuralAgent(self.network())
         return [
             evaluate(
-                [agent, opponent], rules=s.rules, num_players=s.num_players, games=games, seed=s.seed + 1, game=s.game
+                [agent, opponent],
+                rules=s.rules,
+                num_players=s.num_players,
+                games=games,
+                seed=s.seed + 1,
+                game=s.game,
+                progress=piece,
             )
-            for opponent in s.evaluation_opponents
+            for opponent, piece in zip(s.evaluation_opponents, pieces(show, len(s.evaluation_opponents)), strict=True)
         ]
 
     def network(self) -> Network:
-        """The policy as it is now, as a network of this project that shares nothing with it."""
+        """The policy as it is now, as a network of this project that pieces nothing with it."""
         return to_network(self.model, self.settings.num_players, self.settings.definition.max_players)
 
     def snapshot(self) -> NeuralAgent:
@@ -233,7 +240,8 @@ def train(settings: Settings) -> bool:
         rate = run.steps / run.seconds
         print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {rate:,.0f} a second")
         if settings.games:
-            strength = run.evaluate(settings.games)
+            with progress(f"{settings.folder.name}: evaluation") as show:
+                strength = run.evaluate(settings.games, show)
             print_strength(strength, settings.folder.name)
             run.save_agent(strength)
     return True
@@ -273,8 +281,7 @@ class TrainingCallback(BaseCallback):
         self.round_start = self.saved = time.monotonic()
 
     def _on_training_start(self) -> None:
-        self.task = self.bar.add_task(self.run.settings.folder.name, total=1.0, wins="")
-        self.bar.update(self.task, completed=self.run.part)
+        self.task = self.bar.add_task(self.run.settings.folder.name, total=1.0, completed=self.run.part, wins="")
 
     def _on_rollout_start(self) -> None:
         self._end_round()
