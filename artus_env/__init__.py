@@ -8,8 +8,8 @@ from typing import Any
 
 from artus_env import default as _default
 from artus_env.default import Batch, Game
-from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.games import game_names as _game_names
+from artus_env.engine.contract.registry import game_names as _game_names
+from artus_env.engine.play.game import IllegalMoveError
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
 from artus_env.games.artus.components import Card, Components

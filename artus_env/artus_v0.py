@@ -51,7 +51,7 @@ from __future__ import annotations
 from typing import Any
 
 from artus_env.default import Game
-from artus_env.engine.aec import GameAEC
+from artus_env.engine.envs.aec import GameAEC
 
 
 class ArtusAEC(GameAEC):

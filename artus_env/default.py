@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from artus_env.engine import batch as _batch
-from artus_env.engine import game as _game
+from artus_env.engine.play import batch as _batch
+from artus_env.engine.play import game as _game
 
 DEFAULT_GAME = "artus"
 """What is played where no game is named."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from artus_env.default import Batch, Game
-from artus_env.engine.aec import GameAEC
-from artus_env.engine.gym_env import GameEnv
-from artus_env.engine.vector_env import GameVectorEnv
+from artus_env.engine.envs.aec import GameAEC
+from artus_env.engine.envs.gym_env import GameEnv
+from artus_env.engine.envs.vector_env import GameVectorEnv
 
 
 class AnyAEC(GameAEC):

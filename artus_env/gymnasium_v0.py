@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from artus_env.default import Batch
-from artus_env.engine.gym_env import GameEnv
-from artus_env.engine.vector_env import GameVectorEnv
+from artus_env.engine.envs.gym_env import GameEnv
+from artus_env.engine.envs.vector_env import GameVectorEnv
 
 
 class ArtusEnv(GameEnv):

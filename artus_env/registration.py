@@ -12,7 +12,7 @@ from typing import Any
 from gymnasium.envs import registration as gymnasium_envs
 from pettingzoo.env_registry import registration as pettingzoo_envs
 
-from artus_env.engine.games import find_game, game_modules
+from artus_env.engine.contract.registry import find_game, game_modules
 
 PACKAGE = __name__.partition(".")[0]
 

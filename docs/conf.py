@@ -245,7 +245,8 @@ def hide_long_value(app: Sphinx, domain: str, kind: str, content: addnodes.desc_
 
 
 class LinkCode(SphinxPostTransform):
-    """Code in a text that names a thing of the reference links to it: `Game.redeal`, `View`, `artus_env.engine.agents`.
+    """Code in a text that names a thing of the reference links to it: `Game.redeal`, `View`,
+    `artus_env.engine.agents.view`.
 
     Short code is marked, so that it isn't broken at a hyphen.
     """

@@ -4,10 +4,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from artus_env.engine import atomics
-from artus_env.engine.atomics import load, pause
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import compile_as
+from artus_env.engine.compiling import atomics
+from artus_env.engine.compiling.atomics import load, pause
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import compile_as
 
 BEGUN, TOLD = 0, 1
 

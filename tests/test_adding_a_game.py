@@ -16,8 +16,8 @@ CHOICES = "hidden_choice or may_not_know or not_before"
 
 PLAY = """
 from artus_env import Batch, Game
-from artus_env.engine.games import find_game
-from artus_env.engine.rewards import reward_modes
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.rewards import reward_modes
 
 definition = find_game("auction")
 for players in range(definition.min_players, definition.max_players + 1):

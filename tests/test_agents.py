@@ -11,11 +11,12 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, infer
 from artus_agents.simple import GreedyAgent, RandomAgent
 from artus_env import NUM_ACTIONS, Batch
-from artus_env.engine import agents as engine_agents
-from artus_env.engine.agents import GROUP, View, find_agent, runs_program
-from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents import names as engine_agents
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import GROUP, find_agent, runs_program
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.play.game import IllegalMoveError
 from artus_env.games.artus.actions import PLACE, action_table
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
@@ -265,7 +266,7 @@ def entry_point(monkeypatch):
 
     def stand(attribute):
         entry = EntryPoint("mine", f"{__name__}:{attribute}", "artus.agents")
-        monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry])
+        monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [entry])
 
     return stand
 

@@ -17,9 +17,9 @@ import torch
 from PIL import Image
 
 from artus_env import DEFAULT_GAME, Game
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.documents import documents, fill
-from artus_env.engine.games import find_game
-from artus_env.engine.wording import counted
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import COMMANDS, main
 from artus_training.options import read_options

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from artus_env.engine import verbs
+from artus_env.engine.contract import verbs
 from artus_env.games.artus.definition import ARTUS
 
 

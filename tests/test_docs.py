@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from artus_env import DEFAULT_GAME, registration
+from artus_env.engine.contract.registry import find_game, game_modules
 from artus_env.engine.documents import documents, fill
-from artus_env.engine.games import find_game, game_modules
-from artus_env.engine.rewards import MARGIN, POINTS, WIN, mode_index, reward_modes
+from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index, reward_modes
 from artus_training.cli import COMMANDS
 
 ROOT = Path(__file__).parents[1]

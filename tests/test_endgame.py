@@ -18,8 +18,9 @@ from artus_agents.neural_search import (
 )
 from artus_agents.saved import save_agent
 from artus_env import Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
 from artus_training.arena.lineup import line_up

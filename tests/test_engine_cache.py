@@ -12,14 +12,15 @@ import numba
 import pytest
 
 import artus_env
-from artus_env.engine import compiled, jit, sources
+from artus_env.engine.compiling import cache, jit, sources
 
 compiled_only = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
 
 RUN_TWO_LOOPS = """
 import numpy as np
 import artus_env
-from artus_env.engine import kernels, rng
+from artus_env.engine.play import kernels
+from artus_env.engine.contract import rng
 from artus_env.games.artus.definition import ARTUS
 assert artus_env.__file__.startswith({folder!r}), artus_env.__file__
 states = np.zeros(1, ARTUS.state_dtype)
@@ -32,7 +33,7 @@ a third file in it."""
 FOLDERS_OF_ALL_MODULES = """
 import sys
 import artus_env
-from artus_env.engine import jit
+from artus_env.engine.compiling import jit
 from artus_env.games.artus.definition import ARTUS
 for name in sorted(name for name in sys.modules if name.startswith("artus_env.")):
     functions = [value for value in vars(sys.modules[name]).values() if hasattr(value, "py_func")]
@@ -115,13 +116,18 @@ def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_p
     assert run_python(loops, folder, XDG_CACHE_HOME=str(cache)) == ["True", "5"]
     before = run_python(FOLDERS_OF_ALL_MODULES, folder, XDG_CACHE_HOME=str(cache))
     kept = files_below(cache)
-    assert {"artus_env.engine.kernels", "artus_env.games.artus.rules"} <= set(before)
+    assert {"artus_env.engine.play.kernels", "artus_env.games.artus.rules"} <= set(before)
 
     replace_once(package / "games/artus/rules.py", "Whether all hands are played.", "Whether nobody has a card left.")
-    replace_once(package / "engine/kernels.py", "Whether the game has ended.", "Whether it is over.")
-    for path in ("engine/rng.py", "engine/bits.py", "games/artus/state.py"):
+    replace_once(package / "engine/play/kernels.py", "Whether the game has ended.", "Whether it is over.")
+    for path in ("engine/contract/rng.py", "engine/contract/bits.py", "games/artus/state.py"):
         (package / path).write_text(f"# A note.\n\n{(package / path).read_text()}")
-    for path in ("games/artus/picture.py", "games/artus/text.py", "games/artus/position.py", "engine/pictures.py"):
+    for path in (
+        "games/artus/picture.py",
+        "games/artus/text.py",
+        "games/artus/position.py",
+        "engine/drawing/text_picture.py",
+    ):
         (package / path).write_text(f"{(package / path).read_text()}\n\ndef more():\n    return 1\n")
     assert run_python(FOLDERS_OF_ALL_MODULES, folder, XDG_CACHE_HOME=str(cache)) == before
     assert run_python(loops, folder, XDG_CACHE_HOME=str(cache)) == ["True", "5"]
@@ -130,8 +136,9 @@ def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_p
 
 LITTLE_USE = """
 import numpy as np
-from artus_env.engine import jit, rng
-print(jit.cache_folder("artus_env.engine.rng"), rng.below(np.uint64(1 << 63), 10))
+from artus_env.engine.compiling import jit
+from artus_env.engine.contract import rng
+print(jit.cache_folder("artus_env.engine.contract.rng"), rng.below(np.uint64(1 << 63), 10))
 """
 
 
@@ -160,11 +167,11 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(jit.config, "CACHE_DIR", "")
     monkeypatch.setattr(jit.Path, "home", no_home)
-    monkeypatch.setattr(compiled, "_warned", False)
+    monkeypatch.setattr(cache, "_warned", False)
     with pytest.warns(
         RuntimeWarning, match="can't be kept in the user's cache folder .Could not determine home directory"
     ):
-        assert jit.cache_folder.__wrapped__("artus_env.engine.rng") is None
+        assert jit.cache_folder.__wrapped__("artus_env.engine.contract.rng") is None
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
@@ -229,14 +236,14 @@ def test_another_packages_compiled_code_depends_on_the_rules_and_on_itself(monke
 GAME = {
     "__init__.py": "",
     "rules.py": """
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 
 @jit
 def points(n):
     return n + 1
 """,
     "loops.py": """
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 from .rules import points
 
 @jit
@@ -320,7 +327,7 @@ DATA = {
 import json, pathlib
 from enum import IntEnum
 import numpy as np
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 import foreign
 from . import other
 
@@ -335,7 +342,7 @@ def points(x, more=HAND):
     return x + HAND + 10 * TABLE[0] + 100 * PAIR[0][0] + 1000 * Seat.FIRST + 10000 * more
 """,
     "loops.py": """
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 from .rules import points, foreign, other
 
 @jit
@@ -391,7 +398,7 @@ def test_modules_that_import_each_other_have_values_to_hash(monkeypatch, tmp_pat
 
 
 EXTRA = """
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 SCALE = 10.0
 
 @jit
@@ -403,7 +410,7 @@ from dataclasses import replace
 import extra
 from magpies import MAGPIES
 from artus_env import Batch
-from artus_env.engine.verbs import functions_of
+from artus_env.engine.contract.verbs import functions_of
 game = replace(MAGPIES, verbs=(extra, *MAGPIES.verbs))
 batch = Batch(1, seed=3, reward="margin", game=game, threads=1)
 total = 0
@@ -446,7 +453,7 @@ def test_sources_with_a_time_in_the_future_are_compiled_once(game):
     assert kept
     assert play(game) == ["1", "1"]
     assert files_below(game / "cache") == kept
-    hashes = "from artus_env.engine.sources import code_hash; print(code_hash('game.rules'))"
+    hashes = "from artus_env.engine.compiling.sources import code_hash; print(code_hash('game.rules'))"
     future = run_in(game, hashes)
     for path in (game / "game").iterdir():
         os.utime(path, (time.time() - 3600,) * 2)
@@ -501,7 +508,7 @@ def test_damaged_compiled_code_is_compiled_again(damage, filled, tmp_path):
 
 
 OTHER_BITCODE = """
-from artus_env.engine import callees
+from artus_env.engine.compiling import callees
 def refuse(*_):
     raise RuntimeError("LLVM can't read this")
 callees.llvm.parse_bitcode = refuse
@@ -656,7 +663,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_
     assert left.name.endswith(".unfinished")
     assert run_python(SMALL_LOOPS, NUMBA_CACHE_DIR=str(tmp_path)) == ["True", "5"]
     assert left.exists(), "its writer could still be at work"
-    two_days_ago = time.time() - 2 * compiled.RECENT
+    two_days_ago = time.time() - 2 * cache.RECENT
     os.utime(left, (two_days_ago, two_days_ago))
     kept = compiled_files(tmp_path)
     for path in kept:
@@ -670,10 +677,10 @@ def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_
 REMOVED_MEANWHILE = """
 import shutil
 import numba
-from artus_env.engine import jit
+from artus_env.engine.compiling import jit
 from artus_env.games.artus.definition import ARTUS
 game = jit.game_of(numba.from_dtype(ARTUS.build_tables(ARTUS.standard).dtype))
-for modules in (("artus_env.engine.kernels", *game.modules), ("artus_env.engine.rng",)):
+for modules in (("artus_env.engine.play.kernels", *game.modules), ("artus_env.engine.contract.rng",)):
     shutil.rmtree(jit.cache_folder(*modules))
 """
 
@@ -698,26 +705,24 @@ def folder_used(path: Path, days_ago: float) -> Path:
 def test_the_folders_used_last_are_kept(tmp_path):
     root = tmp_path / "artus_env"
     root.mkdir()
-    versions = [
-        folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(compiled.KEPT_FOLDERS + 9)
-    ]
+    versions = [folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(cache.KEPT_FOLDERS + 9)]
     foreign = [folder_used(tmp_path / "0123456789abcdef", 99), folder_used(root / "notes", 99)]
     (in_use,) = run_python(
-        "from artus_env.engine import jit; print(jit.cache_folder('artus_env.engine.rng'))",
+        "from artus_env.engine.compiling import jit; print(jit.cache_folder('artus_env.engine.contract.rng'))",
         NUMBA_CACHE_DIR=str(tmp_path),
     )
-    kept = versions[: compiled.KEPT_FOLDERS - 1]
+    kept = versions[: cache.KEPT_FOLDERS - 1]
     assert sorted(root.iterdir()) == sorted([*kept, root / "notes", Path(in_use)])
     assert all((path / "a.nbc").exists() for path in foreign)
 
 
 def test_no_folder_used_today_is_removed(tmp_path):
     """Many checkouts work side by side on a shared machine."""
-    versions = [folder_used(tmp_path / f"{number:016x}", days_ago=0.5) for number in range(compiled.KEPT_FOLDERS + 20)]
-    compiled.tidy(versions[0])
+    versions = [folder_used(tmp_path / f"{number:016x}", days_ago=0.5) for number in range(cache.KEPT_FOLDERS + 20)]
+    cache.tidy(versions[0])
     assert sorted(tmp_path.iterdir()) == versions
     folder_used(tmp_path / f"{9999:016x}", days_ago=2)
-    compiled.tidy(versions[0])
+    cache.tidy(versions[0])
     assert sorted(tmp_path.iterdir()) == versions
 
 
@@ -734,12 +739,12 @@ def test_the_time_of_a_folder_is_its_last_use(filled):
 @compiled_only
 def test_functions_without_a_file_are_compiled_each_time(tmp_path):
     """Typed in, as at the prompt: there is no source that could be compared."""
-    code = "from artus_env.engine.jit import jit; print(jit(lambda n: n + 1)(1))"
+    code = "from artus_env.engine.compiling.jit import jit; print(jit(lambda n: n + 1)(1))"
     assert run_python(code, NUMBA_CACHE_DIR=str(tmp_path)) == ["2"]
 
 
 CLOSURES = """
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 
 def adder(number):
     return jit(lambda n: n + number)

@@ -6,9 +6,10 @@ import numba
 import numpy as np
 import pytest
 
-from artus_env.engine import bits, rng, scratch
-from artus_env.engine.jit import DISABLED, jit
-from artus_env.engine.rng import SEED_LIMIT
+from artus_env.engine.compiling import scratch
+from artus_env.engine.compiling.jit import DISABLED, jit
+from artus_env.engine.contract import bits, rng
+from artus_env.engine.contract.rng import SEED_LIMIT
 
 TOP = 1 << 63
 EDGES = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
-from artus_env.engine.jit import DISABLED, borrow, jit
+from artus_env.engine.compiling.jit import DISABLED, borrow, jit
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="nothing is compiled")
 

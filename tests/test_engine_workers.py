@@ -8,10 +8,10 @@ import time
 import numpy as np
 import pytest
 
-from artus_env.engine import workers
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import DISABLED
-from artus_env.engine.workers import (
+from artus_env.engine.compiling import workers
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.compiling.workers import (
     LONG,
     LONGEST_PAUSE,
     MOST_CREDIT,

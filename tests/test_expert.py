@@ -20,9 +20,10 @@ from artus_agents.neural import NeuralAgent, infer
 from artus_agents.neural_search import Searched
 from artus_agents.saved import load_agent, read_card
 from artus_env import Batch
-from artus_env.engine.agents import choose_actions, find_agent
-from artus_env.engine.match import wins_of
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.match import wins_of
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import choose_actions
+from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.units import kept, run_units
 from artus_training.cli import main

@@ -17,8 +17,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from artus_env.environments import env, raw_env
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="the rules run as Python, which an interrupt may divide")

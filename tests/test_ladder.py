@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from artus_agents.neural import trained
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.documents import fill
-from artus_env.engine.games import find_game
 from artus_env.engine.ladder import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
 from artus_training.arena import people
 from artus_training.arena.ladder import decisions_per_second, merged

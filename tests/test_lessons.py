@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.engine.games import find_game
-from artus_env.engine.texts import LANGUAGES, speaking
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.translations import LANGUAGES, speaking
 
 QUESTIONS = {path.stem: json.loads(path.read_text()) for path in (Path(__file__).parent / "help").glob("*.json")}
 VARIANTS = [(game, rules) for game in sorted(QUESTIONS) for rules in find_game(game).rules]

@@ -20,10 +20,11 @@ from artus_agents.neural_search import (
 from artus_agents.saved import save_agent
 from artus_agents.tree import EDGE, Tree, node_dtype
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.games import find_game
-from artus_env.engine.rewards import MARGIN, POINTS, WIN, mode_index
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
 from artus_env.games.artus.definition import ARTUS

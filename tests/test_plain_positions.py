@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from artus_env.engine.positions import PlainPositions
+from artus_env.engine.contract.positions import PlainPositions
 from foreign import VALUES, is_short_line, places, refusal, replaced
 
 SEATS = 4

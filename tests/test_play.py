@@ -28,8 +28,8 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_env.engine import games, verbs
-from artus_env.engine.pictures import text_picture
+from artus_env.engine.contract import registry, verbs
+from artus_env.engine.drawing.text_picture import text_picture
 from artus_env.games.artus import words
 from artus_training.cli import main as artus
 from artus_training.play import command, connections, forecast, of_game, plain, sight, thinking
@@ -255,7 +255,7 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
 
 
 def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
-    magpies = games.find_game("magpies")
+    magpies = registry.find_game("magpies")
     own = verbs._games[magpies.build_tables(magpies.standard).dtype]
     monkeypatch.setitem(own, "opened", verbs._DEFAULTS["opened"])
     hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
@@ -749,7 +749,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
 def test_programs_are_known_by_what_starts_them_whatever_they_are_called(tmp_path, monkeypatch, name):
     hosted = HostedGame.deal(Store(tmp_path), "beginner", [Seat("Ann", None, "A" * 22), Seat("greedy", name)], 1)
     monkeypatch.setattr(thinking, "find_player", lambda name: pytest.fail("it was made"))
-    monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [Wrapped()])
+    monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [Wrapped()])
     Wrapped.name = name.partition(":")[0]
     with pytest.raises(thinking.NotAllowedError):
         thinking.Mind(hosted, {"wrapped:./other", "wrapped", "program"}).choose(name, 1, hosted.game, 1)
@@ -974,12 +974,12 @@ def test_games_go_on_after_a_restart(tmp_path, moves):
 
 
 def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
-    usual = games.find_game("artus")
+    usual = registry.find_game("artus")
     page = shutil.copytree(usual.page, tmp_path / "page")
     texts = json.loads((page / "texts" / "en.json").read_text()) | {"title": "Another Game", "score": "gold"}
     (page / "texts" / "en.json").write_text(json.dumps(texts))
     another = replace(usual, name="another", title="Another Game", score="gold", rules=usual.rules[:1], page=page)
-    monkeypatch.setattr(games, "_load", {"artus": usual, "another": another}.__getitem__)
+    monkeypatch.setattr(registry, "_load", {"artus": usual, "another": another}.__getitem__)
     lobby = Lobby(Store(tmp_path))
     for name in ("artus", "another"):
         hosted = HostedGame.deal(lobby.store, None, command.seats(PEOPLE[:2], []), game_name=name)
@@ -1563,7 +1563,13 @@ def test_a_server_of_this_machine_answers_to_no_other_name(tmp_path, host, statu
 
 @pytest.mark.parametrize(
     ("host", "status"),
-    [("games.example", 200), ("GAMES.example.:443", 200), ("localhost", 200), ("www.games.example", 421), ("x", 421)],
+    [
+        ("games.example", 200),
+        ("GAMES.example.:443", 200),
+        ("localhost", 200),
+        ("www.games.example", 421),
+        ("x", 421),
+    ],
 )
 def test_behind_a_proxy_the_server_answers_to_the_names_that_it_was_given(tmp_path, host, status):
     given = command.read(["--allow-host", "Games.Example.", "[2001:db8::1]"])

@@ -17,9 +17,9 @@ import torch
 from artus_agents.network import fast_bfloat16
 from artus_agents.neural import infer
 from artus_agents.saved import load_agent, read_card
-from artus_env.engine.agents import FORFEIT
-from artus_env.engine.files import UNFINISHED
-from artus_env.engine.games import find_game
+from artus_env.engine.agents.view import FORFEIT
+from artus_env.engine.basics.writing import UNFINISHED
+from artus_env.engine.contract.registry import find_game
 from artus_env.games.artus.components import MAX_PLAYERS as P
 from artus_env.games.artus.judgement import OUTLOOKS
 from artus_env.games.artus.state import OVER, STATE

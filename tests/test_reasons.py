@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 
 from artus_env import Game
-from artus_env.engine.games import find_game
-from artus_env.engine.texts import LANGUAGES, speaking
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.translations import LANGUAGES, speaking
 from artus_env.games.artus import reasons as of_artus
 from artus_env.games.quest import reasons as of_quest
 from artus_env.games.royal import reasons as of_royal

@@ -19,9 +19,9 @@ from pettingzoo.test import render_test
 from PIL import Image
 
 from artus_env import Game, artus_v0
-from artus_env.engine.drawing import BADGES
-from artus_env.engine.reading import printable
-from artus_env.engine.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
+from artus_env.engine.basics.reading import printable
+from artus_env.engine.drawing.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
+from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.artus import shapes
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
 from artus_training.cli import main
@@ -91,7 +91,7 @@ def test_letters_are_drawn_the_same_everywhere(tmp_path):
     thin_ink, bold_ink = (int((letters != blank).any(2).sum()) for letters in (thin, bold))
     assert 700 < thin_ink < bold_ink < 5000
     code = (
-        "import sys; from artus_env.engine.render import image; "
+        "import sys; from artus_env.engine.drawing.render import image; "
         "sys.stdout.buffer.write(image(sys.stdin.read(), 200).tobytes())"
     )
     fonts = {"FONTCONFIG_FILE": "/dev/null", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}

@@ -19,9 +19,10 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
 from artus_agents.saved import add_to_card, load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
 from artus_training.arena.evaluate import evaluate

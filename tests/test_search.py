@@ -8,10 +8,11 @@ from artus_agents.lookahead import LookaheadAgent
 from artus_agents.search import EDGES_PER_SIMULATION, MOST_SIMULATIONS, IsmctsAgent
 from artus_agents.tree import EDGE, covers, node_dtype
 from artus_env import Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
-from artus_env.engine.verbs import judge
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.contract.verbs import judge
 from artus_env.games.artus.definition import ARTUS
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]

@@ -12,7 +12,7 @@ from artus_agents.network import Network
 from artus_agents.neural import infer, trained
 from artus_agents.saved import load_agent, read_card, save_agent
 from artus_env import Batch
-from artus_env.engine.games import find_game, game_names
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.cli import main
 from artus_training.learn.ppo.checkpoint import save
 from artus_training.learn.ppo.command import parse

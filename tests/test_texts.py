@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.texts import LANGUAGES, Texts, language, preferred, read_catalogue, speaking
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.drawing.translations import LANGUAGES, Texts, language, preferred, read_catalogue, speaking
 
 ROOT = Path(__file__).parents[1]
 SHELL = ROOT / "training/artus_training/play"

@@ -7,8 +7,8 @@ import pytest
 
 from artus_agents.search import IsmctsAgent
 from artus_agents.tree import EDGE, Tree, add_edge, best_edge, follow, most_visited, node_dtype, plant, visit
-from artus_env.engine import verbs
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.contract import verbs
 
 STATE = np.dtype([("player", np.int8), ("num_players", np.int8), ("rule_set", np.int8), ("scores", np.int32, (2,)),
                   ("bid", np.int8, (2,))])  # fmt: skip

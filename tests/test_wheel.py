@@ -60,7 +60,7 @@ def test_the_wheel_holds_nothing_but_code_and_what_it_reads(names):
 def test_licences_come_along(wheel):
     with zipfile.ZipFile(wheel) as content:
         licences = {name.partition("/licenses/")[2] for name in content.namelist() if "/licenses/" in name}
-    assert licences == {"LICENSE", "artus_env/engine/fonts/OFL.txt"}
+    assert licences == {"LICENSE", "artus_env/engine/drawing/fonts/OFL.txt"}
 
 
 def test_extras_refer_to_this_project(wheel):

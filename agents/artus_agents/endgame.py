@@ -1,5 +1,5 @@
 """The end of a game, calculated exactly: where everybody knows everything and few decisions are left (`endgame` of
-`artus_env.engine.verbs`). Compiled; knows no rules.
+`artus_env.engine.contract.verbs`). Compiled; knows no rules.
 
 Everybody plays for their own lead over the best of the others. With two players what one wins the other loses, so lines
 that one of them can avoid are cut off (alpha-beta); with more, all lines are gone through.
@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.bits import next_action
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.verbs import endgame, is_over, mask_words, outcome, play, points_of
-from artus_env.engine.verbs import legal as write_legal
-from artus_env.engine.workers import run_shares, shares, threads_for
+from artus_env.engine.agents.view import View
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.compiling.workers import run_shares, shares, threads_for
+from artus_env.engine.contract.bits import next_action
+from artus_env.engine.contract.verbs import endgame, is_over, mask_words, outcome, play, points_of
+from artus_env.engine.contract.verbs import legal as write_legal
 
 TWO, MORE = 4, 3
 """Decisions before the end from which a game is calculated, with two players and with more."""

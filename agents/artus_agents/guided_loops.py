@@ -26,12 +26,12 @@ import numpy as np
 from artus_agents.endgame import finish, is_near, room_for
 from artus_agents.policy import choose, legal_logits
 from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
-from artus_env.engine.bits import is_in, is_subset, next_action, size
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.rewards import POINTS, WIN, final_reward
-from artus_env.engine.rng import random_bits
-from artus_env.engine.verbs import doubt, has_secrets, is_over, observe, play, redeal, scale
-from artus_env.engine.verbs import legal as write_legal
+from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.contract.bits import is_in, is_subset, next_action, size
+from artus_env.engine.contract.rng import random_bits
+from artus_env.engine.contract.verbs import doubt, has_secrets, is_over, observe, play, redeal, scale
+from artus_env.engine.contract.verbs import legal as write_legal
+from artus_env.engine.play.rewards import POINTS, WIN, final_reward
 
 NODES_PER_EVALUATION = 16
 """Room for nodes. A walk adds at most one at its end, and one for each position on its way in which only one action is
@@ -345,7 +345,7 @@ def appraise(t, g, to_come, mode, worth):
 
     Args:
         to_come: Reward still to come for the player to move and those after him, as a network sees it.
-        mode: What reward that is (see `artus_env.engine.rewards`).
+        mode: What reward that is (see `artus_env.engine.play.rewards`).
     """
     players, mover = int(g["num_players"]), int(g["player"])
     over = is_over(t, g)

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.bits import first_words, next_action
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.reading import shown
-from artus_env.engine.rng import breaks_tie, random_bits
-from artus_env.engine.verbs import is_over, judge, mask_words, play, redeal, routine
-from artus_env.engine.verbs import legal as write_legal
-from artus_env.engine.workers import run_shares, scratch, shares, threads_for
+from artus_env.engine.agents.view import View
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.compiling.workers import run_shares, scratch, shares, threads_for
+from artus_env.engine.contract.bits import first_words, next_action
+from artus_env.engine.contract.rng import breaks_tie, random_bits
+from artus_env.engine.contract.verbs import is_over, judge, mask_words, play, redeal, routine
+from artus_env.engine.contract.verbs import legal as write_legal
 
 GAMES_PER_THREAD = 16
 _DEALS = 1 << 20  # numbers of a decision's stream from here on are for deals, those below break ties

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from artus_env.engine.definition import Definition
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
 
 HEAD_MULTIPLE = 32
 """The last layer's width is rounded up to it, with outputs that are never used: processors like whole blocks."""

@@ -17,12 +17,12 @@ from artus_agents.network import Network, Output, fast_bfloat16
 from artus_agents.neural import NeuralAgent, check_network, infer, trained, write_outlook
 from artus_agents.tree import EDGE, node_dtype
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import View
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import shown
-from artus_env.engine.rewards import mode_index
-from artus_env.engine.rng import key_bits
+from artus_env.engine.agents.view import View
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import key_bits
+from artus_env.engine.play.rewards import mode_index
 
 EVALUATIONS = 64
 """Of `ppo-search` without a number."""
@@ -80,7 +80,7 @@ class NeuralSearchAgent:
         evaluations: Positions that the network judges for a decision, besides the one to decide in and those from which
             the policy plays on. With fewer than two it plays the action that the policy likes best.
         reward: What the network's values are about: `win`, `margin` or what the game calls its points (see
-            `artus_env.engine.rewards`).
+            `artus_env.engine.play.rewards`).
         card: What it was trained for, if it may play nothing else (see `saved`).
         bfloat16: Compute in bfloat16, as for `NeuralAgent`.
         candidates: Actions that compete, at most. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games against
@@ -241,7 +241,7 @@ class NeuralSearchAgent:
 
 class EndgameAgent:
     """Plays what a network says, and searches as soon as everybody knows everything (`endgame` of
-    `artus_env.engine.verbs`); the last decisions are calculated exactly, as in every search.
+    `artus_env.engine.contract.verbs`); the last decisions are calculated exactly, as in every search.
 
     There a search gains most, and few of a game's decisions are made there, so that they cost little on the whole.
     Where a game never says so, all is played by the network.

@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 
-from artus_env.engine import verbs
-from artus_env.engine.bits import next_action
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.bits import next_action
 
 SCALE = np.float32(0.1)
 """Gates are per ten units: so they are about as large as what else a network says."""

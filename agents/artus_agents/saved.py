@@ -26,9 +26,9 @@ from safetensors.torch import load, save
 from artus_agents import CARD, WEIGHTS
 from artus_agents.network import Network, Shape
 from artus_env import DEFAULT_GAME
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import convert, decode, shown
+from artus_env.engine.basics.reading import convert, decode, shown
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game
 
 FORMAT = 1
 FIRST_OUTLOOKS = 3

@@ -27,16 +27,16 @@ from artus_agents.tree import (
     visit,
     weigh,
 )
-from artus_env.engine.agents import View
-from artus_env.engine.bits import first_words, is_in, is_subset, next_action, nth_action, size
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.reading import shown
-from artus_env.engine.rng import below, random_bits
-from artus_env.engine.verbs import has_secrets, is_over, judge, mask_words, outcome, play, redeal, routine
-from artus_env.engine.verbs import legal as write_legal
-from artus_env.engine.verbs import scale as points_of_margin
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.agents.view import View
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.compiling.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.contract.bits import first_words, is_in, is_subset, next_action, nth_action, size
+from artus_env.engine.contract.rng import below, random_bits
+from artus_env.engine.contract.verbs import has_secrets, is_over, judge, mask_words, outcome, play, redeal, routine
+from artus_env.engine.contract.verbs import legal as write_legal
+from artus_env.engine.contract.verbs import scale as points_of_margin
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
@@ -49,7 +49,7 @@ MOST_SECONDS = 86_400.0
 CHUNK = 32
 """Simulations between two looks at the clock."""
 CLEAR_LEAD, SHARPNESS = 0.8, 0.08
-"""What `scale` and `temperature` are unless given, in margins (see `artus_env.engine.verbs.scale`)."""
+"""What `scale` and `temperature` are unless given, in margins (see `artus_env.engine.contract.verbs.scale`)."""
 
 
 class Settings(NamedTuple):

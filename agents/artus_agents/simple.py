@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.choosers import APPEALING, UNIFORM, most_appealing
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow
-from artus_env.engine.kernels import choose
-from artus_env.engine.workers import run_shares, shares, threads_for
+from artus_env.engine.agents.view import View
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import borrow
+from artus_env.engine.compiling.workers import run_shares, shares, threads_for
+from artus_env.engine.play.choosers import APPEALING, UNIFORM, most_appealing
+from artus_env.engine.play.kernels import choose
 
 GAMES_PER_THREAD = 512
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from artus_env.engine import verbs
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.ladder import HEAD, read_ladder, rows_of
-from artus_env.engine.reading import shown
-from artus_env.engine.rewards import reward_modes
+from artus_env.engine.play.rewards import reward_modes
 
 
 def documents(definition: Definition) -> dict[str, Callable[[], str]]:

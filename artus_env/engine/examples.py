@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from artus_env.engine.definition import Definition
-from artus_env.engine.game import Game
-from artus_env.engine.texts import Texts
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.drawing.translations import Texts
+from artus_env.engine.play.game import Game
 
 MOST_GAMES = 200
 """Random games that are searched before giving up."""

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from artus_env.engine.reading import decode, printable, shown
+from artus_env.engine.basics.reading import decode, printable, shown
 
 NOT_MEASURED = "not measured"
 ANCHOR = "greedy"

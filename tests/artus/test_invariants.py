@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artus_env import Batch, Game
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
 from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.observation import observation_bounds

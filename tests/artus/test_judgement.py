@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine import verbs
+from artus_env.engine.contract import verbs
 from artus_env.games.artus import sight, words
 from artus_env.games.artus.components import STANDARD, WHEEL
 from artus_env.games.artus.definition import ARTUS

@@ -11,8 +11,8 @@ from artus_agents.network import Network, Output, Shape
 from artus_agents.neural import FEW, NeuralAgent, draw_actions, infer, view_outlook, write_outlook
 from artus_agents.policy import choose
 from artus_env import NUM_ACTIONS, Batch, Game
-from artus_env.engine.agents import View
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus import judgement
 from artus_env.games.artus.actions import MASK_WORDS
 from artus_env.games.artus.components import STANDARD

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels, verbs
+from artus_env.engine.contract import verbs
+from artus_env.engine.play import kernels
 
 DEALS = 500
 ENOUGH = 60

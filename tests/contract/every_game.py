@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game, game_names
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game, game_names
 
 GAMES = game_names()
 MANY = 100_000

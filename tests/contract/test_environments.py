@@ -23,9 +23,9 @@ from stable_baselines3.common.monitor import Monitor
 
 import artus_env
 from artus_env import DEFAULT_GAME, Game, IllegalMoveError
-from artus_env.engine.games import find_game
-from artus_env.engine.rewards import reward_modes
-from artus_env.engine.rng import next_seeds
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import next_seeds
+from artus_env.engine.play.rewards import reward_modes
 from artus_env.environments import AnyEnv, AnyVectorEnv, env, raw_env
 from artus_env.games.quest.components import PLACES, VIRTUES
 from artus_env.registration import gymnasium_name, pettingzoo_name

@@ -9,11 +9,13 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import EndgameAgent, NeuralSearchAgent
 from artus_agents.simple import RandomAgent
-from artus_env.engine import kernels, verbs
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.choosers import chooser_of
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.play import kernels
+from artus_env.engine.play.choosers import chooser_of
 from artus_env.environments import AnyVectorEnv
 from every_game import LARGEST, VARIANTS, largest, random_game, variants, variants_of
 

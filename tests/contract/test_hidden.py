@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine import kernels, verbs
+from artus_env.engine.contract import verbs
+from artus_env.engine.play import kernels
 from choices import opens_something, tells_too_much
 from every_game import positions, random_game, record_of, variants, variants_of
 from quest.positions import joust

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine import games as games_by_name
-from artus_env.engine.games import find_game
-from artus_env.engine.records import RecordError
+from artus_env.engine.contract import registry as games_by_name
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.records import RecordError
 from every_game import GAMES, games, positions, random_game, record_of, variants, variants_of
 from foreign import TEXTS, VALUES, is_short_line, places, refusal, replaced
 

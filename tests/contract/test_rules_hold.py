@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from artus_env import Game, IllegalMoveError
-from artus_env.engine import verbs
-from artus_env.engine.jit import DISABLED
-from artus_env.engine.rewards import reward_modes
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.contract import verbs
+from artus_env.engine.play.rewards import reward_modes
 from every_game import MANY, games, positions, random_game, variants, variants_of
 
 GAMES_PLAYED = 3 if DISABLED else 200

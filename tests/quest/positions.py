@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import chain
 
 from artus_env import Game
-from artus_env.engine import verbs
+from artus_env.engine.contract import verbs
 
 VIRTUES = ["sword", "lance", "dragon", "book"]
 CARDS = [f"{virtue}-{value}" for virtue in VIRTUES for value in (1, 2)]

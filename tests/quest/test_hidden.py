@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.agents import View, find_agent
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.play import kernels
 from quest.positions import CARDS, flat, game, joust, position
 
 DRAWS = 20

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine import verbs
-from artus_env.engine.agents import find_agent
-from artus_env.engine.jit import DISABLED
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.quest.judgement import NEXT, OTHERS, PLANNED, POINTS, REPLIED, TURN, held_by
 from artus_env.games.quest.plans import worth
 from quest.positions import game, joust, points

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from artus_env import Game
-from artus_env.engine.drawing import BADGES, HEIGHT, WIDTH
+from artus_env.engine.drawing.svg import BADGES, HEIGHT, WIDTH
 from artus_env.games.quest import shapes, sight, words
 from artus_env.games.quest.components import ACTIONS, CARDS, PLACES, QUESTS, STANDARD, VIRTUES, Components, Quest
 from artus_env.games.quest.deeds import deed, jousters, total, way_between, winners

@@ -3,7 +3,7 @@
 import pytest
 
 from artus_env import Game, IllegalMoveError
-from artus_env.engine import verbs
+from artus_env.engine.contract import verbs
 from artus_env.games.quest import rules
 from artus_env.games.quest.components import PLACES, STANDARD, Components, Quest
 from artus_env.games.quest.definition import QUEST

@@ -10,8 +10,8 @@ import pytest
 from artus_agents.lookahead import LookaheadAgent
 from artus_agents.simple import GreedyAgent
 from artus_env import Batch, Game
-from artus_env.engine import verbs
-from artus_env.engine.agents import View
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract import verbs
 from artus_env.games.royal.definition import ROYAL
 from artus_env.games.royal.judgement import (
     BRINGS,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine.drawing import BADGES
+from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.royal import shapes, sight, words
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.picture import HEIGHT, PANEL_LEFT, WIDTH, picture, tile

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
 from foreign import is_short_line
 from royal.test_rules import table
 

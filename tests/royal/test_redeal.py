@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.position import to_dict
 from royal.reference import DECK

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from artus_env.games.royal.components import STANDARD, Components
 from royal.reference import ARTUS, DECK, MOST_DECISIONS, MOST_TRICKS, SWORDS, compare
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artus_env.engine.bits import popcount
-from artus_env.engine.definition import Definition
-from artus_env.engine.jit import jit
-from artus_env.engine.positions import PlainPositions
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.contract.bits import popcount
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.positions import PlainPositions
+from artus_env.engine.contract.rng import below, random_bits
 
 CARDS, HAND, SEATS = 20, 3, 6
 NO_BID = -1

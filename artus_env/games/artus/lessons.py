@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.examples import Example, lesson
-from artus_env.engine.games import find_game
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.moves import parsed
 from artus_env.games.artus.phrases import say

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.drawing import (
+from artus_env.engine.basics.wording import letter_of, signed
+from artus_env.engine.drawing.svg import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
@@ -26,8 +27,7 @@ from artus_env.engine.drawing import (
     whole,
     xml_text,
 )
-from artus_env.engine.texts import language
-from artus_env.engine.wording import letter_of, signed
+from artus_env.engine.drawing.translations import language
 from artus_env.games.artus import shapes
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.moves import MoveParts, parsed

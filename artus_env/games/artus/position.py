@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import check_keys, list_of, one_of, shown
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.numbers import whole_number
+from artus_env.engine.basics.reading import check_keys, list_of, one_of, shown
+from artus_env.engine.basics.wording import counted
 from artus_env.games.artus.components import (
     COLOURS,
     MAX_PLAYERS,

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import highest_bit, popcount
-from artus_env.engine.jit import jit, jit_inlined
-from artus_env.engine.rng import below, random_bits
+from artus_env.engine.compiling.jit import jit, jit_inlined
+from artus_env.engine.contract.bits import highest_bit, popcount
+from artus_env.engine.contract.rng import below, random_bits
 from artus_env.games.artus.actions import (
     ALL,
     CARPET,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from artus_env.engine import drawing
-from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, short
+from artus_env.engine.drawing import svg as drawing
+from artus_env.engine.drawing.svg import CARD_HEIGHT, CARD_WIDTH, label, short
 from artus_env.games.artus.components import MAX_PLAYERS, Card
 from artus_env.games.artus.phrases import say
 

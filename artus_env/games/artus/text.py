@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.engine.reading import check_names, printable
-from artus_env.engine.wording import letter_of
+from artus_env.engine.basics.reading import check_names, printable
+from artus_env.engine.basics.wording import letter_of
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULE_SETS, RULES, Components
 from artus_env.games.artus.moves import MoveParts, parse

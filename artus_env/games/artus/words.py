@@ -1,4 +1,4 @@
-"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.texts`)."""
+"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.drawing.translations`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.engine.wording import letter_of, signed
+from artus_env.engine.basics.wording import letter_of, signed
 from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.counting import counting
 from artus_env.games.artus.moves import parsed

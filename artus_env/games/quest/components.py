@@ -12,9 +12,9 @@ from functools import cached_property
 from math import prod
 from typing import Any, TypeVar
 
-from artus_env.engine.box import Box
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import convert, shown
+from artus_env.engine.basics.numbers import whole_number
+from artus_env.engine.basics.reading import convert, shown
+from artus_env.engine.contract.components import Box
 
 T = TypeVar("T")
 

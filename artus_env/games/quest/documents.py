@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from artus_env.engine.contract.layout import Feature
 from artus_env.engine.documents import markdown
-from artus_env.engine.features import Feature
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,

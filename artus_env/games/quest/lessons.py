@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.examples import Example, lesson
-from artus_env.engine.games import find_game
 from artus_env.games.quest.components import Components
 from artus_env.games.quest.deeds import deed
 from artus_env.games.quest.phrases import say

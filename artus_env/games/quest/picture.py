@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from artus_env.engine.drawing import (
+from artus_env.engine.basics.wording import letter_of
+from artus_env.engine.drawing.svg import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
@@ -27,7 +28,6 @@ from artus_env.engine.drawing import (
     shortened,
     whole,
 )
-from artus_env.engine.wording import letter_of
 from artus_env.games.quest import shapes
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, STANDARD, Components
 from artus_env.games.quest.deeds import CAMELOT, Deed, deed, goal_of, in_order, jousters, place_of, total, winners

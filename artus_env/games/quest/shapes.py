@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from artus_env.engine import drawing
-from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
+from artus_env.engine.drawing import svg as drawing
+from artus_env.engine.drawing.svg import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 from artus_env.games.quest.components import MAX_PLAYERS, QUESTS, VIRTUES, Components
 from artus_env.games.quest.deeds import needs_of, place_of, value_of, virtue_of
 from artus_env.games.quest.phrases import say

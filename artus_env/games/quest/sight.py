@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.drawing import small, small_badges, small_card
+from artus_env.engine.drawing.svg import small, small_badges, small_card
 from artus_env.games.quest import lessons as explained
 from artus_env.games.quest import shapes, words
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components

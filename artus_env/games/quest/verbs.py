@@ -1,8 +1,9 @@
-"""The verbs of the King's quests (see `artus_env.engine.verbs`): rules, what is seen of them, how they are judged."""
+"""The verbs of the King's quests (see
+`artus_env.engine.contract.verbs`): rules, what is seen of them, how they are judged."""
 
 from __future__ import annotations
 
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 from artus_env.games.quest.actions import MASK_WORDS
 from artus_env.games.quest.judgement import appeal, doubt, judge, outlook, outlooks
 from artus_env.games.quest.knowledge import opened, public_action, redeal

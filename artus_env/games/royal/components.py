@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from artus_env.engine.box import Box
-from artus_env.engine.numbers import is_whole, whole_number
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.numbers import is_whole, whole_number
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.components import Box
 
 MAX_PLAYERS = 6
 MAX_SUITS = 6

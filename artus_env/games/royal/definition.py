@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from artus_env.engine.definition import Definition
+from artus_env.engine.contract.definition import Definition
 from artus_env.games.royal import documents, moves, picture, position, shapes, sight, text, verbs, words
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.examples import Example, lesson
-from artus_env.engine.games import find_game
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.phrases import say
 from artus_env.games.royal.tricks import last_move, suit_of

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from artus_env.engine.drawing import (
+from artus_env.engine.basics.wording import letter_of
+from artus_env.engine.drawing.svg import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
@@ -27,8 +28,7 @@ from artus_env.engine.drawing import (
     whole,
     xml_text,
 )
-from artus_env.engine.texts import language
-from artus_env.engine.wording import letter_of
+from artus_env.engine.drawing.translations import language
 from artus_env.games.royal import shapes
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.phrases import say

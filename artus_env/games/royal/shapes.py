@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from artus_env.engine import drawing
-from artus_env.engine.drawing import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
+from artus_env.engine.drawing import svg as drawing
+from artus_env.engine.drawing.svg import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 from artus_env.games.royal.components import MAX_PLAYERS, Components
 from artus_env.games.royal.phrases import say
 from artus_env.games.royal.tricks import suit_of, value_of

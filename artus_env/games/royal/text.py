@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.reading import check_names, printable
-from artus_env.engine.wording import letter_of
+from artus_env.engine.basics.reading import check_names, printable
+from artus_env.engine.basics.wording import letter_of
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.position import to_dict
 

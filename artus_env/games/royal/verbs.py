@@ -1,8 +1,9 @@
-"""The verbs of the royal card game (see `artus_env.engine.verbs`): its rules, what is seen of it, how it is judged."""
+"""The verbs of the royal card game (see
+`artus_env.engine.contract.verbs`): its rules, what is seen of it, how it is judged."""
 
 from __future__ import annotations
 
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 from artus_env.games.royal.actions import MASK_WORDS
 from artus_env.games.royal.judgement import appeal, doubt, judge, outlook, outlooks, routine
 from artus_env.games.royal.knowledge import conceal, redeal

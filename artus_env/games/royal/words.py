@@ -1,4 +1,4 @@
-"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.texts`)."""
+"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.drawing.translations`)."""
 
 from __future__ import annotations
 

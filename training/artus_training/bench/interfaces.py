@@ -22,12 +22,12 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from artus_env import DEFAULT_GAME, Batch, Game, environments, warmup
-from artus_env.engine.definition import Definition
-from artus_env.engine.files import check_writable, write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.render import require, rgb_array
-from artus_env.engine.wording import counted
-from artus_env.engine.workers import available_cores
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.basics.writing import check_writable, write_atomically
+from artus_env.engine.compiling.workers import available_cores
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.render import require, rgb_array
 from artus_training.arena.columns import terminal_width
 from artus_training.arena.names import shortened, variant_name
 from artus_training.bench import neighbours

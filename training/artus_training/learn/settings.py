@@ -13,11 +13,11 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import runs_program
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import check_storable, convert, shown, storable
-from artus_env.engine.rewards import mode_index
+from artus_env.engine.agents.names import runs_program
+from artus_env.engine.basics.reading import check_storable, convert, shown, storable
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.rewards import mode_index
 
 AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""

@@ -13,7 +13,7 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import trained
 from artus_agents.neural_search import reward_of
 from artus_agents.saved import game_of, load_agent
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
 from artus_training.arena.lineup import in_full
 from artus_training.learn.settings import TrainingSettings
 

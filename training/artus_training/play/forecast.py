@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import Batch, Game
-from artus_env.engine.agents import Agent, View
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.view import Agent, View
+from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.lineup import find_player
 from artus_training.play import levels
 

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from artus_env import Game
-from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.reading import convert, decode, shown
-from artus_env.engine.records import Record
-from artus_env.engine.rng import check_seed, fresh_seed
+from artus_env.engine.basics.reading import convert, decode, shown
+from artus_env.engine.contract.rng import check_seed, fresh_seed
+from artus_env.engine.play.game import IllegalMoveError
+from artus_env.engine.play.records import Record
 from artus_training.arena.people import VERSION as RESULT_VERSION
 from artus_training.arena.people import Result, Sat
 from artus_training.play import levels, of_game

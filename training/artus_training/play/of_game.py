@@ -7,8 +7,9 @@ move. What makes it nicer are three parts of its definition:
 - `sight`: data for the game's own script, and its picture for the page (see `Sight`);
 - `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
   `page/plain.js` says what the script may export. In its folder `texts` are the game's texts, a file for each language
-  (see `artus_env.engine.texts`): its name `title`, what its points are called `score`, its rule sets `rules.NAME`, and
-  whatever `words`, `sight` and the script say; the script doesn't get those in `SAID_BY_THE_SERVER`.
+  (see `artus_env.engine.drawing.translations`): its name `title`, what its points are
+  called `score`, its rule sets `rules.NAME`, and whatever
+  `words`, `sight` and the script say; the script doesn't get those in `SAID_BY_THE_SERVER`.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from artus_env import Batch, Game
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.texts import Entry, Texts
-from artus_env.engine.wording import signed
+from artus_env.engine.basics.wording import signed
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.translations import Entry, Texts
 from artus_training.play.phrases import say
 
 Position = dict[str, Any]

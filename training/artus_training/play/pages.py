@@ -11,7 +11,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.texts import LANGUAGES, language
+from artus_env.engine.drawing.translations import LANGUAGES, language
 from artus_training.play.phrases import say
 
 PAGE = Path(__file__).parent / "page"

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
-from artus_env.engine.drawing import BADGES
-from artus_env.engine.pictures import text_picture
-from artus_env.engine.texts import language
+from artus_env.engine.drawing.svg import BADGES
+from artus_env.engine.drawing.text_picture import text_picture
+from artus_env.engine.drawing.translations import language
 from artus_training.play import levels, of_game, plain, words
 from artus_training.play.forecast import Review
 from artus_training.play.hosted import SUBSTITUTE, HostedGame

@@ -11,10 +11,10 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from artus_env import DEFAULT_GAME
+from artus_env.engine.basics.wording import did_you_mean
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.documents import documents, fill
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.wording import did_you_mean
 from artus_training.arena.columns import filled, table
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError

@@ -10,11 +10,11 @@ import torch
 
 from artus_agents.network import fast_bfloat16
 from artus_env import DEFAULT_GAME
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import convert, shown
-from artus_env.engine.rewards import mode_index
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.reading import convert, shown
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.rewards import mode_index
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import (

@@ -17,9 +17,9 @@ from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
 from artus_agents.saved import save_agent
 from artus_env import Batch
-from artus_env.engine.agents import Agent, choose_actions
-from artus_env.engine.rng import following_keys, key_bits, seed_stream
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.agents.view import Agent, choose_actions
+from artus_env.engine.compiling.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.arena.lineup import line_up
 from artus_training.learn.cards import card, command

@@ -14,11 +14,11 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from artus_agents.neural import NeuralAgent
 from artus_agents.simple import RandomAgent
 from artus_env import Batch
-from artus_env.engine.agents import Agent, choose_actions
-from artus_env.engine.definition import Definition
-from artus_env.engine.match import wins_of
-from artus_env.engine.rng import check_seed, seed_stream
-from artus_env.engine.undo import Undo
+from artus_env.engine.agents.match import wins_of
+from artus_env.engine.agents.view import Agent, choose_actions
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.rng import check_seed, seed_stream
+from artus_env.engine.envs.undo import Undo
 from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
 from artus_training.learn.sb3.settings import SELF

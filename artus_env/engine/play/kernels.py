@@ -1,0 +1,315 @@
+"""Compiled loops over the verbs of a game: everything that the batch, the single game and the agents' view run.
+
+All loops go over games `low..high-1`, so that threads can share a batch. Sets of actions have 64 actions a word.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling.jit import borrow, jit, jit_inlined
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.bits import first_words, is_in, next_action, nth_action, size, unpack64
+from artus_env.engine.contract.rng import below, following, next_seed, random_bits
+from artus_env.engine.play.rewards import POINTS, before_move, final_reward, move_reward
+
+ILLEGAL, FULL = -1_000_000, -1_000_001
+"""What `play_one` returns instead of points when nothing has changed: the action isn't legal; there is no room left to
+note it."""
+MOVES, OVER, ACTIONS = 0, 1, 2
+"""Places in the past of a game, an int64 array: how many moves were played; whether it is over; from here on what was
+played. Compiled code writes it together with the state: an interrupt can come before or after, but not between them."""
+DRAWN, PLAYS, RESTS = -1, -2, -3
+"""In place of a start player: it is drawn; nothing is dealt, the game goes on; nothing happens in the game."""
+
+
+@jit
+def write_mask(t, legal, mask):
+    """Legal actions from bits to bytes: shape (A,), int8."""
+    actions = len(mask)
+    if actions < 64:
+        for action in range(actions):
+            mask[action] = is_in(legal, action)
+        return
+    for word in range(verbs.mask_words(t)):  # a literal number: no loop is left of it
+        if word < actions >> 6:
+            unpack64(legal[word], mask, word << 6)
+    start = actions - 64  # the last ones once more, so that they can be written as a whole word, too
+    tail = legal[start >> 6] >> np.uint64(start & 63)
+    if start & 63:
+        tail |= legal[(start >> 6) + 1] << np.uint64(64 - (start & 63))
+    unpack64(tail, mask, start)
+
+
+@jit
+def look(tables, states, player, observation, mask, legal, which):
+    """Write who is to move in the games `which`, what they see and what they may do: shape (n,), int64."""
+    tables, states, legal, mask, observation = (
+        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation),
+    )  # fmt: skip
+    t = tables[0]
+    for k in range(len(which)):
+        i = which[k]
+        g = states[i]
+        player[i] = g["player"]
+        verbs.legal(t, g, legal[i])
+        write_mask(t, legal[i], mask[i])
+        verbs.observe(t, g, np.int64(g["player"]), observation[i])
+
+
+@jit
+def observe_chosen(tables, states, which, viewers, out):
+    """What `viewers` see in the games `which`: shapes (n,), int64, and (n, F), int8."""
+    tables, states, out = borrow(tables), borrow(states), borrow(out)
+    for k in range(len(which)):
+        verbs.observe(tables[0], states[which[k]], np.int64(viewers[k]), out[k])
+
+
+@jit
+def deal(tables, states, deals, starts, num_players, rule_set, seeds, done, low, high):
+    """Deal games anew, each with its start player, `DRAWN` or `RESTS`: shape (N,), int8.
+
+    Args:
+        deals: Their seeds, as int64: shape (N,).
+        seeds, done: Of the games, brought up to date.
+    """
+    tables, states = borrow(tables), borrow(states)
+    t = tables[0]
+    for i in range(low, high):
+        if starts[i] != RESTS:
+            seeds[i] = np.uint64(deals[i])
+            done[i] = False
+            verbs.deal(t, states[i], seeds[i], np.int64(starts[i]), num_players, rule_set)
+
+
+@jit
+def first_illegal(tables, states, legal, actions, num_actions):
+    """Index of the first game whose action is illegal, -1 if there is none. Finished games take any action."""
+    tables, states, legal = borrow(tables), borrow(states), borrow(legal)
+    t = tables[0]
+    for i in range(len(actions)):
+        action = np.int64(actions[i])
+        if (action < 0 or action >= num_actions or not is_in(legal[i], action)) and not verbs.is_over(t, states[i]):
+            return i
+    return -1
+
+
+@jit_inlined
+def move(t, g, action, mode, reward, final_scores, final_outcomes):
+    """Play a legal action, and write what it pays: shape (players,); at the end also scores and what ranks the players.
+
+    Returns: whether the game is over.
+    """
+    before_move(g["scores"], mode, reward)
+    verbs.play(t, g, action)
+    if mode == POINTS:
+        move_reward(t, g, reward)
+    over = verbs.is_over(t, g)
+    if over:
+        final_reward(t, g, mode, reward)
+        for p in range(np.int64(g["num_players"])):
+            final_scores[p] = g["scores"][p]
+            final_outcomes[p] = verbs.outcome(t, g, p)
+    return over
+
+
+@jit_shared
+def step(
+    tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
+    player, observation, mask, legal, reward, done, final_scores, final_outcomes, low, high,
+):  # fmt: skip
+    """Play one legal action in each game, or deal it; then write what the next player sees. Finished games stay as
+    they are.
+
+    With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream. One loop does both, so
+    that a batch compiles no other one for its first deal.
+
+    Args:
+        starts: `PLAYS`, `RESTS`, or who begins a game that is dealt: shape (N,), int8.
+        actions: What is played; where a game is dealt, its seed, as int64.
+    """
+    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
+        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
+        borrow(final_scores), borrow(final_outcomes),
+    )  # fmt: skip
+    t = tables[0]
+    for i in range(low, high):
+        g = states[i]
+        start = np.int64(starts[i])
+        if start == PLAYS:
+            if verbs.is_over(t, g):
+                reward[i] = 0
+                continue
+            over = move(t, g, actions[i], mode, reward[i], final_scores[i], final_outcomes[i])
+            done[i] = over
+            if over and autoreset:
+                seeds[i] = next_seed(seeds[i])
+                start = np.int64(DRAWN)
+        elif start == RESTS:
+            continue
+        else:
+            seeds[i] = np.uint64(actions[i])
+            done[i] = False
+        if start >= DRAWN:
+            verbs.deal(t, g, seeds[i], start, num_players, rule_set)
+        player[i] = g["player"]
+        verbs.legal(t, g, legal[i])
+        write_mask(t, legal[i], mask[i])
+        verbs.observe(t, g, np.int64(g["player"]), observation[i])
+
+
+@jit
+def step_chosen(
+    tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
+    player, observation, mask, legal, reward, done, final_scores, final_outcomes, which,
+):  # fmt: skip
+    """`step` for the games `which` alone: shape (n,), int64. `actions` has one for every game of the batch."""
+    seeds, starts, actions, player, done = (
+        borrow(seeds), borrow(starts), borrow(actions), borrow(player), borrow(done),
+    )  # fmt: skip
+    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
+        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
+        borrow(final_scores), borrow(final_outcomes),
+    )  # fmt: skip
+    for k in range(len(which)):
+        step(
+            tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
+            player, observation, mask, legal, reward, done, final_scores, final_outcomes, which[k], which[k] + 1,
+        )  # fmt: skip
+
+
+@jit_shared
+def sample(tables, legal, keys, actions, low, high):
+    """A uniformly drawn legal action for each game, -1 for a finished one. Each key moves on to its next number."""
+    tables, legal = borrow(tables), borrow(legal)
+    t = tables[0]
+    for i in range(low, high):
+        key = keys[i]
+        keys[i] = following(key)
+        actions[i] = choose(t, legal[i], random_bits(key, 0))
+
+
+@jit
+def choose(t, legal, bits):
+    """One of the legal actions, from 64 random bits; -1 if there is none."""
+    words = first_words(legal, verbs.mask_words(t))
+    return nth_action(words, below(bits, size(words)))
+
+
+@jit
+def points(tables, states, legal, out, low, high):
+    """Points that every legal action brings at once, 0 elsewhere: shape (N, A), int16."""
+    tables, states, legal, out = borrow(tables), borrow(states), borrow(legal), borrow(out)
+    t = tables[0]
+    for i in range(low, high):
+        g = states[i]
+        out[i] = 0
+        action = next_action(legal[i], -1)
+        while action >= 0:
+            out[i, action] = verbs.points_of(t, g, action)
+            action = next_action(legal[i], action)
+
+
+@jit
+def redeal(tables, states, seeds, viewers, low, high):
+    """Draw what the viewers don't know anew, in place."""
+    tables, states = borrow(tables), borrow(states)
+    t = tables[0]
+    for i in range(low, high):
+        verbs.redeal(t, states[i], np.int64(viewers[i]), seeds[i])
+
+
+@jit
+def conceal(tables, states, viewers, low, high):
+    """Remove what the viewers don't know, in place."""
+    tables, states = borrow(tables), borrow(states)
+    for i in range(low, high):
+        verbs.conceal(tables[0], states[i], np.int64(viewers[i]))
+
+
+@jit
+def over(tables, states, out, low, high):
+    """Which games have ended: shape (N,), bool."""
+    tables, states = borrow(tables), borrow(states)
+    for i in range(low, high):
+        out[i] = verbs.is_over(tables[0], states[i])
+
+
+@jit
+def outcomes(tables, states, out, low, high):
+    """What ranks the players of each game: shape (N, num_players), int32."""
+    tables, states, out = borrow(tables), borrow(states), borrow(out)
+    for i in range(low, high):
+        for player in range(out.shape[1]):
+            out[i, player] = verbs.outcome(tables[0], states[i], player)
+
+
+# --- one game: what `Game` runs, without the cost of filling a batch's buffers -------------------------------------
+
+
+@jit
+def over_one(tables, states):
+    """Whether the game has ended."""
+    return verbs.is_over(tables[0], states[0])
+
+
+@jit
+def play_one(tables, states, legal, past, action):
+    """Play one of the actions there are if it is legal, and note it in the past (see `MOVES`).
+
+    Returns: the points that it brought, `ILLEGAL` or `FULL`.
+    """
+    t, g = tables[0], states[0]
+    place = ACTIONS + past[MOVES]
+    if place >= len(past):
+        return FULL
+    verbs.legal(t, g, legal)
+    if not is_in(legal, action):
+        return ILLEGAL
+    points = int(verbs.play(t, g, action))
+    past[place] = action
+    past[MOVES] += 1
+    past[OVER] = verbs.is_over(t, g)
+    return points
+
+
+@jit
+def mask_one(tables, states, legal, mask):
+    """Legal actions of the player to move: shape (A,), int8."""
+    verbs.legal(tables[0], states[0], legal)
+    write_mask(tables[0], legal, mask)
+
+
+@jit
+def observe_one(tables, states, viewer, out):
+    """What `viewer` sees: shape (F,), int8."""
+    verbs.observe(tables[0], states[0], viewer, out)
+
+
+@jit
+def pay_one(tables, states, mode, scores, over, reward):
+    """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
+    (players,). The scores are brought up to date."""
+    t, g = tables[0], states[0]
+    before_move(scores, mode, reward)
+    if mode == POINTS:
+        move_reward(t, g, reward)
+    for player in range(len(scores)):
+        scores[player] = g["scores"][player]
+    if over:
+        final_reward(t, g, mode, reward)
+
+
+@jit
+def play_and_look_one(tables, states, legal, past, action, mask, observation):
+    """`play_one`; then write what the next player may do and sees: shapes (A,) and (F,), int8.
+
+    Returns: as `play_one`; who is to move next, whether the game is over.
+    """
+    points = play_one(tables, states, legal, past, action)
+    mask_one(tables, states, legal, mask)
+    g = states[0]
+    player = np.int64(g["player"])  # the type that `observe` is compiled for elsewhere
+    observe_one(tables, states, player, observation)
+    return points, int(player), past[OVER] == 1
