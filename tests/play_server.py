@@ -95,7 +95,7 @@ def serving(folder, *arguments, **options):
 
 def without_looks(monkeypatch):
     """Let the default game be one that brings nothing for the play page but its text."""
-    bare = replace(registry.find_game(DEFAULT_GAME), words=None, sight=None, page=None, picture=None)
+    bare = replace(registry.find_game(DEFAULT_GAME), sentences=None, browser=None, page=None, picture=None)
     monkeypatch.setattr(registry, "_load", lambda name: bare)
 
 

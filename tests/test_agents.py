@@ -41,11 +41,11 @@ def middle_of_games(num_games=256, rules="advanced", num_players=3, steps=60):
     return batch
 
 
-def network(sample=False, card=None, outlook=True):
+def network(sample=False, card=None, action_features=True):
     torch.manual_seed(0)
-    shape = Shape.of(ARTUS, STANDARD, (32,), outlook)
+    shape = Shape.of(ARTUS, STANDARD, (32,), action_features)
     return NeuralAgent(
-        Network(shape, observation_scale(), ARTUS.outlook_gates).requires_grad_(False), sample=sample, card=card
+        Network(shape, observation_scale(), ARTUS.action_feature_gates).requires_grad_(False), sample=sample, card=card
     )
 
 
@@ -219,7 +219,7 @@ def test_greedy_beats_random_clearly(rules, num_players):
 
 def test_a_neural_agent_samples_what_its_network_says():
     batch = Batch(1, seed=2)
-    agent = network(sample=True, outlook=False)
+    agent = network(sample=True, action_features=False)
     agent.network.head.weight *= 100  # far from equal chances
     logits = infer(agent.network, batch.observation).logits[0].clone()
     logits[torch.from_numpy(batch.mask[0]) == 0] = -torch.inf

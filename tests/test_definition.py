@@ -11,9 +11,12 @@ from artus_env.games.artus.definition import ARTUS
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"outlook_gates": (1.0,)}, "artus: outlook_gates must be 13 numbers, one for each outlook"),
+        (
+            {"action_feature_gates": (1.0,)},
+            "artus: action_feature_gates must be 13 numbers, one for each feature",
+        ),
         ({"action_table": lambda components: range(449)}, "artus: 449 actions need more words than mask_words says"),
-        ({"verbs": (object(),)}, "lacks deal, legal, play, is_over, observe, redeal"),
+        ({"verbs": (object(),)}, "lacks deal, legal, play, is_over, observe, resample_hidden"),
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )

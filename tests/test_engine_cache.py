@@ -123,8 +123,8 @@ def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_p
     for path in ("engine/contract/rng.py", "engine/contract/bits.py", "games/artus/state.py"):
         (package / path).write_text(f"# A note.\n\n{(package / path).read_text()}")
     for path in (
-        "games/artus/picture.py",
-        "games/artus/text.py",
+        "games/artus/page/picture.py",
+        "games/artus/terminal.py",
         "games/artus/position.py",
         "engine/drawing/text_picture.py",
     ):

@@ -18,7 +18,7 @@ VARIANTS = [(game, rules) for game in sorted(QUESTIONS) for rules in find_game(g
 
 def lessons(game, rules):
     definition = find_game(game)
-    return definition.sight.lessons(rules, definition.min_players, definition.standard)
+    return definition.browser.lessons(rules, definition.min_players, definition.standard)
 
 
 @pytest.mark.parametrize("game", sorted(QUESTIONS))

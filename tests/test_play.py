@@ -30,7 +30,7 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 from artus_env import Game
 from artus_env.engine.contract import registry, verbs
 from artus_env.engine.drawing.text_picture import text_picture
-from artus_env.games.artus import words
+from artus_env.games.artus.page import sentences
 from artus_training.cli import main as artus
 from artus_training.play import command, connections, forecast, of_game, plain, sight, thinking
 from artus_training.play import server as server_module
@@ -162,9 +162,9 @@ def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
         own, other = (
             sight.log_entry(hosted, number, player, number)["text"] for player in (step.player, 1 - step.player)
         )
-        assert own == f"{other} It is “{words.card_title(card)}”."
+        assert own == f"{other} It is “{sentences.card_title(card)}”."
         assert other == f"draws a {pile} card."
-        assert words.card_title(card) not in json.dumps(sight.seen(hosted, 1 - step.player, number)["last"])
+        assert sentences.card_title(card) not in json.dumps(sight.seen(hosted, 1 - step.player, number)["last"])
 
 
 def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
@@ -224,7 +224,7 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
                 assert entry["move"] == last["move"] == (step.move if own else None)
                 if not own:
                     assert set(last) == {"player", "move", "text", "points", "gains", "entry", "opened"}
-                    gain = f": {words.plus(entry['points'])}" if entry["points"] else ""
+                    gain = f": {sentences.plus(entry['points'])}" if entry["points"] else ""
                     assert entry["text"] == f"chooses something in secret{gain}."
                     assert "data-move" not in state["picture"]
                     assert step.move not in json.dumps(state)
@@ -297,7 +297,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
             )
             assert server.ask(f"/api/{secret}/move", chosen)[0] == 200
             last = server.events(secret, 1, after=state["number"])[0]["last"]
-            gain = f": {words.plus(last['points'])}" if last["points"] else ""
+            gain = f": {sentences.plus(last['points'])}" if last["points"] else ""
             assert last["text"] == f"plays {chosen['move']}{gain}."
             state = server.ask(f"/api/{secret}")[1]["state"]
         assert state["over"]["sources"] == []
@@ -358,7 +358,7 @@ def test_a_games_own_files_are_served_and_no_others(tmp_path):
         for name, type_ in (("page.js", "text/javascript"), ("page.css", "text/css")):
             assert server.ask(f"{folder}/{name}")[0] == 200
             assert server.headers.get_content_type() == type_
-        for path in ("../words.py", "%2e%2e/words.py", "/etc/passwd", "", "nothing.js"):
+        for path in ("../sentences.py", "%2e%2e/sentences.py", "/etc/passwd", "", "nothing.js"):
             assert server.ask(f"{folder}/{path}")[0] == 404
         for path in ("another/page.js", "another-0123456789ab/page.js", "artus/page.js"):
             assert server.ask(f"{static()}/{path}")[0] == 404

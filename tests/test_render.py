@@ -22,7 +22,7 @@ from artus_env import Game, artus_v0
 from artus_env.engine.basics.reading import printable
 from artus_env.engine.drawing.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
 from artus_env.engine.drawing.svg import BADGES
-from artus_env.games.artus import shapes
+from artus_env.games.artus.page import shapes
 from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
 from artus_training.cli import main
 from artus_training.watch import film

@@ -12,7 +12,7 @@ from artus_env.engine.agents.match import play_games
 from artus_env.engine.agents.names import find_agent
 from artus_env.engine.agents.view import View
 from artus_env.engine.contract.rng import seed_stream
-from artus_env.engine.contract.verbs import judge
+from artus_env.engine.contract.verbs import evaluate
 from artus_env.games.artus.definition import ARTUS
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
@@ -80,7 +80,7 @@ def test_lookahead_takes_the_turn_with_the_best_table():
             for second in after.legal_actions():
                 end = after.clone()
                 end.play(second)
-                judged.append(judge(tables[0], end.state, player, weight))
+                judged.append(evaluate(tables[0], end.state, player, weight))
             return max(judged)
 
         assert best_after(decided[number]) == pytest.approx(max(best_after(first) for first in game.legal_actions()))

@@ -42,7 +42,7 @@ def mask_words(t):
     return 1
 
 
-NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "redeal", "conceal"), nothing)
+NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "resample_hidden", "hide"), nothing)
 GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action, mask_words=mask_words)
 verbs.register("bids", TABLES, [GAME])
 
@@ -116,7 +116,7 @@ def test_actions_of_any_number_have_edges():
 
 
 def test_settings_come_from_the_game_unless_given():
-    definition = SimpleNamespace(judge_weight=0.25)
+    definition = SimpleNamespace(evaluation_weight=0.25)
     tables = np.zeros(1, TABLES)
     view, state = SimpleNamespace(definition=definition, tables=tables), game(0)
     assert IsmctsAgent()._settings(view, state)[:4] == (0.25, 0.8, 1.0, 0.08), "this game's scale is 1"

@@ -32,8 +32,8 @@ class RandomAgent:
 
 
 class GreedyAgent:
-    """Takes the action that it takes to bring the most points at once (the game's verb `appeal`); ties are broken at
-    random."""
+    """Takes the action that it takes to bring the most points at once (the game's verb `greedy_value`); ties are broken
+    at random."""
 
     games_at_once = 8192
     chooser = APPEALING
@@ -56,7 +56,7 @@ def uniform(tables, legal, keys, actions, low, high):
 
 @jit_shared
 def greedy(tables, states, legal, keys, actions, low, high):
-    """The action with the most appeal for each game: shape (n,), int64."""
+    """The action with the highest `greedy_value` for each game: shape (n,), int64."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     for i in range(low, high):
         actions[i] = most_appealing(tables[0], states[i], legal[i], keys[i])

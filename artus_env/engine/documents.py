@@ -78,7 +78,7 @@ def _scaled(definition: Definition, lead: str) -> str:
     scales = {}
     for players in range(definition.min_players, definition.max_players + 1):
         states["num_players"] = players  # all of a game that `scale` may depend on
-        scales[players] = f"{float(verbs.as_python(verbs.scale, t, states[0])):g}"
+        scales[players] = f"{float(verbs.as_python(verbs.margin_scale, t, states[0])):g}"
     by_players = ", ".join(f"{scale} with {players}" for players, scale in scales.items())
     if len(set(scales.values())) > 1:
         return f"({lead}) / points: {by_players} players"

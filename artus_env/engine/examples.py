@@ -62,6 +62,6 @@ def lesson(
     before, move, after = _found[key]
     assert definition.picture is not None
     drawn = definition.picture(after, components, before=before, move=move, layout="table")
-    where = getattr(definition.sight, "where", None)
+    where = getattr(definition.browser, "where", None)
     at = where(before, move, after, components) if where else None
     return {"title": say(f"help.{topic}.title"), "text": say(f"help.{topic}"), "picture": drawn, "where": at}

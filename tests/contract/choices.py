@@ -81,7 +81,7 @@ def dealt_anew(game: Game, viewer: int, count: int) -> np.ndarray:
 def concealed(tables: np.ndarray, states: np.ndarray, viewer: int) -> np.ndarray:
     """Copies of states without what the viewer doesn't know."""
     states = states.copy()
-    kernels.conceal(tables, states, np.full(len(states), viewer, np.int8), 0, len(states))
+    kernels.hide(tables, states, np.full(len(states), viewer, np.int8), 0, len(states))
     return states
 
 

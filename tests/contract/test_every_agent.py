@@ -148,7 +148,7 @@ def test_what_is_said_of_the_end_holds(variant):
         last = -1
         for game in random_game(variant, seed):
             tables, state = game._tables[0], game._states[0]
-            left = -1 if game.over else int(verbs.endgame(tables, state))
+            left = -1 if game.over else int(verbs.perfect_information_horizon(tables, state))
             assert game.over or (left > 0 if last < 0 else 0 < left < last) or left == last == -1
             last = left
             if left < 0:
@@ -156,8 +156,8 @@ def test_what_is_said_of_the_end_holds(variant):
             for viewer in range(variant.num_players):
                 assert game.redeal(viewer, seed) == game
                 concealed = game._states.copy()
-                kernels.conceal(game._tables, concealed, np.array([viewer], np.int8), 0, 1)
-                assert verbs.endgame(tables, concealed[0]) == left
+                kernels.hide(game._tables, concealed, np.array([viewer], np.int8), 0, 1)
+                assert verbs.perfect_information_horizon(tables, concealed[0]) == left
             for action in game.legal_actions()[:5]:
                 then = game.clone()
                 then.play(action)

@@ -56,7 +56,7 @@ def test_what_is_concealed_is_gone(variant):
     for game, viewer, other in redealt(variant):
         left = []
         for states in (game._states.copy(), other._states.copy()):
-            kernels.conceal(game._tables, states, np.array([viewer], np.int8), 0, 1)
+            kernels.hide(game._tables, states, np.array([viewer], np.int8), 0, 1)
             left.append(states)
         one, two = (Game._at(game.definition, states, game.components, None) for states in left)
         assert one.player != viewer or (one.mask() == game.mask()).all()
@@ -121,7 +121,7 @@ def test_secret_choices_are_told_when_they_are_open_and_not_before(variant):
 def test_a_game_that_opens_bids_too_early_is_found(monkeypatch):
     (variant, *_) = variants_of("magpies")
     own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
-    monkeypatch.setitem(own, "opened", lambda t, g, action, viewer, now: True)
+    monkeypatch.setitem(own, "is_revealed", lambda t, g, action, viewer, now: True)
     with pytest.raises(AssertionError, match="tells_too_much"):
         test_secret_choices_are_told_when_they_are_open_and_not_before(variant)
 

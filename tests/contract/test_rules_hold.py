@@ -55,11 +55,11 @@ def test_rewards_are_what_the_scores_say(variant):
             total[running] += reward[running]
         ends[mode] = total, batch.final_scores.astype(float), batch
     total, scores, batch = ends["margin"]
-    scale = float(verbs.scale(batch.tables[0], batch.states[0]))
+    scale = float(verbs.margin_scale(batch.tables[0], batch.states[0]))
     margin = (scores - (scores.sum(axis=1, keepdims=True) - scores) / (players - 1)) / scale
     np.testing.assert_allclose(total, margin, atol=1e-4)
     np.testing.assert_allclose(ends[definition.score][0], margin, atol=1e-3)
-    outcomes = np.array([[int(verbs.outcome(batch.tables[0], g, p)) for p in range(players)] for g in batch.states])
+    outcomes = np.array([[int(verbs.ranking_key(batch.tables[0], g, p)) for p in range(players)] for g in batch.states])
     won = outcomes == outcomes.max(axis=1, keepdims=True)
     winners = won.sum(axis=1, keepdims=True)
     expected = np.where(won, (players - winners) / (winners * (players - 1)), -1 / (players - 1))

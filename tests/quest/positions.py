@@ -123,5 +123,5 @@ def lively(game: Game, rng) -> str:
     t, g = game._tables[0], game._states[0]
     if rng.random() < 0.1:
         return rng.choice(game.moves())
-    looks = [verbs.appeal(t, g, action) + rng.random() for action in game.legal_actions()]
+    looks = [verbs.greedy_value(t, g, action) + rng.random() for action in game.legal_actions()]
     return game.moves()[looks.index(max(looks))]

@@ -550,7 +550,7 @@ def test_the_goal_counts_in_the_last_round_too():
 def test_a_margin_is_measured_by_the_goal():
     for players, goal in ((2, 25), (3, 20), (4, 15)):
         made = game(players)
-        assert verbs.scale(made._tables[0], made._states[0]) == goal
+        assert verbs.margin_scale(made._tables[0], made._states[0]) == goal
 
 
 # --- numbers, texts, the box -----------------------------------------------------------------------------------------

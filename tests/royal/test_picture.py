@@ -10,10 +10,10 @@ import pytest
 
 from artus_env import Game
 from artus_env.engine.drawing.svg import BADGES
-from artus_env.games.royal import shapes, sight, words
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.picture import HEIGHT, PANEL_LEFT, WIDTH, picture, tile
-from artus_env.games.royal.tricks import destination, holder, last_move, playable
+from artus_env.games.royal.page import browser, sentences, shapes
+from artus_env.games.royal.page.picture import HEIGHT, PANEL_LEFT, WIDTH, picture, tile
+from artus_env.games.royal.page.tricks import destination, holder, last_move, playable
 from eyes import SEEN_BY, contrast, least_difference
 from svgs import SVG, has_no_ids, having, parsed, texts
 
@@ -214,9 +214,9 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
         before, after = (each.to_dict(player) for each in games)
         return (
             picture(after, before=before, move=move),
-            words.played(before, move, after, player, names),
-            sight.picture(after, STANDARD, names, before, move),
-            sight.last(before, move, after, STANDARD),
+            sentences.played(before, move, after, player, names),
+            browser.picture(after, STANDARD, names, before, move),
+            browser.last(before, move, after, STANDARD),
         )
 
     for number in range(90):
@@ -249,9 +249,9 @@ def test_choices_are_described_without_what_is_hidden(num_players):
         player = game.player
         views = [each.to_dict(player) for each in (game, game.redeal(player, 1), game.redeal(player, 2))]
         for move in game.moves():
-            assert sight.foreseeable(move) == (move not in STANDARD.cards)
+            assert browser.foreseeable(move) == (move not in STANDARD.cards)
             said = [
-                (words.choice(view, move, None, names), sight.choice(view, move, None, names, STANDARD))
+                (sentences.choice(view, move, None, names), browser.choice(view, move, None, names, STANDARD))
                 for view in views
             ]
             assert said[0] == said[1] == said[2]
@@ -265,7 +265,7 @@ def test_moves_are_told_in_sentences():
     heard = set()
     for seed in range(3):
         for before, move, after, _ in steps(royal(4, seed), seed):
-            said = words.played(before, move, after, 0, names)
+            said = sentences.played(before, move, after, 0, names)
             heard.add(re.sub(r"\d+|hearts|diamonds|clubs|spades|flowers|chalices|Ann|Ben|Cleo|Dora", "…", said))
             assert said.endswith(".")
     taken = ". That takes the trick, and the pawn goes to field …, a sword."
@@ -288,10 +288,10 @@ def test_moves_are_told_in_sentences():
 def test_a_swap_is_told_with_both_chips():
     before, move, after = first(6, lambda before, move, after: move.startswith("swap"), range(60))
     _, one, other = move.split(":")
-    said = words.played(before, move, after, 0, list("ABCDEF"))
+    said = sentences.played(before, move, after, 0, list("ABCDEF"))
     here, there = after["trumps"][int(one) - 1], after["trumps"][int(other) - 1]
     assert said == f"swaps two chips: {here} is on place {one} now, {there} on place {other}."
-    choice = words.choice(before, move, after, list("ABCDEF"))
+    choice = sentences.choice(before, move, after, list("ABCDEF"))
     assert choice == f"swap {there} (place {one}) and {here} (place {other})"
 
 
@@ -309,8 +309,8 @@ def test_what_a_card_comes_to_is_said_before_it_is_played(trick, move, outlook):
     position = {"num_players": 3, "turn": 2, "trick": trick, "trumps": [None] * 6, "fields": [26, 3, 2]}
     last = last_move(position, move, None)
     names = ["Ann", "Ben", "Cleo"]
-    assert words.outlook(position, last, names) == outlook
-    assert words.choice(position, move, None, names) == "play the 7 of hearts" + (f": {outlook}" if outlook else "")
+    assert sentences.outlook(position, last, names) == outlook
+    assert sentences.choice(position, move, None, names) == "play the 7 of hearts" + (f": {outlook}" if outlook else "")
 
 
 # --- looks ---------------------------------------------------------------------------------------------------------
@@ -376,7 +376,7 @@ def test_changed_boxes_are_drawn(box, num_players):
         if number % 10 == 0 or table["phase"] != "trick":
             root = parsed(picture(table, box, before=before, move=move))
             assert len(having(root, field=None)) == box.fields + 1
-            assert words.played(before, move, table, 0, list("ABCDEF"), box)
+            assert sentences.played(before, move, table, 0, list("ABCDEF"), box)
             for e in having(root, playable=None):
                 assert float(re.search(r"translate\(([\d.]+)", ET.tostring(e).decode())[1]) > PANEL_LEFT
-    assert set(sight.setup("standard", num_players, box)["voids"]) == {*box.suits}
+    assert set(browser.setup("standard", num_players, box)["voids"]) == {*box.suits}

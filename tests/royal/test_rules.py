@@ -397,6 +397,6 @@ def test_a_margin_is_the_lead_over_the_mean_of_the_others_in_courses():
 def test_conceal_leaves_sizes():
     game = Game(game="royal", num_players=3, seed=1)
     states = game._states.copy()
-    kernels.conceal(game._tables, states, np.array([1], np.int8), 0, 1)
+    kernels.hide(game._tables, states, np.array([1], np.int8), 0, 1)
     known = Game._at(game.definition, states, game.components, None).to_dict(1)
     assert known == game.to_dict(1)

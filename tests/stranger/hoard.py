@@ -95,7 +95,7 @@ def observe(t, g, viewer, out):
 
 
 @jit
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     for p in range(int(g["num_players"])):
         if p != viewer and not is_over(t, g):
             g["parts"][p] = 1 + below(random_bits(seed, p), t["coins"])

@@ -89,7 +89,7 @@ def public_action(t, g, action, viewer):
 
 
 @jit
-def opened(t, g, action, viewer, now):
+def is_revealed(t, g, action, viewer, now):
     return now["round"] > g["round"]  # the bids of a round are turned up together
 
 
@@ -104,7 +104,7 @@ def observe(t, g, viewer, out):
 
 
 @jit
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     give_hands(g, viewer, seed, 1)
     g["chance"] = int(random_bits(seed, 0) >> np.uint64(11))
 

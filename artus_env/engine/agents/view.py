@@ -111,7 +111,7 @@ class View:
         for that there is `redeal`.
         """
         states = self._states.copy()
-        kernels.conceal(self.tables, states, self.player, 0, len(self))
+        kernels.hide(self.tables, states, self.player, 0, len(self))
         return states
 
     def redeal(self, seeds: np.ndarray) -> np.ndarray:

@@ -57,14 +57,14 @@ class Definition:
             are.
         action_meaning: (action, components) -> what an action means in any position.
         actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
-        judge_weight: What `judge` is given as the weight of what a player holds.
-        judge_deals: In how many deals `lookahead` judges an action: 1 where `judge` looks at nothing hidden.
+        evaluation_weight: What `evaluate` is given as the weight of what a player holds.
+        evaluation_deals: In how many deals `lookahead` judges an action: 1 where `evaluate` looks at nothing hidden.
         search_turns: How many more turns of the searching player the policy plays before `ppo-search` judges what it
             tries; None: it grows a tree, and judges every position that it reaches there.
-        outlook_gates: What ten units of each outlook add to the logit of an action before a policy has learned: one
-            number for each, or none for zeros.
-        words, sight, page: For the page in the browser (see `artus_training.play.of_game`): sentences about moves, data
-            for a script, the folder with that script. None: moves are chosen from a list.
+        action_feature_gates: What ten units of each action feature add to the logit of an action before a policy has
+            learned: one number for each, or none for zeros.
+        sentences, browser, page: For the page in the browser (see `artus_training.play.of_game`): sentences about
+            moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
         ladder: File with what was measured of each agent (see `artus_env.engine.ladder`); None: nothing was.
@@ -95,12 +95,12 @@ class Definition:
     colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
     actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
-    judge_weight: float = 0.0
-    judge_deals: int = 1
+    evaluation_weight: float = 0.0
+    evaluation_deals: int = 1
     search_turns: int | None = None
-    outlook_gates: tuple[float, ...] = ()
-    words: Any = None
-    sight: Any = None
+    action_feature_gates: tuple[float, ...] = ()
+    sentences: Any = None
+    browser: Any = None
     page: Any = None
     trained: Any = None
     presets: Any = None
@@ -121,8 +121,10 @@ class Definition:
             raise ValueError(
                 f"{self.name}: {actions} actions need more words than mask_words says, which are for {most}"
             )
-        if self.outlook_gates and len(self.outlook_gates) != self.outlooks:
-            raise ValueError(f"{self.name}: outlook_gates must be {self.outlooks} numbers, one for each outlook")
+        if self.action_feature_gates and len(self.action_feature_gates) != self.num_action_features:
+            raise ValueError(
+                f"{self.name}: action_feature_gates must be {self.num_action_features} numbers, one for each feature"
+            )
         defaults = {"observation_scale": self._scale_by_bounds, "render": self._render_plainly}
         for name, function in defaults.items():
             if getattr(self, name) is None:
@@ -143,9 +145,9 @@ class Definition:
         return type(self.standard)
 
     @cached_property
-    def outlooks(self) -> int:
-        """Numbers that the verb `outlook` tells of an action."""
-        return int(verbs.as_python(verbs.outlooks, self.build_tables(self.standard)[0]))
+    def num_action_features(self) -> int:
+        """Numbers that the verb `action_features` tells of an action."""
+        return int(verbs.as_python(verbs.num_action_features, self.build_tables(self.standard)[0]))
 
     @property
     def rules_hash(self) -> str:

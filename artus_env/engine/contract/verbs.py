@@ -140,7 +140,7 @@ def observe(t, g, viewer, out):
 
 
 @_verb(required=True)
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     """Draw all that `viewer` doesn't know anew, uniformly among what fits what they know; the same for the same seed,
     whatever the truth is."""
 
@@ -161,10 +161,10 @@ def points_of(t, g, action):
 
 
 @_verb(required=False)
-def conceal(t, g, viewer):
+def hide(t, g, viewer):
     """Remove all that `viewer` doesn't know. Default: something they can't tell from it stands in its place, the same
     whatever the truth is."""
-    redeal(t, g, viewer, 0)
+    resample_hidden(t, g, viewer, 0)
 
 
 @_verb(required=False)
@@ -187,7 +187,7 @@ def _yes(t):
 
 
 @_verb(required=False)
-def opened(t, g, action, viewer, now):
+def is_revealed(t, g, action, viewer, now):
     """Whether `viewer` has been shown the action that was taken in `g` when the game has come to the state `now`; asked
     about actions that they didn't see. Default: never."""
     return False
@@ -201,27 +201,27 @@ def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int, now: Any
     Args:
         now: A state to which the game has come since; what has been opened up to there is seen, too.
     """
-    if now is not None and opened(t, g, action, viewer, now):
+    if now is not None and is_revealed(t, g, action, viewer, now):
         return True
     seen = public_action(t, g, action, viewer)
     return all(other == action or public_action(t, g, other, viewer) != seen for other in range(num_actions))
 
 
 @_verb(required=False)
-def outcome(t, g, player):
+def ranking_key(t, g, player):
     """What ranks the players of a finished game: most wins, equal numbers share. Default: the score."""
     return int(g["scores"][player])
 
 
 @_verb(required=False)
-def scale(t, g):
+def margin_scale(t, g):
     """Points that make a margin of 1, as a float; it may depend on the number of players, on nothing else of the game.
     Default: 1."""
     return 1.0
 
 
 @_verb(required=False)
-def judge(t, g, player, weight):
+def evaluate(t, g, player, weight):
     """How good a position is for a player, in points; what they hold counts at `weight`. Default: their lead in score
     over the mean of the others."""
     players = int(g["num_players"])
@@ -237,28 +237,28 @@ def judge(t, g, player, weight):
 
 
 @_verb(required=False)
-def appeal(t, g, action):
+def greedy_value(t, g, action):
     """Points that a greedy player takes a legal action to bring at once. Default: `points_of`."""
     return points_of(t, g, action)
 
 
 @_verb(required=False)
-def routine(t, g, key):
+def default_action(t, g, key):
     """An action that is good enough not to be searched for, or -1; ties broken by the random bits `key`. Default:
     -1."""
     return -1
 
 
 @_verb(required=False)
-def outlooks(t):
-    """Numbers that `outlook` tells of an action: a literal number. Default: 0."""
+def num_action_features(t):
+    """Numbers that `action_features` tells of an action: a literal number. Default: 0."""
     return 0
 
 
 @_verb(required=False)
-def outlook(t, g, words, scratch, out):
-    """Write what a policy is told of each legal action beside the observation: shape (A, outlooks), int8; other rows
-    stay.
+def action_features(t, g, words, scratch, out):
+    """Write what a policy is told of each legal action beside the observation: shape (A, num_action_features), int8;
+    other rows stay.
 
     Args:
         words: The legal actions, see `legal`.
@@ -267,13 +267,14 @@ def outlook(t, g, words, scratch, out):
 
 
 @_verb(required=False)
-def doubt(t, g):
-    """By how many points the lead of a player may still change, about (a standard deviation). Default: `scale`."""
-    return scale(t, g)
+def score_stddev(t, g):
+    """By how many points the lead of a player may still change, about (a standard deviation). Default:
+    `margin_scale`."""
+    return margin_scale(t, g)
 
 
 @_verb(required=False)
-def endgame(t, g):
+def perfect_information_horizon(t, g):
     """How many decisions are still to come, at most, where everybody knows everything and nothing is left to chance:
     then `points_of` says exactly what an action brings, and the scores decide. Else -1. Asked of positions that aren't
     over; nothing hidden is looked at, so the state may be concealed. Default: -1."""

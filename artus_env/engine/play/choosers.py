@@ -17,7 +17,8 @@ from artus_env.engine.contract.rng import breaks_tie, following, random_bits
 from artus_env.engine.play.kernels import choose, move, write_mask
 
 UNIFORM, APPEALING = range(2)
-"""Any legal action with the same chance; the one with the most appeal, as far as the player to move knows."""
+"""Any legal action with the same chance; the one with the highest `greedy_value`, as far as the player to move
+knows."""
 NO_ACTION = -1
 ILLEGAL_REWARD = -1.0
 
@@ -31,11 +32,11 @@ def chooser_of(agent: Any) -> int | None:
 
 @jit
 def most_appealing(t, g, legal, bits):
-    """The action with the most appeal, ties broken by 64 random bits."""
+    """The action with the highest `greedy_value`, ties broken by 64 random bits."""
     best, chosen, equals = -1_000_000, NO_ACTION, 0
     action = next_action(legal, -1)
     while action >= 0:
-        points = verbs.appeal(t, g, action)
+        points = verbs.greedy_value(t, g, action)
         if points > best:
             best, chosen, equals = points, action, 1
         elif points == best:
@@ -52,7 +53,7 @@ def chosen(t, g, legal, chooser, bits, known):
     if chooser == UNIFORM:
         return choose(t, legal, bits)
     known[0] = g
-    verbs.conceal(t, known[0], np.int64(g["player"]))
+    verbs.hide(t, known[0], np.int64(g["player"]))
     return most_appealing(t, known[0], legal, bits)
 
 

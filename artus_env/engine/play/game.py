@@ -187,7 +187,7 @@ class Game:
     @property
     def outcomes(self) -> list[int]:
         """What ranks the players at the end, most first; equal numbers share a place. For most games the scores."""
-        return [int(verbs.outcome(self._tables[0], self._states[0], player)) for player in range(self.num_players)]
+        return [int(verbs.ranking_key(self._tables[0], self._states[0], player)) for player in range(self.num_players)]
 
     @property
     def winners(self) -> list[int]:

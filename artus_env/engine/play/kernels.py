@@ -110,7 +110,7 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
         final_reward(t, g, mode, reward)
         for p in range(np.int64(g["num_players"])):
             final_scores[p] = g["scores"][p]
-            final_outcomes[p] = verbs.outcome(t, g, p)
+            final_outcomes[p] = verbs.ranking_key(t, g, p)
     return over
 
 
@@ -217,15 +217,15 @@ def redeal(tables, states, seeds, viewers, low, high):
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
-        verbs.redeal(t, states[i], np.int64(viewers[i]), seeds[i])
+        verbs.resample_hidden(t, states[i], np.int64(viewers[i]), seeds[i])
 
 
 @jit
-def conceal(tables, states, viewers, low, high):
+def hide(tables, states, viewers, low, high):
     """Remove what the viewers don't know, in place."""
     tables, states = borrow(tables), borrow(states)
     for i in range(low, high):
-        verbs.conceal(tables[0], states[i], np.int64(viewers[i]))
+        verbs.hide(tables[0], states[i], np.int64(viewers[i]))
 
 
 @jit
@@ -242,7 +242,7 @@ def outcomes(tables, states, out, low, high):
     tables, states, out = borrow(tables), borrow(states), borrow(out)
     for i in range(low, high):
         for player in range(out.shape[1]):
-            out[i, player] = verbs.outcome(tables[0], states[i], player)
+            out[i, player] = verbs.ranking_key(tables[0], states[i], player)
 
 
 # --- one game: what `Game` runs, without the cost of filling a batch's buffers -------------------------------------

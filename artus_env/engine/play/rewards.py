@@ -48,17 +48,17 @@ def final_reward(t, g, mode, reward):
     """
     players = np.int64(g["num_players"])
     if mode == WIN:
-        best = verbs.outcome(t, g, 0)
+        best = verbs.ranking_key(t, g, 0)
         winners = 0
         for player in range(players):
-            outcome = verbs.outcome(t, g, player)
+            outcome = verbs.ranking_key(t, g, player)
             if outcome > best:
                 best = outcome
                 winners = 0
             if outcome == best:
                 winners += 1
         for player in range(players):
-            won = verbs.outcome(t, g, player) == best
+            won = verbs.ranking_key(t, g, player) == best
             reward[player] = (players - winners) / (winners * (players - 1)) if won else -1 / (players - 1)
     elif mode == MARGIN:
         total = 0
@@ -66,7 +66,7 @@ def final_reward(t, g, mode, reward):
             total += int(g["scores"][player])
         for player in range(players):
             own = int(g["scores"][player])
-            reward[player] = (own - (total - own) / (players - 1)) / verbs.scale(t, g)
+            reward[player] = (own - (total - own) / (players - 1)) / verbs.margin_scale(t, g)
 
 
 @jit
@@ -87,4 +87,4 @@ def move_reward(t, g, reward):
         total += int(g["scores"][player]) + int(reward[player])
     for player in range(players):
         own = int(g["scores"][player]) + int(reward[player])
-        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.scale(t, g))
+        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.margin_scale(t, g))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.contract.definition import Definition
-from artus_env.games.artus import documents, picture, position, shapes, sight, text, verbs, words
+from artus_env.games.artus import doc_tables, position, terminal, verbs
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
@@ -15,6 +15,7 @@ from artus_env.games.artus.components import (
     STANDARD,
 )
 from artus_env.games.artus.observation import observation_bounds, observation_scale
+from artus_env.games.artus.page import browser, picture, sentences, shapes
 from artus_env.games.artus.state import STATE
 
 ARTUS = Definition(
@@ -34,18 +35,19 @@ ARTUS = Definition(
     observation_scale=observation_scale,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
-    move_text=text.move_text,
-    render=text.render,
+    move_text=terminal.move_text,
+    render=terminal.render,
     picture=picture.picture,
-    action_meaning=text.action_meaning,
-    actions_like=text.actions_like,
-    judge_weight=0.17,
-    outlook_gates=(1.2, 0.2, -0.2) + 10 * (0.0,),  # about as much as lookahead thinks, at a temperature of 8 points
-    words=words,
-    sight=sight,
-    page=sight.PAGE,
+    action_meaning=terminal.action_meaning,
+    actions_like=terminal.actions_like,
+    evaluation_weight=0.17,
+    action_feature_gates=(1.2, 0.2, -0.2)
+    + 10 * (0.0,),  # about as much as lookahead thinks, at a temperature of 8 points
+    sentences=sentences,
+    browser=browser,
+    page=browser.PAGE,
     presets=Path(__file__).parent / "presets",
-    documents=documents.DOCUMENTS,
+    documents=doc_tables.DOCUMENTS,
     colours=shapes.flat_colours,
     trained=Path(__file__).parent / "trained",
     ladder=Path(__file__).parent / "ladder.json",

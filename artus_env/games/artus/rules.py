@@ -534,7 +534,7 @@ def copies(t, cards, card):
 
 
 @jit
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     """Draw all that `viewer` doesn't know anew, uniformly among the deals that fit what he knows.
 
     He knows his hand, all played cards, the size of each pile and the back of each card in hand. Unknown are the
@@ -568,7 +568,7 @@ def redeal(t, g, viewer, seed):
 
 
 @jit
-def conceal(t, g, viewer):
+def hide(t, g, viewer):
     """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes
     stay."""
     for player in range(int(g["num_players"])):

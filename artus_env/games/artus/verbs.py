@@ -4,28 +4,36 @@ from __future__ import annotations
 
 from artus_env.engine.compiling.jit import jit
 from artus_env.games.artus.actions import MASK_WORDS
-from artus_env.games.artus.judgement import appeal, doubt, endgame, judge, outlook, outlooks, routine
+from artus_env.games.artus.evaluation import (
+    action_features,
+    default_action,
+    evaluate,
+    greedy_value,
+    num_action_features,
+    perfect_information_horizon,
+    score_stddev,
+)
 from artus_env.games.artus.observation import observe
-from artus_env.games.artus.rules import conceal, deal, is_over, legal, play, points_of, redeal
+from artus_env.games.artus.rules import deal, hide, is_over, legal, play, points_of, resample_hidden
 
 __all__ = [
-    "appeal",
-    "conceal",
+    "action_features",
     "deal",
-    "doubt",
-    "endgame",
+    "default_action",
+    "evaluate",
+    "greedy_value",
+    "hide",
     "is_over",
-    "judge",
     "legal",
+    "margin_scale",
     "mask_words",
+    "num_action_features",
     "observe",
-    "outlook",
-    "outlooks",
+    "perfect_information_horizon",
     "play",
     "points_of",
-    "redeal",
-    "routine",
-    "scale",
+    "resample_hidden",
+    "score_stddev",
 ]
 
 
@@ -36,6 +44,6 @@ def mask_words(t):
 
 
 @jit
-def scale(t, g):
+def margin_scale(t, g):
     """A hundred points of prestige make a margin of 1."""
     return 100.0

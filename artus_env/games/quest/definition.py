@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.contract.definition import Definition
-from artus_env.games.quest import documents, moves, observation, picture, position, shapes, sight, text, verbs, words
+from artus_env.games.quest import doc_tables, notation, observation, position, terminal, verbs
 from artus_env.games.quest.actions import action_table, build_tables
 from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD
+from artus_env.games.quest.page import browser, picture, sentences, shapes
 from artus_env.games.quest.state import STATE
 
 QUEST = Definition(
@@ -27,21 +28,21 @@ QUEST = Definition(
     observation_scale=observation.observation_scale,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
-    move_text=moves.move_text,
-    action_meaning=moves.action_meaning,
-    actions_like=moves.actions_like,
-    render=text.render,
+    move_text=notation.move_text,
+    action_meaning=notation.action_meaning,
+    actions_like=notation.actions_like,
+    render=terminal.render,
     picture=picture.picture,
     colours=shapes.flat_colours,
-    judge_weight=1.0,
+    evaluation_weight=1.0,
     search_turns=8,
-    outlook_gates=(0.0, 1.5, 0.0, 0.0, 0.0, 0.0),
-    words=words,
-    sight=sight,
-    page=sight.PAGE,
+    action_feature_gates=(0.0, 1.5, 0.0, 0.0, 0.0, 0.0),
+    sentences=sentences,
+    browser=browser,
+    page=browser.PAGE,
     presets=Path(__file__).parent / "presets",
     trained=Path(__file__).parent / "trained",
     ladder=Path(__file__).parent / "ladder.json",
-    documents=documents.DOCUMENTS,
+    documents=doc_tables.DOCUMENTS,
     reconstructed=RECONSTRUCTED,
 )

@@ -30,7 +30,7 @@ from artus_env.games.quest.components import (
     VIRTUES,
     Components,
 )
-from artus_env.games.quest.knowledge import hides_bid
+from artus_env.games.quest.hidden_information import hides_bid
 from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, DIGITS, LOW_KINDS, ONES, count, hand, jousters
 from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, OVER, PHASES, STATE
 

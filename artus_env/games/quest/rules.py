@@ -601,7 +601,7 @@ def pitch_tents(g):
 
 
 @jit
-def outcome(t, g, player):
+def ranking_key(t, g, player):
     """Most points win; of equal points those who reached the goal first, together if it was in one tournament."""
     reached = int(g["reached"][player])
     return (MAX_PLAYERS + 1) * int(g["scores"][player]) + (MAX_PLAYERS + 1 - reached if reached > 0 else 0)

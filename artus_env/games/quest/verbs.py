@@ -5,29 +5,29 @@ from __future__ import annotations
 
 from artus_env.engine.compiling.jit import jit
 from artus_env.games.quest.actions import MASK_WORDS
-from artus_env.games.quest.judgement import appeal, doubt, judge, outlook, outlooks
-from artus_env.games.quest.knowledge import opened, public_action, redeal
+from artus_env.games.quest.evaluation import action_features, evaluate, greedy_value, num_action_features, score_stddev
+from artus_env.games.quest.hidden_information import is_revealed, public_action, resample_hidden
 from artus_env.games.quest.observation import observe
-from artus_env.games.quest.rules import deal, is_over, legal, outcome, play, points_of
+from artus_env.games.quest.rules import deal, is_over, legal, play, points_of, ranking_key
 
 __all__ = [
-    "appeal",
+    "action_features",
     "deal",
-    "doubt",
+    "evaluate",
+    "greedy_value",
     "is_over",
-    "judge",
+    "is_revealed",
     "legal",
+    "margin_scale",
     "mask_words",
+    "num_action_features",
     "observe",
-    "opened",
-    "outcome",
-    "outlook",
-    "outlooks",
     "play",
     "points_of",
     "public_action",
-    "redeal",
-    "scale",
+    "ranking_key",
+    "resample_hidden",
+    "score_stddev",
 ]
 
 
@@ -38,6 +38,6 @@ def mask_words(t):
 
 
 @jit
-def scale(t, g):
+def margin_scale(t, g):
     """The points that end the game make a margin of 1."""
     return float(t["goals"][int(g["num_players"])])  # as `rules.goal`, which the tables of the docs would compile

@@ -5,28 +5,35 @@ from __future__ import annotations
 
 from artus_env.engine.compiling.jit import jit
 from artus_env.games.royal.actions import MASK_WORDS
-from artus_env.games.royal.judgement import appeal, doubt, judge, outlook, outlooks, routine
-from artus_env.games.royal.knowledge import conceal, redeal
+from artus_env.games.royal.evaluation import (
+    action_features,
+    default_action,
+    evaluate,
+    greedy_value,
+    num_action_features,
+    score_stddev,
+)
+from artus_env.games.royal.hidden_information import hide, resample_hidden
 from artus_env.games.royal.observation import observe
 from artus_env.games.royal.rules import deal, is_over, legal, play, points_of
 
 __all__ = [
-    "appeal",
-    "conceal",
+    "action_features",
     "deal",
-    "doubt",
+    "default_action",
+    "evaluate",
+    "greedy_value",
+    "hide",
     "is_over",
-    "judge",
     "legal",
+    "margin_scale",
     "mask_words",
+    "num_action_features",
     "observe",
-    "outlook",
-    "outlooks",
     "play",
     "points_of",
-    "redeal",
-    "routine",
-    "scale",
+    "resample_hidden",
+    "score_stddev",
 ]
 
 
@@ -37,6 +44,6 @@ def mask_words(t):
 
 
 @jit
-def scale(t, g):
+def margin_scale(t, g):
     """The whole course makes a margin of 1."""
     return float(int(t["fields"]))

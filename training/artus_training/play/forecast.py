@@ -138,7 +138,7 @@ def promising(game: Game, agent: Any, view: View) -> list[int]:
         from artus_agents.neural import NeuralAgent, trained  # needs torch, which is there if this agent is
 
         network, card = trained(game.rules, game.num_players, game.definition)
-        weights = NeuralAgent(network, card=card).judge(view)[0][0]
+        weights = NeuralAgent(network, card=card).evaluate(view)[0][0]
     legal = game.legal_actions()
     return sorted(legal, key=lambda action: (-float(weights[action]), action))
 

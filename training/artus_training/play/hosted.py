@@ -349,7 +349,7 @@ class HostedGame:
         """Whether the last move is a person's that has shown nothing hidden, and a person is to move."""
         if not self.number or self.over:
             return False
-        step, own = self.steps[-1], self.game.definition.sight
+        step, own = self.steps[-1], self.game.definition.browser
         if own is None or not {step.player, self.game.player} <= {*self.playing}:
             return False
         reveals = getattr(own, "reveals", None)

@@ -3,13 +3,13 @@
 A game has to bring nothing: it is played with its text, or its picture where it has one, and a button for each legal
 move. What makes it nicer are three parts of its definition:
 
-- `words`: sentences about moves (see `Words`);
-- `sight`: data for the game's own script, and its picture for the page (see `Sight`);
+- `sentences`: sentences about moves (see `Sentences`);
+- `browser`: data for the game's own script, and its picture for the page (see `Browser`);
 - `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
   `page/plain.js` says what the script may export. In its folder `texts` are the game's texts, a file for each language
   (see `artus_env.engine.drawing.translations`): its name `title`, what its points are
   called `score`, its rule sets `rules.NAME`, and whatever
-  `words`, `sight` and the script say; the script doesn't get those in `SAID_BY_THE_SERVER`.
+  `sentences`, `browser` and the script say; the script doesn't get those in `SAID_BY_THE_SERVER`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Position = dict[str, Any]
 """A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
 
 
-class Words(Protocol):
+class Sentences(Protocol):
     """A game's sentences. Every position is one viewer's, so that no sentence can tell them more."""
 
     def played(
@@ -43,7 +43,7 @@ class Words(Protocol):
         """A legal move, said to its player before they play it. `after`: None if it can't be foreseen."""
 
 
-class Sight(Protocol):
+class Browser(Protocol):
     """What a game's own script gets. Every position is one viewer's; all answers have to be JSON.
 
     More functions may be there: `where(before, move, after, components)`, what the script points at when a line of the

@@ -220,7 +220,7 @@ def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
     """Each move in words for the list beside the pictures, those of the play page, as far as the viewer knows it at the
     end of the film. Without a viewer each move is told as its player knows it."""
     record, whole = records.read(line), Game.replay(line)
-    names, words = _short(named(record)), whole.definition.words
+    names, words = _short(named(record)), whole.definition.sentences
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, record.moves, strict=True):
         player = game.player

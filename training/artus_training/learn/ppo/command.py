@@ -122,7 +122,7 @@ def settings_for(arguments: list[str], ranks: int) -> Settings:
     try:
         settings = parse(arguments)
         settings.check(ranks)
-        find_start(settings, settings.shape(settings.outlook))
+        find_start(settings, settings.shape(settings.action_features))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     if not settings.resume and not settings.preset:

@@ -1,0 +1,7 @@
+"""What is said of the game, in every language: the catalogues in `texts`, which its script reads as well."""
+
+from pathlib import Path
+
+from artus_env.engine.drawing.translations import Texts
+
+say = Texts(Path(__file__).parent / "texts")
