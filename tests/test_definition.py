@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from artus_env.engine.contract import verbs
+from artus_env.engine.compiling import dispatch
 from artus_env.games.artus.definition import ARTUS
 
 
@@ -34,9 +34,9 @@ def test_two_games_whose_tables_have_one_type_are_refused_by_name():
             return True
 
     tables = ARTUS.build_tables(ARTUS.standard).dtype
-    before = verbs.functions_of(tables)
+    before = dispatch.functions_of(tables)
     with pytest.raises(ValueError, match="the games other and artus have tables of one type: add a field named after"):
         dataclasses.replace(ARTUS, name="other", verbs=(Verbs, *ARTUS.verbs))
-    assert verbs.functions_of(tables) == before
+    assert dispatch.functions_of(tables) == before
     dataclasses.replace(ARTUS, name="other")  # the same verbs: nothing to confuse
-    assert verbs.functions_of(tables) == before
+    assert dispatch.functions_of(tables) == before

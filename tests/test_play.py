@@ -28,7 +28,8 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_env.engine.contract import registry, verbs
+from artus_env.engine.compiling import dispatch
+from artus_env.engine.contract import registry
 from artus_env.engine.drawing.text_picture import text_picture
 from artus_env.games.artus.page import sentences
 from artus_training.cli import main as artus
@@ -210,7 +211,7 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
     with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
         play_on(hosted, 30)
         own_verbs, one = (
-            verbs._games[hosted.game.definition.build_tables(hosted.game.components).dtype],
+            dispatch._games[hosted.game.definition.build_tables(hosted.game.components).dtype],
             hosted.steps[1],
         )
         hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else one.action  # noqa: E731
@@ -256,8 +257,8 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
 
 def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
     magpies = registry.find_game("magpies")
-    own = verbs._games[magpies.build_tables(magpies.standard).dtype]
-    monkeypatch.setitem(own, "opened", verbs._DEFAULTS["opened"])
+    own = dispatch._games[magpies.build_tables(magpies.standard).dtype]
+    monkeypatch.setitem(own, "is_revealed", dispatch.DEFAULTS["is_revealed"])
     hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
     play_on(hosted, 1000)
     assert hosted.game.over

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from artus_env.engine.agents.view import View
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow, jit
-from artus_env.engine.compiling.workers import run_shares, shares, threads_for
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared, run_shares, shares, threads_for
 from artus_env.engine.contract.bits import next_action
 from artus_env.engine.contract.verbs import (
     is_over,

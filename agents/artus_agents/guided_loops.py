@@ -26,7 +26,8 @@ import numpy as np
 from artus_agents.endgame import finish, is_near, room_for
 from artus_agents.policy import choose, legal_logits
 from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
-from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.bits import is_in, is_subset, next_action, size
 from artus_env.engine.contract.rng import random_bits
 from artus_env.engine.contract.verbs import (

@@ -8,9 +8,9 @@ import numpy as np
 
 from artus_env.engine.agents.view import View
 from artus_env.engine.basics.reading import shown
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow, jit
-from artus_env.engine.compiling.workers import run_shares, scratch, shares, threads_for
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared, run_shares, scratch, shares, threads_for
 from artus_env.engine.contract.bits import first_words, next_action
 from artus_env.engine.contract.rng import breaks_tie, random_bits
 from artus_env.engine.contract.verbs import default_action, evaluate, is_over, mask_words, play, resample_hidden

@@ -11,8 +11,9 @@ import math
 
 import numpy as np
 
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.bits import next_action
 

@@ -29,9 +29,10 @@ from artus_agents.tree import (
 )
 from artus_env.engine.agents.view import View
 from artus_env.engine.basics.reading import shown
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow, jit
-from artus_env.engine.compiling.workers import available_cores, run_shares, scratch, shares
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.compiling.threads import jit_shared, run_shares, scratch, shares
 from artus_env.engine.contract.bits import first_words, is_in, is_subset, next_action, nth_action, size
 from artus_env.engine.contract.rng import below, random_bits
 from artus_env.engine.contract.verbs import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from artus_env.engine.agents.view import View
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow
-from artus_env.engine.compiling.workers import run_shares, shares, threads_for
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.threads import jit_shared, run_shares, shares, threads_for
 from artus_env.engine.play.choosers import APPEALING, UNIFORM, most_appealing
 from artus_env.engine.play.kernels import choose
 

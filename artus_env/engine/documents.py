@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from artus_env.engine.basics.reading import shown
+from artus_env.engine.compiling import dispatch
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
@@ -78,7 +79,7 @@ def _scaled(definition: Definition, lead: str) -> str:
     scales = {}
     for players in range(definition.min_players, definition.max_players + 1):
         states["num_players"] = players  # all of a game that `scale` may depend on
-        scales[players] = f"{float(verbs.as_python(verbs.margin_scale, t, states[0])):g}"
+        scales[players] = f"{float(dispatch.as_python(verbs.margin_scale, t, states[0])):g}"
     by_players = ", ".join(f"{scale} with {players}" for players, scale in scales.items())
     if len(set(scales.values())) > 1:
         return f"({lead}) / points: {by_players} players"

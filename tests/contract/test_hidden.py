@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine.contract import verbs
+from artus_env.engine.compiling import dispatch
 from artus_env.engine.play import kernels
 from choices import opens_something, tells_too_much
 from every_game import positions, random_game, record_of, variants, variants_of
@@ -120,7 +120,7 @@ def test_secret_choices_are_told_when_they_are_open_and_not_before(variant):
 
 def test_a_game_that_opens_bids_too_early_is_found(monkeypatch):
     (variant, *_) = variants_of("magpies")
-    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    own = dispatch._games[variant.definition.build_tables(variant.definition.standard).dtype]
     monkeypatch.setitem(own, "is_revealed", lambda t, g, action, viewer, now: True)
     with pytest.raises(AssertionError, match="tells_too_much"):
         test_secret_choices_are_told_when_they_are_open_and_not_before(variant)
@@ -129,7 +129,7 @@ def test_a_game_that_opens_bids_too_early_is_found(monkeypatch):
 def test_a_game_that_forgets_that_bids_are_secret_is_found(monkeypatch):
     """Without `public_action`, or with one that keeps no bids secret but two."""
     (variant, *_) = variants_of("magpies")
-    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    own = dispatch._games[variant.definition.build_tables(variant.definition.standard).dtype]
     for telling in (lambda t, g, action, viewer: action, lambda t, g, action, viewer: max(action, 1)):
         monkeypatch.setitem(own, "public_action", telling)
         with pytest.raises(AssertionError, match="tells_too_much"):
@@ -138,7 +138,7 @@ def test_a_game_that_forgets_that_bids_are_secret_is_found(monkeypatch):
 
 def test_a_game_that_calls_open_moves_secret_is_found(monkeypatch):
     (variant, *_) = variants_of("artus")
-    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
+    own = dispatch._games[variant.definition.build_tables(variant.definition.standard).dtype]
     monkeypatch.setitem(own, "public_action", lambda t, g, action, viewer: action if viewer == int(g["player"]) else 0)
     with pytest.raises(AssertionError, match=TOO_LITTLE):
         test_a_hidden_choice_shows_nowhere(variant)

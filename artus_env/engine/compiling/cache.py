@@ -1,30 +1,34 @@
 """Compiled code on disk: a file for each function and each set of types that it was called with.
 
 Numba's own cache trusts its files: a truncated one ends every program that meets it, and its index and data can
-disagree when a process was killed or two wrote at once. Here each file stands alone, says what it holds and carries a
-checksum, so that a damaged one is as good as none. Nothing here ends a program: what can't be read is compiled again,
-what can't be written is compiled by the next process, too.
+disagree when a process was killed or two wrote at once. It also looks only at the file of the function that was
+compiled. Here each file stands alone, says what it holds and carries a checksum, so that a damaged one is as good as
+none. Nothing here ends a program: what can't be read is compiled again, what can't be written is compiled by the next
+process, too.
+
+A folder's name is a hash of all code that can end up in what lies in it: the function's module with what it imports,
+and the modules with the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an
+edited picture, comment or docstring doesn't. The key of a file holds a hash of the values that were compiled in:
+constants that a module takes from a file, from the environment or from another package.
 """
 
 from __future__ import annotations
 
 import hashlib
-import pickle
+import os
 import re
 import shutil
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
+from numba import config as numba_config
 
 from artus_env.engine.basics.writing import UNFINISHED, write_atomically
-from artus_env.engine.compiling.sources import digest
+from artus_env.engine.compiling.sources import VERSIONS, code_hash
 
 KEPT_FOLDERS = 120
 """How many folders stay, those used last. Each state of the sources has one for each module with compiled functions and
@@ -33,68 +37,72 @@ RECENT = 24 * 3600.0
 """Seconds for which nothing that was used or written is removed, so that many versions can be used side by side."""
 FOLDER_NAME = re.compile("[0-9a-f]{16}")
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
+config: Any = numba_config  # its attributes are made at run time
 _warned = False
 
 
-class KeptCode(NullCache):
-    """What a compiled function asks for its code, in place of Numba's own cache.
+def cache_root() -> Path:
+    """Folder for compiled code, with nothing else in it: below `NUMBA_CACHE_DIR` where that is set, else below the
+    user's cache folder.
+    """
+    return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
+
+
+def told_by_environment() -> list[str]:
+    """What the environment says to Numba of how to compile."""
+    elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # where code lies, and who runs it
+    return sorted(
+        f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_") and name not in elsewhere
+    )
+
+
+@cache
+def cache_folder(*modules: str) -> Path | None:
+    """Where the compiled code of a module's functions lies; None if it isn't known what code that is (see
+    `code_hash`), or (with a warning) if there can't be such a folder.
 
     Args:
-        function: The plain function; its source is a file.
-        folder: Where the files for a signature lie, None: they aren't kept. The folder changes with the code that is
-            compiled into the function; it may vanish at any time.
-        values: Hash of the values that are compiled into the function for a signature.
-        rebuild: What makes a result of what its `_reduce` returned.
+        modules: The module's name, and those of the modules with the verbs that were compiled into them.
     """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        folder: Callable[[Any], Path | None],
-        values: Callable[[Any], str],
-        rebuild: Callable[..., CompileResult] = CompileResult._rebuild,
-    ) -> None:
-        code = function.__code__
-        cells = tuple(cell.cell_contents for cell in function.__closure__ or ())
-        self._folder = folder
-        self._values = values
-        self._name = re.sub(r"[^\w.]", "_", f"{function.__module__}.{function.__qualname__}")[-100:]
-        self._about = (rebuild.__module__, digest(code), dumps(cells) if cells else b"")
-        self._rebuild = rebuild
-
-    def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """The code for some types, None if there is none that is sound."""
-        folder = self._folder(sig)
-        if folder is None:
-            return None
-        key = self._key(sig, target_context.codegen())
-        with suppress(Exception):  # of another version of LLVM, say
-            content = self._path(folder, key).read_bytes()
-            checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
-            if hashlib.sha256(data).digest() == checksum:
-                kept_key, reduced = pickle.loads(data)
-                if kept_key == key:
-                    target_context.refresh()
-                    return self._rebuild(target_context, *reduced)
+    codes = [code_hash(name) for name in modules]
+    if None in codes:
         return None
+    try:
+        folder = cache_root() / hashlib.sha256(repr((VERSIONS, told_by_environment(), codes)).encode()).hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+        warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
+        return None
+    with suppress(OSError):  # it may be another user's, to read only
+        os.utime(folder)  # when it was used last
+        tidy(folder)
+    return folder
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code for some types: a `CompileResult`."""
-        folder = self._folder(sig)
-        if folder is None or data.library.has_dynamic_globals:  # addresses of this process
-            return
-        key = self._key(sig, data.codegen)
-        content = dumps((key, data._reduce()))
-        try:
-            write_atomically(self._path(folder, key), hashlib.sha256(content).digest() + content, durable=False)
-        except OSError as error:
-            warn_not_kept(folder, error)
 
-    def _key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (sig, codegen.magic_tuple(), self._values(sig), *self._about)
+def read(folder: Path, name: str, key: str) -> bytes | None:
+    """What was kept of a function under a key; None if there is nothing that is sound."""
+    try:
+        content = _path(folder, name, key).read_bytes()
+    except OSError:
+        return None
+    checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+    head = key.encode()
+    sound = hashlib.sha256(data).digest() == checksum and data.startswith(head)
+    return data[len(head) :] if sound else None
 
-    def _path(self, folder: Path, key: tuple[Any, ...]) -> Path:
-        return folder / f"{self._name}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+
+def write(folder: Path, name: str, key: str, data: bytes) -> None:
+    """Keep the code of a function under a key; with a warning if that isn't possible."""
+    content = key.encode() + data
+    try:
+        write_atomically(_path(folder, name, key), hashlib.sha256(content).digest() + content, durable=False)
+    except OSError as error:
+        warn_not_kept(folder, error)
+
+
+def _path(folder: Path, name: str, key: str) -> Path:
+    plain = re.sub(r"[^\w.]", "_", name)[-100:]
+    return folder / f"{plain}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
 
 
 def warn_not_kept(folder: Path | str, error: Exception) -> None:

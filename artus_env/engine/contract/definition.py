@@ -14,6 +14,7 @@ import numpy as np
 from artus_env.engine.basics.numbers import is_whole, whole_number
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import did_you_mean
+from artus_env.engine.compiling import dispatch
 from artus_env.engine.compiling.sources import code_hash, values_hash
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.positions import plain_lines
@@ -147,19 +148,19 @@ class Definition:
     @cached_property
     def num_action_features(self) -> int:
         """Numbers that the verb `action_features` tells of an action."""
-        return int(verbs.as_python(verbs.num_action_features, self.build_tables(self.standard)[0]))
+        return int(dispatch.as_python(verbs.num_action_features, self.build_tables(self.standard)[0]))
 
     @property
     def rules_hash(self) -> str:
         """Hash of the code of the verbs, and of the values that they take from elsewhere: 16 hex digits."""
-        functions = verbs.functions_of(self.build_tables(self.standard).dtype)
+        functions = dispatch.functions_of(self.build_tables(self.standard).dtype)
         codes = [code_hash(module) for module in sorted({function.__module__ for function in functions})]
         return hashlib.sha256(repr((codes, values_hash(*functions))).encode()).hexdigest()[:16]
 
     @cached_property
     def mask_words(self) -> int:
         """Words of 64 bits that a set of actions takes."""
-        return int(verbs.as_python(verbs.mask_words, self.build_tables(self.standard)[0]))
+        return int(dispatch.as_python(verbs.mask_words, self.build_tables(self.standard)[0]))
 
     def box(self, components: Any) -> Any:
         """The given components, the standard ones for None.

@@ -10,7 +10,7 @@ import numpy as np
 from artus_env.engine.basics.numbers import action_numbers, are_whole, whole_number
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import counted
-from artus_env.engine.compiling.workers import run_shares, shares, threads_for
+from artus_env.engine.compiling.threads import run_shares, shares, threads_for
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seeds, seed_stream
@@ -40,7 +40,7 @@ class Batch:
         num_players: How many play.
         seed: Seeds of all games derive from it; None: a random one.
         threads: The most threads to use; fewer where sharing doesn't pay (see
-            `artus_env.engine.compiling.workers`). None: one for every 512 games, at most one a core.
+            `artus_env.engine.compiling.threads`). None: one for every 512 games, at most one a core.
         autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
             zeros, its actions are ignored, its `done` stays true.
         reward: "win", "margin" or "points" (see `artus_env.engine.play.rewards`).
@@ -269,7 +269,7 @@ class Batch:
         if games is None:
             self._share(kernels.step, self._step_arguments(self._no_deals, actions), self._shares)
         else:
-            kernels.step_chosen(*self._step_arguments(self._no_deals, actions), games)
+            kernels.step_chosen(*(*self._step_arguments(self._no_deals, actions), games))
         return self.reward, self.done
 
     def _share(self, loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> None:

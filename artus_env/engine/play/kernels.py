@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow, jit, jit_inlined
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit, jit_inlined
+from artus_env.engine.compiling.threads import jit_shared
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.bits import first_words, is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.contract.rng import below, following, next_seed, random_bits

@@ -14,8 +14,8 @@ from math import exp
 
 import numpy as np
 
+from artus_env.engine.compiling.arrays import real_numbers, whole_numbers
 from artus_env.engine.compiling.jit import jit
-from artus_env.engine.compiling.scratch import real_numbers, whole_numbers
 from artus_env.engine.contract.bits import lowest_bit, popcount
 from artus_env.engine.contract.rng import below, random_bits
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS

@@ -27,7 +27,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from artus_agents.neural import draw_actions, infer
 from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.wording import counted
-from artus_env.engine.compiling.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.columns import filled, table
 from artus_training.learn.ppo.settings import preset

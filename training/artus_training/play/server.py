@@ -48,7 +48,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from artus_env.engine.compiling.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.drawing.translations import LANGUAGES, language, preferred, speaking
 from artus_training.play import forecast, levels, of_game, placing, setting_up, sight

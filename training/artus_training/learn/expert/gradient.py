@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from artus_agents.policy import SCALE, softmax
-from artus_env.engine.compiling.jit import borrow, jit
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
 
 
 class Targets(NamedTuple):

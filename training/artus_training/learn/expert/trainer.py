@@ -12,7 +12,7 @@ import torch
 from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent, infer
 from artus_agents.saved import save_agent
-from artus_env.engine.compiling.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.learn.cards import card, command

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from artus_agents.policy import SCALE, legal_logits, softmax
-from artus_env.engine.compiling.handover import jit_shared
-from artus_env.engine.compiling.jit import borrow
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.threads import jit_shared
 
 
 class Choices(NamedTuple):

@@ -7,25 +7,15 @@ import time
 
 import numpy as np
 import pytest
+from shared_loops import TOLD, count_up, loop, meet, named_error, run
 
-from artus_env.engine.compiling import workers
-from artus_env.engine.compiling.handover import jit_shared
+from artus_env.engine.compiling import quotas, threads
 from artus_env.engine.compiling.jit import DISABLED
-from artus_env.engine.compiling.workers import (
-    LONG,
-    LONGEST_PAUSE,
-    MOST_CREDIT,
-    PAUSE,
-    Pace,
-    available_cores,
-    cpu_quotas,
-    run_shares,
-    shares,
-    threads_for,
-)
+from artus_env.engine.compiling.pacing import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, Pace
+from artus_env.engine.compiling.quotas import available_cores, cpu_quotas
+from artus_env.engine.compiling.threads import run_shares, shares, threads_for
 from artus_training.bench import interfaces, neighbours
 from artus_training.cli import main
-from shared_loops import TOLD, count_up, look_at_records, loop, meet, named_error, run, store, work
 
 
 def write(folder, **contents):
@@ -55,11 +45,11 @@ def test_a_quota_of_any_control_group_counts(tmp_path, line, folder, files, quot
     groups, mounted = tmp_path / "cgroup", tmp_path / "mounted"
     groups.write_text(line + "\n")
     write(mounted / folder, **files)
-    assert min(cpu_quotas(groups, mounted)) == quota
+    assert min(cpu_quotas(groups, mounted), default=np.inf) == quota
 
 
 def test_systems_without_control_groups_have_no_quota(tmp_path):
-    assert min(cpu_quotas(tmp_path / "nothing", tmp_path)) == np.inf
+    assert not list(cpu_quotas(tmp_path / "nothing", tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -67,24 +57,24 @@ def test_systems_without_control_groups_have_no_quota(tmp_path):
 )
 def test_cores_are_those_of_the_quota_and_of_the_user(monkeypatch, quota, asked, cores):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
-    monkeypatch.setattr(workers, "_own_quota", lambda: min(2.0**31, quota))
+    monkeypatch.setattr(quotas, "_own_quota", lambda: quota)
     monkeypatch.setenv("OMP_NUM_THREADS", asked)
     assert available_cores() == cores
 
 
 @pytest.mark.parametrize(
-    ("games", "given", "threads"), [(99, 0, 1), (199, 0, 1), (200, 0, 2), (5000, 0, 8), (5000, 3, 3), (0, 0, 1)]
+    ("games", "given", "expected"), [(99, 0, 1), (199, 0, 1), (200, 0, 2), (5000, 0, 8), (5000, 3, 3), (0, 0, 1)]
 )
-def test_a_thread_must_have_enough_to_do(monkeypatch, games, given, threads):
-    monkeypatch.setattr(workers, "available_cores", lambda: 8)
-    assert threads_for(games, 100, given) == threads
+def test_a_thread_must_have_enough_to_do(monkeypatch, games, given, expected):
+    monkeypatch.setattr(threads, "available_cores", lambda: 8)
+    assert threads_for(games, 100, given) == expected
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """`time.perf_counter`, to be turned by hand."""
     now = [100.0]
-    monkeypatch.setattr(workers.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
     return now
 
 
@@ -176,33 +166,26 @@ def test_one_thread_never_has_to_do_work_alone_that_takes_several_long(clock):
 starts_threads = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")
 
 
-def sharing(monkeypatch, threads):
-    """Every loop is shared by so many threads, of a crew of its own, however many cores there are."""
-    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", threads)
-    monkeypatch.setattr(workers, "_crew", workers.Crew())
-    return workers._crew
-
-
 @pytest.fixture
 def crew(monkeypatch):
-    """That of two threads between which every loop is shared."""
-    two = sharing(monkeypatch, 2)
-    yield two
-    two.end()
+    """Threads between which every loop is shared, however many cores there are."""
+    own = threads.Crew()
+    monkeypatch.setattr(Pace, "pays", lambda self, games: True)
+    monkeypatch.setattr(threads, "_crew", own)
+    yield own
+    own.end()
 
 
 @starts_threads
-@pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_each_game_is_done_once_however_many_share_it(monkeypatch, threads):
-    crew = sharing(monkeypatch, threads)
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_each_game_is_done_once_however_many_share_it(crew, count):
     for games in (7, 1000, 1001):
         times, doer = np.zeros(games, np.int64), np.full(games, -1)
         for call in range(1, 200):
-            run_shares(count_up, (times, doer, -1), shares(games, threads))
+            run_shares(count_up, (times, doer, -1), shares(games, count))
             assert (times == call).all()
-        assert (doer == np.repeat(np.arange(threads), np.diff(shares(games, threads)))).all()
-    crew.end()
+        assert (doer == np.repeat(np.arange(count), np.diff(shares(games, count)))).all()
+    assert len(crew._threads) == count - 1
 
 
 @starts_threads
@@ -216,7 +199,7 @@ def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(m
         if len(slept) == 5:
             words[TOLD] = 1
 
-    monkeypatch.setattr(workers.time, "sleep", sleep)
+    monkeypatch.setattr(threads.time, "sleep", sleep)
     for _ in range(20):  # the caller waits if it has got the first share
         words, times = np.zeros(2, np.int64), np.zeros(1000, np.int64)
         otherwise = threading.Timer(1.0, words.__setitem__, (TOLD, 1))
@@ -234,39 +217,30 @@ def test_a_share_that_takes_long_is_waited_for_and_an_interrupt_comes_after_it(m
 
 
 @starts_threads
-@pytest.mark.parametrize("threads", [1, 2])
-def test_the_error_of_a_share_arrives_and_the_next_loop_runs(crew, threads):
+@pytest.mark.parametrize("count", [1, 2])
+def test_the_error_of_a_share_arrives_and_the_next_loop_runs(crew, count):
     for fails in (3, 999):
         times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
         with pytest.raises(ValueError, match="this game fails"):
-            run_shares(count_up, (times, doer, fails), shares(1000, threads))
-        run_shares(count_up, (times, doer, -1), shares(1000, threads))
+            run_shares(count_up, (times, doer, fails), shares(1000, count))
+        run_shares(count_up, (times, doer, -1), shares(1000, count))
         assert times[fails] == 2
 
 
 @starts_threads
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_with_a_text_made_at_run_time_arrives(crew, threads):
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_error_with_a_text_made_at_run_time_arrives(crew, count):
     with pytest.raises(IndexError, match="no game 700"):
-        run_shares(named_error, (np.array([700]),), shares(1000, threads))
+        run_shares(named_error, (np.array([700]),), shares(1000, count))
 
 
 @starts_threads
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("loop", [loop, store, work, run], ids=lambda loop: loop.__name__)
-def test_loops_and_arguments_may_have_any_name(crew, loop, threads):
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("loop", [loop, run], ids=lambda loop: loop.__name__)
+def test_loops_and_arguments_may_have_any_name(crew, loop, count):
     post, bounds = np.zeros(1000, np.int64), np.ones(1000, np.int64)
-    run_shares(loop, (post, bounds, 2), shares(1000, threads))
+    run_shares(loop, (post, bounds, 2), shares(1000, count))
     assert (post == 3).all()
-
-
-@starts_threads
-def test_no_share_counts_references(crew):
-    """Numba's records of arrays go with the call that brought the work, and a share may begin when it has ended."""
-    for threads in (1, 2):
-        seen = np.full(10, -1)
-        run_shares(look_at_records, (seen, ((seen,), seen)), shares(10, threads))
-        assert (seen == 0).all()
 
 
 @starts_threads
@@ -277,11 +251,11 @@ def test_an_interrupt_between_two_calls_of_python_leaves_nothing_locked(monkeypa
 
     times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
     with monkeypatch.context() as patched:
-        patched.setattr(workers.time, "perf_counter", interrupted)
+        patched.setattr(threads.time, "perf_counter", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run_shares(count_up, (times, doer, -1), shares(1000, 2))
         assert not crew.lock.locked()
-        patched.setattr(workers.Crew, "_wake", lambda self, count: interrupted())
+        patched.setattr(threads.Crew, "_wait", lambda self: interrupted())
         with pytest.raises(KeyboardInterrupt):
             crew.run(count_up.run, (times, doer, -1), shares(1000, 2))
     times[:] = 0
@@ -299,33 +273,20 @@ def test_where_the_system_gives_no_thread_one_does_all_and_the_next_call_tries_a
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", start)
         run_shares(count_up, (times, doer, -1), shares(1000, 2))
-    assert not crew._workers
+    assert not crew._threads
     run_shares(count_up, (times, doer, -1), shares(1000, 2))
     assert (times == 2).all()
-    assert len(crew._workers) == 1
+    assert len(crew._threads) == 1
 
 
 @starts_threads
-def test_no_more_threads_than_there_were_to_be_in_the_beginning(monkeypatch, crew):
-    """Numba looks into the environment whenever it compiles, and takes another number of threads from there."""
-    monkeypatch.setattr(workers.config, "NUMBA_NUM_THREADS", 6)
+def test_more_shares_than_there_may_be_threads_are_all_done(monkeypatch, crew):
+    monkeypatch.setattr(threads, "MOST_THREADS", 2)
     times, doer = np.zeros(1000, np.int64), np.full(1000, -1)
     run_shares(count_up, (times, doer, -1), shares(1000, 6))
     assert (times == 1).all()
     assert set(doer) == set(range(6))
-    assert len(crew._workers) == 1
-
-
-@starts_threads
-def test_a_loop_encloses_nothing():
-    """The code that hands it over is kept on disk, and says nothing of what a loop encloses."""
-    number = 1
-
-    def fill(out, low, high):
-        out[low:high] = number
-
-    with pytest.raises(ValueError, match="fill must take all its values as arguments, or from its module"):
-        jit_shared(fill)
+    assert len(crew._threads) == 1
 
 
 @starts_threads

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from artus_env.engine.compiling import scratch
+from artus_env.engine.compiling import arrays
 from artus_env.engine.compiling.jit import DISABLED, jit
 from artus_env.engine.contract import bits, rng
 from artus_env.engine.contract.rng import SEED_LIMIT
@@ -201,7 +201,11 @@ def test_the_nth_action_of_few_words_and_of_many(count, share):
     assert [bits.nth_action(words, nth) for nth in range(len(actions) + 1)] == [*actions, -1]
 
 
-@pytest.mark.parametrize("nth_bit", [compiled_nth_bit, jit(bits._nth_bit)], ids=["as processors can", "by halves"])
+@pytest.mark.parametrize(
+    "nth_bit",
+    [compiled_nth_bit, jit(getattr(bits.nth_bit, "py_func", bits.nth_bit))],
+    ids=["as processors can", "by halves"],
+)
 def test_the_nth_bit_of_a_word(nth_bit):
     """Also as processors find it that have no instruction for it."""
     rng = np.random.default_rng(1)
@@ -326,7 +330,7 @@ def test_fresh_seeds_differ():
 def rows_of_sums(count):
     total = 0.0
     for number in range(count):
-        whole, real = scratch.whole_numbers(8), scratch.real_numbers(4)
+        whole, real = arrays.whole_numbers(8), arrays.real_numbers(4)
         for place in range(8):
             whole[place] = number * place
         for place in range(4):
@@ -340,4 +344,4 @@ def test_arrays_for_one_call():
     assert rows_of_sums(1_000_000 if not DISABLED else 100) == sum(
         29 * k for k in range(1_000_000 if not DISABLED else 100)
     )
-    assert len(scratch.whole_numbers(3)) == len(scratch.real_numbers(3)) == 3
+    assert len(arrays.whole_numbers(3)) == len(arrays.real_numbers(3)) == 3

@@ -14,7 +14,7 @@ import pytest
 import artus_env
 from artus_env.engine.compiling import cache, jit, sources
 
-compiled_only = pytest.mark.skipif(jit.DISABLED, reason="nothing is compiled")
+compiled_only = pytest.mark.skipif(not jit.bitcode, reason="nothing is compiled, or nothing kept")
 
 RUN_TWO_LOOPS = """
 import numpy as np
@@ -33,12 +33,12 @@ a third file in it."""
 FOLDERS_OF_ALL_MODULES = """
 import sys
 import artus_env
-from artus_env.engine.compiling import jit
+from artus_env.engine.compiling import cache
 from artus_env.games.artus.definition import ARTUS
 for name in sorted(name for name in sys.modules if name.startswith("artus_env.")):
     functions = [value for value in vars(sys.modules[name]).values() if hasattr(value, "py_func")]
     if any(function.__module__ == name for function in functions):
-        print(name, jit.cache_folder(name).name, jit.cache_folder(name, ARTUS.verbs[0].__name__).name)
+        print(name, cache.cache_folder(name).name, cache.cache_folder(name, ARTUS.verbs[0].__name__).name)
 """
 
 
@@ -136,9 +136,9 @@ def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_p
 
 LITTLE_USE = """
 import numpy as np
-from artus_env.engine.compiling import jit
+from artus_env.engine.compiling import cache
 from artus_env.engine.contract import rng
-print(jit.cache_folder("artus_env.engine.contract.rng"), rng.below(np.uint64(1 << 63), 10))
+print(cache.cache_folder("artus_env.engine.contract.rng"), rng.below(np.uint64(1 << 63), 10))
 """
 
 
@@ -165,26 +165,26 @@ def test_without_a_home_nothing_is_kept(monkeypatch):
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    monkeypatch.setattr(jit.config, "CACHE_DIR", "")
-    monkeypatch.setattr(jit.Path, "home", no_home)
+    monkeypatch.setattr(cache.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache.Path, "home", no_home)
     monkeypatch.setattr(cache, "_warned", False)
     with pytest.warns(
         RuntimeWarning, match="can't be kept in the user's cache folder .Could not determine home directory"
     ):
-        assert jit.cache_folder.__wrapped__("artus_env.engine.contract.rng") is None
+        assert cache.cache_folder.__wrapped__("artus_env.engine.contract.rng") is None
 
 
 def test_where_the_cache_is(monkeypatch, tmp_path):
     """`NUMBA_CACHE_DIR` first, as for all users of Numba, then the user's cache folder; there in a folder of our
     own."""
-    monkeypatch.setattr(jit.config, "CACHE_DIR", str(tmp_path))
-    assert jit.cache_root() == tmp_path / "artus_env"
-    monkeypatch.setattr(jit.config, "CACHE_DIR", "")
+    monkeypatch.setattr(cache.config, "CACHE_DIR", str(tmp_path))
+    assert cache.cache_root() == tmp_path / "artus_env"
+    monkeypatch.setattr(cache.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", "/some/cache")
-    assert jit.cache_root() == Path("/some/cache/artus_env")
+    assert cache.cache_root() == Path("/some/cache/artus_env")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/somebody")
-    assert jit.cache_root() == Path("/home/somebody/.cache/artus_env")
+    assert cache.cache_root() == Path("/home/somebody/.cache/artus_env")
 
 
 def test_other_users_of_numba_keep_their_cache():
@@ -402,7 +402,7 @@ from artus_env.engine.compiling.jit import jit
 SCALE = 10.0
 
 @jit
-def scale(t, g):
+def margin_scale(t, g):
     return SCALE
 """
 PLAY_WITH_EXTRA = """
@@ -410,7 +410,7 @@ from dataclasses import replace
 import extra
 from magpies import MAGPIES
 from artus_env import Batch
-from artus_env.engine.contract.verbs import functions_of
+from artus_env.engine.compiling.dispatch import functions_of
 game = replace(MAGPIES, verbs=(extra, *MAGPIES.verbs))
 batch = Batch(1, seed=3, reward="margin", game=game, threads=1)
 total = 0
@@ -427,7 +427,7 @@ def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, p
     """Also where it isn't the first module, which nothing else imports."""
     code = PLAY_WITH_EXTRA
     if place == "last":
-        verbs = "(SimpleNamespace(**{k: v for k, v in vars(MAGPIES.verbs[0]).items() if k != 'scale'}), extra)"
+        verbs = "(SimpleNamespace(**{k: v for k, v in vars(MAGPIES.verbs[0]).items() if k != 'margin_scale'}), extra)"
         code = "from types import SimpleNamespace\n" + code.replace("(extra, *MAGPIES.verbs)", verbs)
     (tmp_path / "extra.py").write_text(EXTRA)
     paths = os.pathsep.join([str(tmp_path), str(PROJECT), str(PROJECT / "tests/stranger")])
@@ -508,10 +508,10 @@ def test_damaged_compiled_code_is_compiled_again(damage, filled, tmp_path):
 
 
 OTHER_BITCODE = """
-from artus_env.engine.compiling import callees
+from artus_env.engine.compiling import bitcode
 def refuse(*_):
     raise RuntimeError("LLVM can't read this")
-callees.llvm.parse_bitcode = refuse
+bitcode.llvm.parse_bitcode = refuse
 """
 
 
@@ -630,25 +630,6 @@ def test_importing_and_playing_changes_nothing_of_numba_llvmlite_torch_or_the_en
     assert done.stdout.splitlines() == ["[]", "[]", "True", "True"], done.stderr
 
 
-@compiled_only
-def test_calls_of_the_compiler_have_room_for_their_frames():
-    resource = pytest.importorskip("resource")
-
-    def call_at_depth(depth):
-        if depth:
-            return call_at_depth(depth - 1)
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for _ in range(500):
-            call_nothing()
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-    def call_nothing():
-        pass
-
-    for depth in range(800):  # at some of them, the next frame is on a piece of memory of its own
-        assert jit._compile(call_at_depth, depth) < 250
-
-
 KILLED_WHILE_WRITING = """
 import os, pathlib, signal
 pathlib.Path.replace = lambda path, target: os.kill(os.getpid(), signal.SIGKILL)
@@ -677,11 +658,11 @@ def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_
 REMOVED_MEANWHILE = """
 import shutil
 import numba
-from artus_env.engine.compiling import jit
+from artus_env.engine.compiling import cache, tables
 from artus_env.games.artus.definition import ARTUS
-game = jit.game_of(numba.from_dtype(ARTUS.build_tables(ARTUS.standard).dtype))
+game = tables.game_of(numba.from_dtype(ARTUS.build_tables(ARTUS.standard).dtype))
 for modules in (("artus_env.engine.play.kernels", *game.modules), ("artus_env.engine.contract.rng",)):
-    shutil.rmtree(jit.cache_folder(*modules))
+    shutil.rmtree(cache.cache_folder(*modules))
 """
 
 
@@ -708,7 +689,7 @@ def test_the_folders_used_last_are_kept(tmp_path):
     versions = [folder_used(root / f"{number:016x}", days_ago=number + 2) for number in range(cache.KEPT_FOLDERS + 9)]
     foreign = [folder_used(tmp_path / "0123456789abcdef", 99), folder_used(root / "notes", 99)]
     (in_use,) = run_python(
-        "from artus_env.engine.compiling import jit; print(jit.cache_folder('artus_env.engine.contract.rng'))",
+        "from artus_env.engine.compiling import cache; print(cache.cache_folder('artus_env.engine.contract.rng'))",
         NUMBA_CACHE_DIR=str(tmp_path),
     )
     kept = versions[: cache.KEPT_FOLDERS - 1]
