@@ -89,13 +89,35 @@ def test_a_move_brings_what_was_said_of_it(variant):
 
 @variants
 def test_each_legal_move_has_one_text(variant):
-    for game in positions(variant):
+    for game in positions(variant, 60):
         legal = game.legal_actions()
         texts = [game.move(action) for action in legal]
         assert len(set(texts)) == len(texts)
         assert [game.action(text) for text in texts] == legal
         assert all(text.isprintable() and text and text == text.strip() for text in texts)
         assert game.moves() == texts
+
+
+def nearly(text):
+    """Texts that look like a move: other digits, other letters, more or less of them."""
+    digits = [text[:k] + other + text[k + 1 :] for k, digit in enumerate(text) if digit.isdecimal() for other in "0379"]
+    arabic = text.translate({ord("0") + digit: 0x660 + digit for digit in range(10)})
+    padded = [text[:k] + "0" + text[k:] for k, digit in enumerate(text) if digit.isdecimal()]
+    shorter = [text[:k] + text[k + 1 :] for k in range(len(text))]
+    return {*digits, arabic, *padded, *shorter, text.upper(), f"{text} ", f"{text}:0", f"{text}>{'9' * 5000}"} - {text}
+
+
+@variants
+def test_a_text_that_is_nearly_a_move_is_another_move_or_none(variant):
+    """What reads texts takes only what is written, for any text."""
+    for game in positions(variant, 6):
+        moves = dict(zip(game.moves(), game.legal_actions(), strict=True))
+        for text in {other for move in [*moves][::10] for other in nearly(move)}:
+            if text in moves:
+                assert game.action(text) == moves[text]
+            else:
+                with pytest.raises(IllegalMoveError, match=r"is illegal for player|the game is over"):
+                    game.action(text)
 
 
 @variants

@@ -239,9 +239,11 @@ class Game:
         """
         if not isinstance(move, str):
             raise TypeError(f"a move is a text, got {shown(move)}")
-        like = self.definition.actions_like(move, self.components)
-        for action in self.legal_actions():
-            if (like is None or action in like) and self.move(action) == move:
+        parse, position = self.definition.parse_move, (self._states, self.components, self._tables)
+        named = self.legal_actions() if parse is None else [parse(move, *position)]
+        for action in named:
+            # The text must be exactly the one that the action has: a parser may also take `07` for 7.
+            if action is not None and self._is_legal(action) and self.definition.move_text(action, *position) == move:
                 return action
         raise self._illegal(move)
 
@@ -538,9 +540,12 @@ class Game:
     def _legal_number(self, action: Any) -> int:
         """A legal action id as an int; raises as `move` does."""
         number = action_number(action)
-        if not 0 <= number < self._num_actions or not self.mask()[number]:
+        if not self._is_legal(number):
             raise self._illegal(number)
         return number
+
+    def _is_legal(self, action: int) -> bool:
+        return 0 <= action < self._num_actions and self.mask()[action] == 1
 
     def _illegal(self, move: int | str) -> IllegalMoveError:
         return illegal_move(self.definition, self._states, self.components, self._tables, move)
