@@ -231,7 +231,7 @@ def test_the_seat_only_meets_its_own_decisions(seated, variant):
         observation, info = seated.reset(seed=episode)
         seat, skipped, terminated, total = info["seat"], info["skipped_games"], False, 0.0
         while not terminated:
-            batch = seated._games.batch
+            batch = seated.games.batch
             assert batch.player[0] == seat
             assert (observation == batch.observe(seat)[0]).all()
             observation, reward, terminated, _, info = seated.step(choose(info["action_mask"], rng))
@@ -391,4 +391,4 @@ def test_every_way_of_rendering_shows_the_table(variant):
     assert len(vector.render()) == 2
     single = AnyEnv(**arguments(variant, render_mode="ansi", seat=0))
     single.reset(seed=1)
-    assert single.render() == single._games.text(0)
+    assert single.render() == single.games.text(0)

@@ -65,7 +65,7 @@ def test_rewards_are_what_the_scores_say(variant):
     expected = np.where(won, (players - winners) / (winners * (players - 1)), -1 / (players - 1))
     np.testing.assert_allclose(ends["win"][0], expected, atol=1e-6)
     for number in range(3):
-        at_end = Game._at(definition, batch.states[number : number + 1].copy(), definition.standard, None)
+        at_end = Game.from_state(definition, batch.states[number : number + 1].copy(), definition.standard)
         assert at_end.winners == np.flatnonzero(won[number]).tolist()
 
 
@@ -74,7 +74,7 @@ def test_a_move_brings_what_was_said_of_it(variant):
     """Where points can be known, and scores are the sum of points: the state says the same as the move."""
     for game in positions(variant):
         batch = variant.new_batch(1)
-        batch.states[:] = game._states
+        batch.states[:] = game.states
         batch.refresh()
         known = batch.points()[0]
         assert (known[batch.mask[0] == 0] == 0).all()
