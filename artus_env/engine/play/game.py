@@ -122,12 +122,8 @@ class Game:
         seed = fresh_seed() if seed is None else check_seed(seed)
         states = np.zeros(1, definition.state_dtype)
         tables = definition.build_tables(definition.box(components))
-        seeds = np.array([seed], np.uint64)
-        kernels.deal(
-            tables, states, seeds.view(np.int64),
-            np.array([kernels.DRAWN if start_player is None else start_player], np.int8),
-            num_players, definition.rules.index(rules), seeds, np.zeros(1, np.bool_), 0, 1,
-        )  # fmt: skip
+        start = kernels.DRAWN if start_player is None else int(start_player)
+        kernels.deal_one(tables, states, np.uint64(seed), start, int(num_players), definition.rules.index(rules))
         self._begin(definition, states, components, seed)
         self._past[OVER] = False
 
