@@ -18,7 +18,7 @@ from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seed
 from artus_env.engine.drawing.render import FRAME_THEME, Window, require, rgb_array
 from artus_env.engine.envs.options import read_options, read_position
 from artus_env.engine.play.game import Game, IllegalMoveError
-from artus_env.engine.play.rewards import POINTS, mode_index
+from artus_env.engine.play.rewards import ILLEGAL_REWARD, POINTS, mode_index
 
 OPTIONS = ("start_player", "position")
 SET_BY_RESET = frozenset(
@@ -291,10 +291,10 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self._change(rewards=rewards, _cumulative_rewards=cumulative, _scores=scores, _paid=moves)
 
     def _end_illegally(self, agent: str, action: int) -> None:
-        rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
+        rewards = dict.fromkeys(self.agents, 0.0) | {agent: ILLEGAL_REWARD}
         self._change(
             rewards=rewards,
-            _cumulative_rewards=self._cumulative_rewards | {agent: -1.0},
+            _cumulative_rewards=self._cumulative_rewards | {agent: ILLEGAL_REWARD},
             terminations=dict.fromkeys(self.agents, True),
             infos=self.infos | {agent: {**self._waiting(), "illegal_action": np.asarray(action)[()]}},
             has_updated=True,

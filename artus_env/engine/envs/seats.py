@@ -16,8 +16,9 @@ from artus_env.engine.drawing.render import draw
 from artus_env.engine.envs.options import read_options, read_position
 from artus_env.engine.envs.undo import Undo
 from artus_env.engine.play.batch import Batch
-from artus_env.engine.play.choosers import ILLEGAL_REWARD, UNIFORM, chooser_of, play_on
+from artus_env.engine.play.choosers import UNIFORM, chooser_of, play_on
 from artus_env.engine.play.game import IllegalMoveError
+from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 OPTIONS = ("start_player", "seat", "position")
 MOST_SKIPPED = 1000
@@ -190,6 +191,8 @@ class SeatedGames:
             reward, illegal = self._play_on(actions, which)
             ended = self.ended[which]
         else:
+            # What `play_on` does for opponents that compiled code knows. Asked here, because `Batch.step` would refuse
+            # all games for one illegal action.
             inside = (actions >= 0) & (actions < batch.num_actions)
             legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
             playing = which[legal]

@@ -12,15 +12,15 @@ import numpy as np
 from artus_env.engine.compiling.handover import jit_shared
 from artus_env.engine.compiling.jit import borrow, jit
 from artus_env.engine.contract import verbs
-from artus_env.engine.contract.bits import is_in, next_action
+from artus_env.engine.contract.bits import next_action
 from artus_env.engine.contract.rng import breaks_tie, following, random_bits
-from artus_env.engine.play.kernels import Games, choose, move, write_mask
+from artus_env.engine.play.kernels import Games, choose, is_legal, move, write_mask
+from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 UNIFORM, APPEALING = range(2)
 """Any legal action with the same chance; the one with the highest `greedy_value`, as far as the player to move
 knows."""
 NO_ACTION = -1
-ILLEGAL_REWARD = -1.0
 
 
 def chooser_of(agent: Any) -> int | None:
@@ -87,7 +87,7 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
     for k in range(len(which)):
         i = which[k]
         g, legal, mask, seat, action = games.states[i], games.legal_bits[i], games.mask[i], seats[i], actions[k]
-        illegal[k] = acts and not (0 <= action < len(mask) and is_in(legal, action))
+        illegal[k] = acts and not is_legal(legal, action, len(mask))
         if illegal[k]:
             paid[k], owed[i], mask[:] = ILLEGAL_REWARD, 0, 0
             games.done[i] = ended[i] = True

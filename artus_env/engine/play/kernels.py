@@ -14,7 +14,7 @@ from artus_env.engine.compiling.jit import borrow, jit, jit_inlined
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.bits import first_words, is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.contract.rng import below, following, next_seed, random_bits
-from artus_env.engine.play.rewards import POINTS, before_move, final_reward, move_reward
+from artus_env.engine.play.rewards import after_move, before_move
 
 ILLEGAL, FULL = -1_000_000, -1_000_001
 """What `play_one` returns instead of points when nothing has changed: the action isn't legal; there is no room left to
@@ -124,14 +124,20 @@ def deal(fields, starts, seeds, which):
 
 
 @jit
+def is_legal(legal, action, num_actions):
+    """Whether a number is an action, and one of these."""
+    return 0 <= action < num_actions and is_in(legal, action)
+
+
+@jit
 def first_illegal(fields, actions, which):
     """Place of the first illegal action among those for the games `which`, -1 if there is none: shapes (n,), int64.
     Finished games take any action."""
     games = borrow(Games(*fields))
     for k in range(len(which)):
         i, action = np.uint64(which[k]), np.int64(actions[k])
-        inside = 0 <= action < games.mask.shape[1]
-        if not (inside and is_in(games.legal_bits[i], action)) and not verbs.is_over(games.tables[0], games.states[i]):
+        legal = is_legal(games.legal_bits[i], action, games.mask.shape[1])
+        if not legal and not verbs.is_over(games.tables[0], games.states[i]):
             return k
     return -1
 
@@ -144,11 +150,9 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
     """
     before_move(g["scores"], mode, reward)
     verbs.play(t, g, action)
-    if mode == POINTS:
-        move_reward(t, g, reward)
     over = verbs.is_over(t, g)
+    after_move(t, g, mode, over, reward)
     if over:
-        final_reward(t, g, mode, reward)
         for p in range(np.int64(g["num_players"])):
             final_scores[p] = g["scores"][p]
             final_outcomes[p] = verbs.ranking_key(t, g, p)
@@ -277,6 +281,8 @@ def over_one(tables, states):
 def play_one(tables, states, legal, past, action):
     """Play one of the actions there are if it is legal, and note it in the past (see `MOVES`).
 
+    The legal actions are worked out anew instead of kept, as a batch does: anybody may write to `Game.state`.
+
     Returns: the points that it brought, `ILLEGAL` or `FULL`.
     """
     t, g = tables[0], states[0]
@@ -312,12 +318,9 @@ def pay_one(tables, states, mode, scores, over, reward):
     (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
     before_move(scores, mode, reward)
-    if mode == POINTS:
-        move_reward(t, g, reward)
+    after_move(t, g, mode, over, reward)
     for player in range(len(scores)):
         scores[player] = g["scores"][player]
-    if over:
-        final_reward(t, g, mode, reward)
 
 
 @jit
