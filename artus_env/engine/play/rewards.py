@@ -11,7 +11,7 @@ import numpy as np
 
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import did_you_mean
-from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.jit import jit, jit_inlined
 from artus_env.engine.contract import verbs
 
 WIN, MARGIN, POINTS = range(3)
@@ -50,7 +50,7 @@ def before_move(scores, mode, reward):
         reward[player] = -int(scores[player]) if mode == POINTS else 0
 
 
-@jit
+@jit_inlined
 def after_move(t, g, mode, over, reward):
     """Write the reward for what has been played since `before_move`: shape (players,), floats of any width."""
     if mode == POINTS:
