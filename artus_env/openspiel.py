@@ -20,7 +20,6 @@ from artus_env.engine.basics.numbers import whole_number
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
-from artus_env.engine.play import kernels
 from artus_env.engine.play.rewards import WIN
 
 try:
@@ -216,7 +215,7 @@ class OpenSpielState(pyspiel.State):
         """What each player is paid: zeros before the end."""
         paid = np.zeros(len(self.seen))
         if self.game is not None and self.game.over:
-            kernels.pay_one(self.game._tables, self.game._states, WIN, np.zeros(len(paid)), True, paid)
+            self.game.pay(WIN, np.zeros(len(paid), np.int64), paid)
         return paid.tolist()
 
     def __str__(self) -> str:

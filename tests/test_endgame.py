@@ -97,7 +97,7 @@ def best_reply(game, player):
     """What the rest of a game comes to for a player, by the calculation itself from one card later on."""
     while not game.over:
         batch = Batch(1, rules=game.rules, num_players=2, autoreset=False)
-        batch.states[:] = game._states
+        batch.states[:] = game.states
         batch.refresh()
         game = after(game, int(endgame.solved(View(batch, None, seed_stream(1, 1)))[0]))
     return game.scores[player] - game.scores[1 - player]

@@ -155,7 +155,7 @@ def test_an_aec_frame_shows_all_hands_and_the_last_move():
 def test_a_gymnasium_frame_shows_what_the_seat_sees():
     env = gymnasium.make(ENV, rules="advanced", num_players=3, seat=1, render_mode="rgb_array")
     _, info = env.reset(seed=3)
-    games = env.unwrapped._games
+    games = env.unwrapped.games
     for _ in range(20):
         svg = games.svg(0, theme=FRAME_THEME)
         assert (env.render() == rgb_array(svg)).all()
@@ -172,9 +172,9 @@ def test_a_new_game_has_no_last_move():
     env = ArtusEnv(num_players=2, seat=0, opponents="greedy", render_mode="rgb_array")
     for _ in range(3):  # who is to place first has seen no move
         _, info = env.reset(options={"start_player": 1, "seat": 0})
-        assert "Last move" not in env._games.svg(0)
+        assert "Last move" not in env.games.svg(0)
         env.step(int(np.flatnonzero(info["action_mask"])[0]))
-        assert "Last move: B @" in env._games.svg(0)
+        assert "Last move: B @" in env.games.svg(0)
 
 
 def test_vector_frames_are_those_of_single_environments():
@@ -222,7 +222,7 @@ def test_the_gymnasium_window_shows_resets_and_steps():
     before = on_screen()
     env.step(int(info["action_mask"].argmax()))
     assert (on_screen() != before).any()
-    assert (on_screen() == rgb_array(env.unwrapped._games.svg(0, theme=FRAME_THEME))).all()
+    assert (on_screen() == rgb_array(env.unwrapped.games.svg(0, theme=FRAME_THEME))).all()
     env.close()
     assert pygame.display.get_surface() is None
 

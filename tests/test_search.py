@@ -165,9 +165,9 @@ def test_quick_moves_answer_no_bid_that_lies_face_down():
     for key in range(20):
         moves = set()
         for seed in range(12):
-            games = np.repeat(game.redeal(game.player, seed)._states, 3)
+            games = np.repeat(game.redeal(game.player, seed).states, 3)
             legal = np.array([sum(1 << action for action in game.legal_actions())], np.uint64)
-            moves.add(search.quick_move(game._tables[0], games, legal, settings, np.uint64(key), 0))
+            moves.add(search.quick_move(game.tables[0], games, legal, settings, np.uint64(key), 0))
         assert len(moves) == 1
         chosen |= moves
     assert len(chosen) > 1
@@ -179,5 +179,5 @@ def test_only_secret_choices_are_covered():
         legal = np.zeros(game.definition.mask_words, np.uint64)
         for action in game.legal_actions():
             legal[action >> 6] |= np.uint64(1 << (action & 63))
-        t, g = game._tables[0], game._states[0]
+        t, g = game.tables[0], game.state
         assert [covers(t, g, legal, action) for action in game.legal_actions()] == [secret] * len(game.legal_actions())

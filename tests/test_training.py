@@ -227,7 +227,7 @@ def test_opponents_come_in_their_fractions():
     env = made(400, opponents={"random": 0.25, "greedy": 0.75, "self": 0.0})
     env.reset()
     assert env.kinds == ["random", "greedy"]
-    assert 60 < int((env._kind == 0).sum()) < 140
+    assert 60 < int((env.kind == 0).sum()) < 140
 
 
 class Marked(NeuralAgent):

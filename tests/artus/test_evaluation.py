@@ -45,7 +45,7 @@ def seat_worths(position):
 def test_a_table_is_judged_by_points_and_seats(rules, num_players):
     doubts = []
     for game in positions(rules, num_players):
-        t, g, worths = game._tables[0], game._states[0], seat_worths(game.to_dict())
+        t, g, worths = game.tables[0], game.state, seat_worths(game.to_dict())
         for player in range(num_players):
             total = [score + 0.5 * worth for score, worth in zip(game.scores, worths, strict=True)]
             others = (sum(total) - total[player]) / (num_players - 1)
@@ -59,13 +59,13 @@ def test_a_table_is_judged_by_points_and_seats(rules, num_players):
 def test_what_an_action_leads_to_is_told_before(rules, num_players):
     out = np.zeros((game_actions(), NUM_ACTION_FEATURES), np.int8)
     for game in positions(rules, num_players):
-        t, g, player, position = game._tables[0], game._states[0], game.player, game.to_dict()
+        t, g, player, position = game.tables[0], game.state, game.player, game.to_dict()
         drawing, before = position["phase"] == "draw", seat_worths(position)
         routine = verbs.default_action(t, g, np.uint64(7))
         assert (routine in game.legal_actions()) if drawing else routine == -1
         legal = np.zeros(verbs.mask_words(t), np.uint64)
         verbs.legal(t, g, legal)
-        verbs.action_features(t, g, legal, np.zeros(2, game._states.dtype), out)
+        verbs.action_features(t, g, legal, np.zeros(2, game.states.dtype), out)
         for action in game.legal_actions()[:6]:
             after = game.clone()
             points = after.play(action)

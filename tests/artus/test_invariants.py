@@ -348,7 +348,7 @@ def test_positions_that_look_the_same_are_the_same_to_players(start, first):
     assert (batch.observation[0] == batch.observation[1]).all()
     assert (batch.points()[0] == batch.points()[1]).all()
     other = Game.from_dict(start)
-    other._states[:] = twin
+    other.states[:] = twin
     assert other == game
     for player in range(game.num_players):
         assert (game.observation(player) == other.observation(player)).all()

@@ -31,8 +31,8 @@ def tells_too_much(game: Game, action: int, viewer: int, all_of_it: bool = False
     before, fits = after_it(game, action, viewer, alike=not all_of_it)
     truth = game.clone()
     truth.play(action)
-    seen = concealed(truth._tables, truth._states, viewer)
-    before = before[fits & (bits(concealed(truth._tables, before, viewer)) == bits(seen)).all(axis=1)]
+    seen = concealed(truth.tables, truth.states, viewer)
+    before = before[fits & (bits(concealed(truth.tables, before, viewer)) == bits(seen)).all(axis=1)]
     if len(before) < ENOUGH:
         return False
     after = bits(dealt_anew(truth, viewer, DEALS))
@@ -44,7 +44,7 @@ def tells_too_much(game: Game, action: int, viewer: int, all_of_it: bool = False
 def opens_something(game: Game, action: int, viewer: int) -> bool:
     """Whether what a viewer sees when a legal action has been played depends on what they didn't know before."""
     after, _ = after_it(game, action, viewer, alike=False)
-    seen = bits(concealed(game._tables, after, viewer))
+    seen = bits(concealed(game.tables, after, viewer))
     return bool((seen != seen[0]).any())
 
 
@@ -63,7 +63,7 @@ def after_it(game: Game, action: int, viewer: int, alike: bool = True) -> tuple[
     )  # fmt: skip
     batch.states[:] = dealt_anew(game, viewer, DEALS)
     batch.refresh()
-    look = [verbs.public_action(game._tables[0], game._states[0], a, viewer) for a in range(batch.num_actions)]
+    look = [verbs.public_action(game.tables[0], game.state, a, viewer) for a in range(batch.num_actions)]
     meant = np.array(look) == look[action] if alike else np.arange(batch.num_actions) == action
     # Drawn among the legal ones; one that is meant comes before all others.
     chosen = (batch.mask * (np.random.default_rng(action).random(batch.mask.shape) + meant)).argmax(axis=1)
@@ -73,8 +73,8 @@ def after_it(game: Game, action: int, viewer: int, alike: bool = True) -> tuple[
 
 def dealt_anew(game: Game, viewer: int, count: int) -> np.ndarray:
     """Copies of a game with all that the viewer doesn't know drawn anew: shape (count,)."""
-    states = np.repeat(game._states, count)
-    kernels.redeal(game._tables, states, np.arange(count).astype(np.uint64), np.full(count, viewer, np.int8), 0, count)
+    states = np.repeat(game.states, count)
+    kernels.redeal(game.tables, states, np.arange(count).astype(np.uint64), np.full(count, viewer, np.int8), 0, count)
     return states
 
 

@@ -81,4 +81,4 @@ def positions(variant: Variant, count: int = 12) -> tuple[Game, ...]:
 
 def record_of(game: Game) -> bytes:
     """All bytes of a game's state."""
-    return game._states.tobytes()
+    return game.states.tobytes()

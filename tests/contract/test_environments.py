@@ -22,6 +22,7 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.monitor import Monitor
 
 import artus_env
+from artus_agents.simple import GreedyAgent
 from artus_env import DEFAULT_GAME, Game, IllegalMoveError
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import next_seeds
@@ -231,7 +232,7 @@ def test_the_seat_only_meets_its_own_decisions(seated, variant):
         observation, info = seated.reset(seed=episode)
         seat, skipped, terminated, total = info["seat"], info["skipped_games"], False, 0.0
         while not terminated:
-            batch = seated._games.batch
+            batch = seated.games.batch
             assert batch.player[0] == seat
             assert (observation == batch.observe(seat)[0]).all()
             observation, reward, terminated, _, info = seated.step(choose(info["action_mask"], rng))
@@ -391,4 +392,31 @@ def test_every_way_of_rendering_shows_the_table(variant):
     assert len(vector.render()) == 2
     single = AnyEnv(**arguments(variant, render_mode="ansi", seat=0))
     single.reset(seed=1)
-    assert single.render() == single._games.text(0)
+    assert single.render() == single.games.text(0)
+
+
+class GreedyInPython(GreedyAgent):
+    """Chooses as `greedy` does, but not in compiled code: what a class inherits doesn't count there."""
+
+
+@largest
+def test_who_watches_an_environment_changes_nothing(variant):
+    """With the same seeds and actions everything is the same, and moves in compiled code are shown as others are."""
+    watched, plain, others = (
+        AnyEnv(**arguments(variant, opponents=opponents, render_mode=mode))
+        for opponents, mode in (("greedy", "rgb_array"), ("greedy", None), (GreedyInPython(), "rgb_array"))
+    )
+    rng, ended = np.random.default_rng(1), True
+    for step in range(60):
+        if ended:
+            seen = [each.reset(seed=step) for each in (watched, plain, others)]
+            ended = False
+        else:
+            action = int(choose(plain.action_masks(), rng)) if step % 20 else -1
+            seen = [each.step(action) for each in (watched, plain, others)]
+            ended = seen[0][2]
+        for each, saw in zip((plain, others), seen[1:], strict=True):
+            assert data_equivalence(seen[0], saw, exact=True)
+            assert each.games.batch.states.tobytes() == watched.games.batch.states.tobytes()
+            assert each.games.batch.legal_bits.tobytes() == watched.games.batch.legal_bits.tobytes()
+        assert watched.games.svg(0) == others.games.svg(0)

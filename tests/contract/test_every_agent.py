@@ -147,7 +147,7 @@ def test_what_is_said_of_the_end_holds(variant):
     for seed in (1, 2):
         last = -1
         for game in random_game(variant, seed):
-            tables, state = game._tables[0], game._states[0]
+            tables, state = game.tables[0], game.state
             left = -1 if game.over else int(verbs.perfect_information_horizon(tables, state))
             assert game.over or (left > 0 if last < 0 else 0 < left < last) or left == last == -1
             last = left
@@ -155,8 +155,8 @@ def test_what_is_said_of_the_end_holds(variant):
                 continue
             for viewer in range(variant.num_players):
                 assert game.redeal(viewer, seed) == game
-                concealed = game._states.copy()
-                kernels.hide(game._tables, concealed, np.array([viewer], np.int8), 0, 1)
+                concealed = game.states.copy()
+                kernels.hide(game.tables, concealed, np.array([viewer], np.int8), 0, 1)
                 assert verbs.perfect_information_horizon(tables, concealed[0]) == left
             for action in game.legal_actions()[:5]:
                 then = game.clone()

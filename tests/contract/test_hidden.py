@@ -33,7 +33,7 @@ def test_what_is_hidden_shows_nowhere(variant):
         assert (other.observation(viewer) == game.observation(viewer)).all()
         assert other.to_dict(viewer) == game.to_dict(viewer)
         assert other.render(viewer) == game.render(viewer)
-        assert other.svg(viewer) == game._at(game.definition, game._states.copy(), game.components, None).svg(viewer)
+        assert other.svg(viewer) == game.from_state(game.definition, game.states.copy(), game.components).svg(viewer)
         assert (other.player, other.over, other.scores) == (game.player, game.over, game.scores)
         assert Game.from_dict(other.to_dict(), game=variant.game).to_dict() == other.to_dict()
         if viewer == game.player:
@@ -55,10 +55,10 @@ def test_a_redeal_depends_on_nothing_hidden(variant):
 def test_what_is_concealed_is_gone(variant):
     for game, viewer, other in redealt(variant):
         left = []
-        for states in (game._states.copy(), other._states.copy()):
-            kernels.hide(game._tables, states, np.array([viewer], np.int8), 0, 1)
+        for states in (game.states.copy(), other.states.copy()):
+            kernels.hide(game.tables, states, np.array([viewer], np.int8), 0, 1)
             left.append(states)
-        one, two = (Game._at(game.definition, states, game.components, None) for states in left)
+        one, two = (Game.from_state(game.definition, states, game.components) for states in left)
         assert one.player != viewer or (one.mask() == game.mask()).all()
         assert record_of(one) == record_of(two)
 
@@ -212,8 +212,8 @@ position. Artus has its own in tests/artus."""
 def test_redeals_are_uniform(game):
     start, viewer, cells, read = HIDDEN[game]()
     draws = 30 * len(cells)
-    states = np.repeat(start._states, draws)
-    kernels.redeal(start._tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
+    states = np.repeat(start.states, draws)
+    kernels.redeal(start.tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
     found = Counter(read(start.definition.to_dict(state, start.components)) for state in states)
     assert set(found) <= set(cells)
     chi_square = sum((found[cell] - 30) ** 2 / 30 for cell in cells)

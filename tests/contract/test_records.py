@@ -137,7 +137,7 @@ PERFT = {
 def test_perft(start, counts):
     name, rules, num_players, seed = start
     variant = next(v for v in variants_of(name) if (v.rules, v.num_players) == (rules, num_players))
-    states = variant.new_game(seed)._states
+    states = variant.new_game(seed).states
     for count in counts:
         batch = variant.new_batch(len(states))
         batch.states[:] = states

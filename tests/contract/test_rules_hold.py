@@ -65,7 +65,7 @@ def test_rewards_are_what_the_scores_say(variant):
     expected = np.where(won, (players - winners) / (winners * (players - 1)), -1 / (players - 1))
     np.testing.assert_allclose(ends["win"][0], expected, atol=1e-6)
     for number in range(3):
-        at_end = Game._at(definition, batch.states[number : number + 1].copy(), definition.standard, None)
+        at_end = Game.from_state(definition, batch.states[number : number + 1].copy(), definition.standard)
         assert at_end.winners == np.flatnonzero(won[number]).tolist()
 
 
@@ -74,7 +74,7 @@ def test_a_move_brings_what_was_said_of_it(variant):
     """Where points can be known, and scores are the sum of points: the state says the same as the move."""
     for game in positions(variant):
         batch = variant.new_batch(1)
-        batch.states[:] = game._states
+        batch.states[:] = game.states
         batch.refresh()
         known = batch.points()[0]
         assert (known[batch.mask[0] == 0] == 0).all()
@@ -89,13 +89,35 @@ def test_a_move_brings_what_was_said_of_it(variant):
 
 @variants
 def test_each_legal_move_has_one_text(variant):
-    for game in positions(variant):
+    for game in positions(variant, 60):
         legal = game.legal_actions()
         texts = [game.move(action) for action in legal]
         assert len(set(texts)) == len(texts)
         assert [game.action(text) for text in texts] == legal
         assert all(text.isprintable() and text and text == text.strip() for text in texts)
         assert game.moves() == texts
+
+
+def nearly(text):
+    """Texts that look like a move: other digits, other letters, more or less of them."""
+    digits = [text[:k] + other + text[k + 1 :] for k, digit in enumerate(text) if digit.isdecimal() for other in "0379"]
+    arabic = text.translate({ord("0") + digit: 0x660 + digit for digit in range(10)})
+    padded = [text[:k] + "0" + text[k:] for k, digit in enumerate(text) if digit.isdecimal()]
+    shorter = [text[:k] + text[k + 1 :] for k in range(len(text))]
+    return {*digits, arabic, *padded, *shorter, text.upper(), f"{text} ", f"{text}:0", f"{text}>{'9' * 5000}"} - {text}
+
+
+@variants
+def test_a_text_that_is_nearly_a_move_is_another_move_or_none(variant):
+    """What reads texts takes only what is written, for any text."""
+    for game in positions(variant, 6):
+        moves = dict(zip(game.moves(), game.legal_actions(), strict=True))
+        for text in {other for move in [*moves][::10] for other in nearly(move)}:
+            if text in moves:
+                assert game.action(text) == moves[text]
+            else:
+                with pytest.raises(IllegalMoveError, match=r"is illegal for player|the game is over"):
+                    game.action(text)
 
 
 @variants

@@ -115,12 +115,12 @@ def joust(bidders=(0, 1), players=3, **parts) -> Game:
 
 def points(game: Game, move: str) -> int:
     """What a player is told that a move brings."""
-    return int(verbs.points_of(game._tables[0], game._states[0], game.action(move)))
+    return int(verbs.points_of(game.tables[0], game.state, game.action(move)))
 
 
 def lively(game: Game, rng) -> str:
     """A move that keeps a game going: mostly one that looks good, now and then any."""
-    t, g = game._tables[0], game._states[0]
+    t, g = game.tables[0], game.state
     if rng.random() < 0.1:
         return rng.choice(game.moves())
     looks = [verbs.greedy_value(t, g, action) + rng.random() for action in game.legal_actions()]

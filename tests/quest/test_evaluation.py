@@ -21,11 +21,11 @@ GAMES = 60
 def greedy_move(made):
     """What `greedy` plays."""
     legal = made.legal_actions()
-    return made.move(max(legal, key=lambda action: verbs.greedy_value(made._tables[0], made._states[0], action)))
+    return made.move(max(legal, key=lambda action: verbs.greedy_value(made.tables[0], made.state, action)))
 
 
 def judged(made, player, weight=1.0):
-    return verbs.evaluate(made._tables[0], made._states[0], player, weight)
+    return verbs.evaluate(made.tables[0], made.state, player, weight)
 
 
 def best_judged(made):
@@ -40,11 +40,11 @@ def best_judged(made):
 
 def action_features(made):
     """What a policy is told of each legal move."""
-    t, g = made._tables[0], made._states[0]
+    t, g = made.tables[0], made.state
     legal = np.zeros(verbs.mask_words(t), np.uint64)
     verbs.legal(t, g, legal)
     out = np.zeros((256, verbs.num_action_features(t)), np.int8)
-    verbs.action_features(t, g, legal, np.zeros(2, made._states.dtype), out)
+    verbs.action_features(t, g, legal, np.zeros(2, made.states.dtype), out)
     return {made.move(action): out[action].tolist() for action in made.legal_actions()}
 
 
@@ -145,7 +145,7 @@ def test_evaluations_and_appeals_look_at_nothing_hidden():
         assert len({other.record() for other in others}) > 1
         assert {judged(other, viewer) for other in others} == {judged(made, viewer)}
         for action in made.legal_actions():
-            told = [verbs.greedy_value(other._tables[0], other._states[0], action) for other in [made, *others]]
+            told = [verbs.greedy_value(other.tables[0], other.state, action) for other in [made, *others]]
             assert len(set(told)) == 1
 
 
@@ -176,10 +176,10 @@ def test_an_action_features_tells_what_is_left_after_the_next_player_has_chosen(
     wanted = [{1: ["moor-2"]}, {0: ["ruin-1"], 1: ["forest-1"]}, {}][number]
     cards = [{1: ["sword-1", "book-2"]}, {0: ["lance-1"], 1: ["sword-2"]}, {1: ["sword-1", "lance-2"]}][number]
     made = game(2, actions={0: ["quest"], 1: ["quest"]}, quests=wanted, taken=cards, phase="choose")
-    t, told = made._tables[0], action_features(made)
-    before = worth(t, made._states[0], held_by(t, made._states[0], 0, 0))
+    t, told = made.tables[0], action_features(made)
+    before = worth(t, made.state, held_by(t, made.state, 0, 0))
     passing = made.clone()
-    passing._states[0]["player"] = 1
+    passing.state["player"] = 1
     likes = sorted(action_features(passing).items(), key=lambda choice: -choice[1][PLANNED])
     gaps = {round(likes[k][1][PLANNED] - likes[k + 1][1][PLANNED]) for k in range(2)}
     assert 0 not in gaps, "or the reply is one of several"
@@ -187,7 +187,7 @@ def test_an_action_features_tells_what_is_left_after_the_next_player_has_chosen(
         played = made.clone()
         played.play(move)
         played.play(next(reply for reply, _ in likes if reply in played.moves()))
-        after = worth(t, played._states[0], held_by(t, played._states[0], 0, 0))
+        after = worth(t, played.state, held_by(t, played.state, 0, 0))
         assert numbers[REPLIED] == pytest.approx(10 * (after - before), abs=0.51)
 
 
@@ -196,7 +196,7 @@ def test_an_action_features_is_what_a_player_hopes_for_when_the_action_is_played
     choices = random.Random(players)
     made = Game(game="quest", num_players=players, seed=1)
     while not made.over:
-        t, g, player = made._tables[0], made._states[0], made.player
+        t, g, player = made.tables[0], made.state, made.player
         chooses = made.to_dict()["phase"] == "choose"
         for move, numbers in action_features(made).items():
             assert chooses or numbers[REPLIED] == numbers[PLANNED]
@@ -205,7 +205,7 @@ def test_an_action_features_is_what_a_player_hopes_for_when_the_action_is_played
                 continue
             played = made.clone()
             played.play(move)
-            later = played._states[0]
+            later = played.state
             hopes = np.array([[worth(t, at, held_by(t, at, other, player)) for other in range(players)]
                               for at in (g, later)])  # fmt: skip
             tents = g["tents"].tolist()
@@ -226,9 +226,7 @@ def test_an_action_features_tells_nothing_that_is_hidden():
 
 
 def test_the_result_becomes_clearer_towards_the_goal():
-    doubts = [
-        verbs.score_stddev(made._tables[0], made._states[0]) for made in (game(points=[p, 0, 0]) for p in (0, 9, 19))
-    ]
+    doubts = [verbs.score_stddev(made.tables[0], made.state) for made in (game(points=[p, 0, 0]) for p in (0, 9, 19))]
     assert doubts == sorted(doubts, reverse=True)
     assert doubts[-1] > 0
 

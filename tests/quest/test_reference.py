@@ -35,7 +35,7 @@ def choose(game, care, rng):
     """A move: with the chance `care` the one that appeals most, else any."""
     legal = game.legal_actions()
     if rng.random() < care:
-        return game.move(max(legal, key=lambda action: verbs.greedy_value(game._tables[0], game._states[0], action)))
+        return game.move(max(legal, key=lambda action: verbs.greedy_value(game.tables[0], game.state, action)))
     return game.move(rng.choice(legal))
 
 

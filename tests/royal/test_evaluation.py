@@ -39,7 +39,7 @@ counts_of_players = pytest.mark.parametrize("num_players", range(2, 7))
 
 
 def parts(game):
-    return game._tables[0], game._states[0]
+    return game.tables[0], game.state
 
 
 def after(position, *cards):
@@ -65,7 +65,7 @@ def action_features(game):
     out = np.full((90, NUM_ACTION_FEATURES), -99, np.int8)
     legal = np.zeros(verbs.mask_words(t), np.uint64)
     verbs.legal(t, g, legal)
-    verbs.action_features(t, g, legal, np.zeros(2, game._states.dtype), out)
+    verbs.action_features(t, g, legal, np.zeros(2, game.states.dtype), out)
     assert set(np.flatnonzero((out != -99).any(axis=1))) == set(game.legal_actions())
     return {game.move(action): out[action].tolist() for action in game.legal_actions()}
 
@@ -271,10 +271,10 @@ def test_routine_is_the_only_move_or_throws_away_low(num_players):
 @counts_of_players
 def test_nothing_hidden_is_told(num_players):
     for number, game in enumerate(random_games(num_players, seeds=1)):
-        t = game._tables[0]
+        t = game.tables[0]
         other = game.redeal(game.player, number)
         concealed = game.clone()
-        verbs.hide(t, concealed._states[0], game.player)
+        verbs.hide(t, concealed.state, game.player)
         for one in (other, concealed):
             assert action_features(one) == action_features(game)
             for action in game.legal_actions():

@@ -57,9 +57,9 @@ def deals(position, viewer, components, seen_of_pile):
 
 def redealt(game, viewer, count, first_seed=0):
     """Many redeals of a game: states."""
-    states = np.repeat(game._states, count)
+    states = np.repeat(game.states, count)
     seeds = np.arange(first_seed, first_seed + count, dtype=np.uint64)
-    kernels.redeal(game._tables, states, seeds, np.full(count, viewer, np.int8), 0, count)
+    kernels.redeal(game.tables, states, seeds, np.full(count, viewer, np.int8), 0, count)
     return states
 
 

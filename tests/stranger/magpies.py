@@ -12,8 +12,7 @@ from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.positions import PlainPositions
 from artus_env.engine.contract.rng import below, random_bits
 
-CARDS, HAND, SEATS = 20, 3, 6
-NO_BID = -1
+CARDS, HAND, SEATS, NO_BID = 20, 3, 6, -1
 NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`
 LISTS = ("scores", "hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
 STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
@@ -147,4 +146,5 @@ MAGPIES = Definition(
     to_dict=POSITIONS.to_dict,
     from_dict=POSITIONS.from_dict,
     move_text=lambda action, states, components, tables: f"bid:{action}",
+    parse_move=lambda text, *_: {f"bid:{card}": card for card in range(CARDS)}.get(text),
 )

@@ -20,12 +20,6 @@ from artus_env.engine.contract import verbs
 from artus_env.engine.contract.positions import plain_lines
 
 
-def any_action(move: str, components: Any) -> None:
-    # What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean. (As a
-    # docstring it would be that attribute's, too.)
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Definition:
     """One game: its data types, its verbs and its text forms. To make one is to make its verbs known.
@@ -57,7 +51,8 @@ class Definition:
         colours: theme ("light" or "dark") -> the flat colours of its pictures, as `#rrggbb`: a film keeps them as they
             are.
         action_meaning: (action, components) -> what an action means in any position.
-        actions_like: (move, components) -> the actions whose text can be this one; None: it may be any.
+        parse_move: (text, states, components, tables) -> the action of the player to move that a text names, legal or
+            not; None if it names none. Without it the text is compared with those of all legal actions.
         evaluation_weight: What `evaluate` is given as the weight of what a player holds.
         evaluation_deals: In how many deals `lookahead` judges an action: 1 where `evaluate` looks at nothing hidden.
         search_turns: How many more turns of the searching player the policy plays before `ppo-search` judges what it
@@ -95,7 +90,7 @@ class Definition:
     picture: Callable[..., str] | None = None
     colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
-    actions_like: Callable[[str, Any], Sequence[int] | None] = any_action
+    parse_move: Callable[[str, np.ndarray, Any, np.ndarray], int | None] | None = None
     evaluation_weight: float = 0.0
     evaluation_deals: int = 1
     search_turns: int | None = None

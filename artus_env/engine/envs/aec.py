@@ -17,10 +17,8 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seed
 from artus_env.engine.drawing.render import FRAME_THEME, Window, require, rgb_array
 from artus_env.engine.envs.options import read_options, read_position
-from artus_env.engine.play import kernels
 from artus_env.engine.play.game import Game, IllegalMoveError
-from artus_env.engine.play.kernels import MOVES
-from artus_env.engine.play.rewards import POINTS, mode_index
+from artus_env.engine.play.rewards import ILLEGAL_REWARD, POINTS, mode_index
 
 OPTIONS = ("start_player", "position")
 SET_BY_RESET = frozenset(
@@ -55,6 +53,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
 
     Attributes:
         game: The game itself, from the first reset on.
+        has_updated: Whether the loop over `agent_iter` has called `step`, or `reset`, in its present round.
     """
 
     game_class: ClassVar[type[Game]]
@@ -106,7 +105,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self._reward = np.zeros(num_players)
         self._was_reset = False
         self._ended = True  # nobody may act: before the first reset, and from the end of a game to the next reset
-        self._has_updated = False  # whether the loop over `agent_iter` stepped
+        self.has_updated = False  # whether the loop over `agent_iter` stepped
 
     # --- PettingZoo's API ---
 
@@ -140,7 +139,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             deal = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
         if "position" in given:
             states = read_position(given["position"], self.definition, self.components, self.rules, self.num_players)
-            game = self.game_class._at(self.definition, states, self.components, None)
+            game = self.game_class.from_state(self.definition, states, self.components)
         else:
             game = self.game_class(
                 self.rules, self.num_players, deal, given.get("start_player"), self.components, game=self.definition
@@ -165,7 +164,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             _mask=mask,
             _observation=game.observation(),
             _was_reset=True,
-            _has_updated=True,
+            has_updated=True,
             _ended=False,
         )
         if self.render_mode == "human":
@@ -267,7 +266,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             over: Whether the game has ended.
         """
         if over or self._mode == POINTS:  # otherwise nothing has been paid yet
-            self._pay(agent, over)
+            self._pay(agent)
         if over:
             self.terminations = dict.fromkeys(self.agents, True)
             self._ended = True
@@ -276,15 +275,15 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             self.infos[agent] = self._waiting()
             self.agent_selection = following
         self.infos[following] = {"action_mask": self._mask.copy()}
-        self._has_updated = True
+        self.has_updated = True
 
-    def _pay(self, agent: str, over: bool) -> None:
+    def _pay(self, agent: str) -> None:
         """Pay for the move of an agent, unless that is done."""
-        moves = self.game._past.item(MOVES)
+        moves = self.game.num_played
         if moves == self._paid:
             return
         reward, scores = self._reward, self._scores.copy()
-        kernels.pay_one(self.game._tables, self.game._states, self._mode, scores, over, reward)
+        self.game.pay(self._mode, scores, reward)
         rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
         cumulative = self._cumulative_rewards | {agent: 0.0}
         for receiver, amount in rewards.items():
@@ -292,13 +291,13 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self._change(rewards=rewards, _cumulative_rewards=cumulative, _scores=scores, _paid=moves)
 
     def _end_illegally(self, agent: str, action: int) -> None:
-        rewards = dict.fromkeys(self.agents, 0.0) | {agent: -1.0}
+        rewards = dict.fromkeys(self.agents, 0.0) | {agent: ILLEGAL_REWARD}
         self._change(
             rewards=rewards,
-            _cumulative_rewards=self._cumulative_rewards | {agent: -1.0},
+            _cumulative_rewards=self._cumulative_rewards | {agent: ILLEGAL_REWARD},
             terminations=dict.fromkeys(self.agents, True),
             infos=self.infos | {agent: {**self._waiting(), "illegal_action": np.asarray(action)[()]}},
-            _has_updated=True,
+            has_updated=True,
             _ended=True,
         )
 
@@ -311,9 +310,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             after: Any = AECEnv.__new__(AECEnv)
             after.__dict__ = {name: copy(getattr(self, name)) for name in SET_AT_END}
             after._was_dead_step(action)
-            self._change(**after.__dict__, _has_updated=True)
+            self._change(**after.__dict__, has_updated=True)
         else:
-            self._has_updated = True
+            self.has_updated = True
             EnvLogger.warn_step_after_terminated_truncated()
 
     def __getattr__(self, name: str) -> Any:
@@ -327,7 +326,7 @@ class _CheckedIterable(AECIterable[str, dict[str, np.ndarray], int]):
     env: GameAEC
 
     def __iter__(self) -> _CheckedIterator:
-        self.env._has_updated = True  # a loop that was interrupted may begin again
+        self.env.has_updated = True  # a loop that was interrupted may begin again
         return _CheckedIterator(self.env, self.max_iter)
 
 
@@ -336,7 +335,7 @@ class _CheckedIterator(AECIterator[str, dict[str, np.ndarray], int]):
 
     def __next__(self) -> str:
         agent = super().__next__()
-        if not self.env._has_updated:
+        if not self.env.has_updated:
             raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
-        self.env._has_updated = False
+        self.env.has_updated = False
         return agent

@@ -34,6 +34,9 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             shows it at each reset and step). Pixels and window need the extra `render`.
         scale_observation: Whether observations are small float32 numbers, as networks want them (the observation times
             the game's `observation_scale`; `observation_space` has the bounds), instead of int8.
+
+    Attributes:
+        games: The game and its players.
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -69,10 +72,10 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             game=game,
             look=False,
         )
-        self._games = SeatedGames(batch, seat, opponents, scale_observation)
+        self.games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:
-            self._games.watch()
-        self.observation_space = self._games.observation_space
+            self.games.watch()
+        self.observation_space = self.games.observation_space
         self.action_space = Discrete(batch.num_actions)
 
     def reset(
@@ -97,12 +100,12 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             RuntimeError: If the seat has had no decision in 1,000 games in a row.
         """
         seed = None if seed is None else check_seed(seed)  # Gymnasium takes no number of NumPy's
-        with self._games.all_or_nothing():
-            self._games.deal(GAME, [seed], options)
+        with self.games.all_or_nothing():
+            self.games.deal(GAME, [seed], options)
         super().reset(seed=seed)  # for wrappers and users: no game draws from this generator
         if self.render_mode == "human":
             self.render()
-        return self._games.observation()[0], self._info()
+        return self.games.observation()[0], self._info()
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play an action, then the opponents' moves, until the seat is to move again or the game has ended.
@@ -115,23 +118,23 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             ResetNeeded: After the end of an episode and before the first.
             TypeError: If the action isn't a whole number.
         """
-        if self._games.ended[0]:
+        if self.games.ended[0]:
             raise ResetNeeded("the episode has ended (or none has begun): call reset() before step()")
         number = action_number(action)
-        playable = number if number in range(self._games.batch.num_actions) else -1  # may be too large for an array
-        with NOTHING_TO_UNDO if self._games.acts_at_once() else self._games.all_or_nothing():
-            (reward,), (ended,), (illegal,) = self._games.act(np.array([playable]), GAME)
+        playable = number if number in range(self.games.batch.num_actions) else -1  # may be too large for an array
+        with NOTHING_TO_UNDO if self.games.acts_at_once() else self.games.all_or_nothing():
+            (reward,), (ended,), (illegal,) = self.games.act(np.array([playable]), GAME)
         info = self._info()
         if illegal:
             info["illegal_action"] = np.asarray(number)[()]  # np.int64, unless it is too large for that
         if self.render_mode == "human":
             self.render()
-        return self._games.observation()[0], float(reward), bool(ended), False, info
+        return self.games.observation()[0], float(reward), bool(ended), False, info
 
     def action_masks(self) -> np.ndarray:
         """The legal actions, as sb3-contrib and `action_space.sample` want them: shape (A,), int8; all zeros after the
         end."""
-        return self._games.mask()[0]
+        return self.games.mask()[0]
 
     def render(self) -> str | np.ndarray | None:
         """The position as the seat sees it: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
@@ -141,8 +144,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None
         if self.render_mode == "ansi":
-            return self._games.text(0)
-        frame = rgb_array(self._games.svg(0, theme=FRAME_THEME))
+            return self.games.text(0)
+        frame = rgb_array(self.games.svg(0, theme=FRAME_THEME))
         if self.render_mode == "rgb_array":
             return frame
         self._window.show(frame)
@@ -154,7 +157,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     def _info(self) -> dict[str, Any]:
         return {
-            "action_mask": self._games.mask()[0],
-            "seat": self._games.seat[0],
-            "skipped_games": self._games.skipped[0],
+            "action_mask": self.games.mask()[0],
+            "seat": self.games.seat[0],
+            "skipped_games": self.games.skipped[0],
         }

@@ -16,8 +16,9 @@ from artus_env.engine.drawing.render import draw
 from artus_env.engine.envs.options import read_options, read_position
 from artus_env.engine.envs.undo import Undo
 from artus_env.engine.play.batch import Batch
-from artus_env.engine.play.choosers import ILLEGAL_REWARD, UNIFORM, chooser_of
+from artus_env.engine.play.choosers import UNIFORM, chooser_of, play_on
 from artus_env.engine.play.game import IllegalMoveError
+from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 OPTIONS = ("start_player", "seat", "position")
 MOST_SKIPPED = 1000
@@ -74,8 +75,8 @@ class SeatedGames:
         uniform = set(choosers) == {UNIFORM}  # the usual beginning: then nothing else has to be compiled
         self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
-        self._last_action: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
-        self._before: np.ndarray | None = None  # the states before it
+        self._last_actions: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
+        self._last_states: np.ndarray | None = None  # the states before them
         self._undo: Undo | None = None
         self._scale = batch.definition.observation_scale(batch.components) if scale else None
         low, high = batch.definition.observation_bounds(batch.components)
@@ -163,9 +164,9 @@ class SeatedGames:
             if self._choosers is not None:
                 self._choosers[which, seats] = self._chooser_of_agent[agent]
         self._owed[which] = 0
-        if self._last_action is not None:
-            self._last_action[which] = -1
-        if not self._plays_compiled():  # what is compiled looks in the end
+        if self._last_actions is not None:
+            self._last_actions[which] = -1
+        if not self._compiled:  # what is compiled looks in the end
             batch.refresh(which)
         self._let_others_play(which)
         self.ended[which] = batch.done[which]
@@ -185,11 +186,13 @@ class SeatedGames:
             whether it has by an illegal action, shape (n,), bool.
         """
         batch = self.batch
-        if self._plays_compiled():
+        if self._compiled:
             # Compiled code writes all that changes: an interrupt can't come between.
             reward, illegal = self._play_on(actions, which)
             ended = self.ended[which]
         else:
+            # What `play_on` does for opponents that compiled code knows. Asked here, because `Batch.step` would refuse
+            # all games for one illegal action.
             inside = (actions >= 0) & (actions < batch.num_actions)
             legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
             playing = which[legal]
@@ -232,7 +235,7 @@ class SeatedGames:
             batch = self.batch
             arrays = (
                 batch.states, batch.seeds, batch.done, self.seat, self.ended, self.skipped, self._holders, self._owed,
-                self._owed_before, self._keys, self._choosers, self._last_action, self._before,
+                self._owed_before, self._keys, self._choosers, self._last_actions, self._last_states,
             )  # fmt: skip
             self._undo = Undo([array for array in arrays if array is not None], derive=self._look)
         self._undo.owners = owners
@@ -253,32 +256,38 @@ class SeatedGames:
 
     def watch(self) -> None:
         """From now on remember each game's last move, so that pictures can show it."""
-        self._before = np.zeros_like(self.batch.states)
-        self._last_action = np.full(len(self.batch), -1)
+        self._last_states = np.zeros_like(self.batch.states)
+        self._last_actions = np.full(len(self.batch), -1)
         self._undo = None
 
     def svg(self, game: int, **options: Any) -> str:
         """The position as the seat sees it, as a picture; with the last move since `watch` was called."""
         batch, seat, action = self.batch, int(self.seat[game]), -1
-        if self._last_action is not None:
-            action = int(self._last_action[game])
-        before = None if self._before is None or action < 0 else self._before[game : game + 1]
+        if self._last_actions is not None:
+            action = int(self._last_actions[game])
+        before = None if self._last_states is None or action < 0 else self._last_states[game : game + 1]
         return draw(batch.definition, batch.states[game : game + 1], batch.components, seat, before, action, **options)
 
     def acts_at_once(self) -> bool:
         """Whether `act` is one compiled call, which an interrupt can't divide."""
-        return self._plays_compiled() and not self._has_skipped
-
-    def _plays_compiled(self) -> bool:
-        """Whether compiled code plays all moves; it doesn't keep the last one for those who watch."""
-        return self._compiled and self._last_action is None
+        return self._compiled and not self._has_skipped
 
     def _play_on(self, actions: np.ndarray | None, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.batch.play_on(actions, which, self.seat, self._choosers, self._keys, self._owed, self.ended)
+        """Play actions (None: the others begin), then for the others, all in compiled code.
+
+        Returns:
+            What the seats are paid, shape (n,), float64; which actions were illegal, shape (n,), bool.
+        """
+        paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
+        play_on(
+            self.batch.fields, self.seat, self._choosers, self._keys, self._owed, self.ended, actions is not None,
+            which if actions is None else actions, which, illegal, paid, self._last_states, self._last_actions,
+        )  # fmt: skip
+        return paid, illegal
 
     def _let_others_play(self, which: np.ndarray) -> None:
         batch = self.batch
-        if self._plays_compiled():
+        if self._compiled:
             self._play_on(None, which)
             return
         waiting = which
@@ -296,8 +305,8 @@ class SeatedGames:
             batch.observation[over] = batch.observe(self.seat[over], over)
 
     def _play(self, actions: np.ndarray, which: np.ndarray) -> None:
-        if self._last_action is not None and self._before is not None:
-            self._before[which] = self.batch.states[which]
-            self._last_action[which] = actions
+        if self._last_actions is not None and self._last_states is not None:
+            self._last_states[which] = self.batch.states[which]
+            self._last_actions[which] = actions
         reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
         self._owed[which] += reward[which, self.seat[which]]

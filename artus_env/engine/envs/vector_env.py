@@ -47,6 +47,9 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             `render`).
         max_episode_steps: Truncate an episode after this many steps, as Gymnasium's `TimeLimit` does; None or -1:
             never.
+
+    Attributes:
+        games: The games and their players.
     """
 
     batch_class: ClassVar[type[Batch]]
@@ -83,11 +86,11 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
             components=components, game=game, look=False,
         )  # fmt: skip
-        self._games = SeatedGames(batch, seat, opponents, scale_observation)
+        self.games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:
-            self._games.watch()
+            self.games.watch()
         self.num_envs = num_envs
-        self.single_observation_space = self._games.observation_space
+        self.single_observation_space = self.games.observation_space
         self.single_action_space = Discrete(batch.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -124,13 +127,13 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         first = None if seed is None or seeds else check_seed(seed)
         if first is not None:
             seeds = [first + int(game) for game in which]
-        with self._games.all_or_nothing(self):
-            self._games.deal(which, seeds, given)
+        with self.games.all_or_nothing(self):
+            self.games.deal(which, seeds, given)
             super().reset(seed=first)
             self._steps = self._steps.copy()  # the old ones come back after an interrupt
             self._steps[which] = 0
             self._was_reset = True
-        return self._games.observation(), self._infos(np.arange(self.num_envs))
+        return self.games.observation(), self._infos(np.arange(self.num_envs))
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play an action in every game, then the opponents' moves, until the seat is to move again or the game has
@@ -148,17 +151,17 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             TypeError: If the actions are no whole numbers.
             ValueError: If there are more or fewer.
         """
-        games = self._games
+        games = self.games
         next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
         if not self._was_reset or (not next_step and games.ended.any()):
             raise ResetNeeded("an episode has ended (or none has begun): call reset() before step()")
         actions = action_numbers(actions, self.num_envs).astype(np.int64)
 
-        with self._games.all_or_nothing(self):
+        with self.games.all_or_nothing(self):
             return self._step(actions)
 
     def _step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        games = self._games
+        games = self.games
         stale = np.flatnonzero(games.ended)
         playing = np.flatnonzero(~games.ended)
         rewards = np.zeros(self.num_envs)
@@ -250,13 +253,13 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None
         games = range(self.num_envs)
         if self.render_mode == "ansi":
-            return tuple(self._games.text(game) for game in games)
-        return tuple(rgb_array(self._games.svg(game, theme=FRAME_THEME)) for game in games)
+            return tuple(self.games.text(game) for game in games)
+        return tuple(rgb_array(self.games.svg(game, theme=FRAME_THEME)) for game in games)
 
     def _mask(self) -> np.ndarray:
-        mask = self._games.mask()
+        mask = self.games.mask()
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            mask[self._games.ended] = 1  # the next action is ignored, and nothing can be drawn from an empty mask
+            mask[self.games.ended] = 1  # the next action is ignored, and nothing can be drawn from an empty mask
         return mask
 
     def _infos(
@@ -266,7 +269,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         `key`."""
         there = np.zeros(self.num_envs, np.bool_)
         there[which] = True
-        mask, seat, skipped = self._mask(), self._games.seat.copy(), self._games.skipped.copy()
+        mask, seat, skipped = self._mask(), self.games.seat.copy(), self.games.skipped.copy()
         if len(which) < self.num_envs:
             mask[~there], seat[~there], skipped[~there] = 0, 0, 0
         infos = {

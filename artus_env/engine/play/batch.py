@@ -16,8 +16,9 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seeds, seed_stream
 from artus_env.engine.drawing.render import GRID_GAMES, draw, grid
 from artus_env.engine.play import kernels
-from artus_env.engine.play.choosers import play_on, play_out
+from artus_env.engine.play.choosers import play_out
 from artus_env.engine.play.game import illegal_move
+from artus_env.engine.play.kernels import Games
 from artus_env.engine.play.rewards import mode_index, reward_modes
 
 GAMES_PER_THREAD = 512
@@ -62,6 +63,8 @@ class Batch:
         legal_bits: The mask as bits, 64 actions a word, shape (N, words), uint64.
         tables: The box as compiled code sees it, read-only.
         states: The games themselves, shape (N,), a structured array. Call `refresh()` after writing to it.
+        fields: All these arrays and the variant as compiled loops take them: those of
+            `artus_env.engine.play.kernels.Games`, as a plain tuple.
 
     All arrays are overwritten by the next step; copy what must last.
     """
@@ -96,7 +99,7 @@ class Batch:
             raise TypeError(f"autoreset must be True or False, got {shown(autoreset)}")
         self.autoreset = bool(autoreset)
         self.components = self.definition.box(components)
-        self.reward_mode = reward
+        mode = mode_index(reward, self.definition.score)
         self.tables = self.definition.build_tables(self.components)
         self.num_actions = len(self.definition.action_table(self.components))
         self.observation_size = len(self.definition.observation_bounds(self.components)[0])
@@ -110,15 +113,15 @@ class Batch:
         self.final_scores = np.zeros((num_games, num_players), np.int32)
         self.final_outcomes = np.zeros((num_games, num_players), np.int32)
         self.legal_bits = np.zeros((num_games, self.definition.mask_words), np.uint64)
-        self._rule_set = self.definition.rules.index(self.rules)
-        self._no_deals = np.full(num_games, kernels.PLAYS, np.int8)
+        self._everything = np.arange(num_games)
+        self._plays = np.full(num_games, kernels.PLAYS, np.int8)
         self._actions = np.zeros(num_games, np.int64)
-        self._chosen_actions = np.zeros(num_games, np.int64)
         root = fresh_seed() if seed is None else check_seed(seed)
         self.seeds = seed_stream(root, num_games, _DEALS)
         self._numbers = np.full(num_games, _UNNUMBERED)
         self._numbered_seeds = self.seeds.copy()  # a game has its number as long as it has this seed
         self._keys = seed_stream(root, num_games, _CHOICES)
+        self.fields = self._gathered(mode)
         self.reset(self.seeds, look=look)
 
     def __len__(self) -> int:
@@ -131,11 +134,11 @@ class Batch:
         Raises:
             ValueError: If there is no such mode.
         """
-        return reward_modes(self.definition.score)[self._mode]
+        return reward_modes(self.definition.score)[Games(*self.fields).reward_mode]
 
     @reward_mode.setter
     def reward_mode(self, mode: str) -> None:
-        self._mode = mode_index(mode, self.definition.score)
+        self.fields = tuple(Games(*self.fields)._replace(reward_mode=mode_index(mode, self.definition.score)))
 
     @property
     def scores(self) -> np.ndarray:
@@ -181,34 +184,27 @@ class Batch:
             ValueError: If a shape or a value doesn't fit; nothing has changed then.
         """
         games = self._chosen(which)
-        starts = np.full(self.num_games, kernels.RESTS, np.int8)
-        starts[games] = kernels.DRAWN
+        starts = np.full(len(games), kernels.DRAWN, np.int8)
         if start_players is not None:
             given = np.asarray(start_players)
             if not are_whole(start_players) or ((given < -1) | (given >= self.num_players)).any():
                 raise ValueError(
                     f"start_players must be in 0..{self.num_players - 1} (-1: drawn), got {shown(start_players)}"
                 )
-            starts[games] = _one_each("start_players", given, len(games))
-        deals = self._chosen_actions
+            starts[:] = _one_each("start_players", given, len(games))
         if seeds is None:
-            deals[games] = next_seeds(self.seeds[games]).view(np.int64)
+            deals = next_seeds(self.seeds[games])
         else:
-            deals[games] = _one_each("seeds", _as_seeds(seeds), len(games)).astype(np.int64)
+            deals = np.array(_one_each("seeds", _as_seeds(seeds), len(games)))
         self._numbers[games] = _UNNUMBERED  # no harm if an interrupt comes now: then the old deals get new numbers
         if look:
-            self._share(kernels.step, self._step_arguments(starts, deals), self._shares)
+            self._share(kernels.step, (self.fields, starts, deals.view(np.int64), games), len(games), self._shares)
         else:
-            self._run(
-                kernels.deal, self.tables, self.states, deals, starts, self.num_players, self._rule_set, self.seeds,
-                self.done,
-            )  # fmt: skip
+            kernels.deal(self.fields, starts, deals.view(np.int64), games)
 
     def refresh(self, which: Any = None) -> None:
         """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
-        kernels.look(
-            self.tables, self.states, self.player, self.observation, self.mask, self.legal_bits, self._chosen(which)
-        )
+        kernels.look(self.fields, self._chosen(which))
 
     def observe(self, players: Any, which: Any = None) -> np.ndarray:
         """What any player sees, to move or not: shape (N, F), int8, a fresh array.
@@ -232,7 +228,7 @@ class Batch:
     def sample(self) -> np.ndarray:
         """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
         arguments = self.tables, self.legal_bits, self._keys, self._actions
-        self._share(kernels.sample, arguments, self._shares_of_choices)
+        self._share(kernels.sample, arguments, self.num_games, self._shares_of_choices)
         return self._actions
 
     def step(self, actions: Any, which: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -251,68 +247,53 @@ class Batch:
             TypeError: If the actions are no whole numbers; nothing has changed.
             ValueError: If the actions have another shape; nothing has changed.
         """
-        games = None if which is None else self._chosen(which)
-        actions = action_numbers(actions, self.num_games if games is None else len(games))
+        games = self._everything if which is None else self._chosen(which)
+        actions = action_numbers(actions, len(games))
         if actions is not self._actions:  # the one type that the loops are compiled for
             actions = np.require(actions, np.int64, ("C", "A", "W"))
-        states, legal = (
-            (self.states, self.legal_bits) if games is None else (self.states.take(games), self.legal_bits[games])
-        )
-        bad = kernels.first_illegal(self.tables, states, legal, actions, self.num_actions)
+        bad = kernels.first_illegal(self.fields, actions, games)
         if bad >= 0:
-            game = bad if games is None else int(games[bad])
+            game = int(games[bad])
             states = self.states[game : game + 1]
             raise illegal_move(self.definition, states, self.components, self.tables, int(actions[bad]), game)
-        if games is not None:
-            self._chosen_actions[games] = actions
-            actions = self._chosen_actions
-        if games is None:
-            self._share(kernels.step, self._step_arguments(self._no_deals, actions), self._shares)
-        else:
-            kernels.step_chosen(*(*self._step_arguments(self._no_deals, actions), games))
+        self._share(kernels.step, (self.fields, self._plays, actions, games), len(games), self._shares)
         return self.reward, self.done
 
-    def _share(self, loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
-        """Run a loop over all games with the threads that there are, a share each at least. One share alone needs no
-        code that hands work over, which takes half a second to compile."""
-        if len(bounds) == 2:
-            self._run(loop, *arguments)
+    def _share(self, loop: Any, arguments: tuple[Any, ...], count: int, shares: np.ndarray) -> None:
+        """Run a loop over so many games, with threads where it is all of them. One share alone needs no code that hands
+        work over, which takes half a second to compile."""
+        if count < self.num_games or len(shares) == 2:
+            loop(*arguments, 0, count)
         else:
-            run_shares(loop, arguments, bounds)
+            run_shares(loop, arguments, shares)
 
-    def _step_arguments(self, starts: np.ndarray, actions: np.ndarray) -> tuple[Any, ...]:
-        return (
-            self.tables, self.states, self.seeds, starts, self.num_players, self._rule_set, actions, self._mode,
-            self.autoreset, self.player, self.observation, self.mask, self.legal_bits, self.reward, self.done,
-            self.final_scores, self.final_outcomes,
-        )  # fmt: skip
+    def _run(self, loop: Any, *arguments: Any) -> None:
+        loop(*arguments, 0, self.num_games)
 
-    def play_on(
-        self, actions: np.ndarray | None, which: np.ndarray, seats: np.ndarray, choosers: np.ndarray | None,
-        keys: np.ndarray, owed: np.ndarray, ended: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        """Play actions (None: the other seats begin), then what the other seats choose; without autoreset. See
-        `artus_env.engine.play.choosers.play_on`.
-
-        Returns:
-            What the seats are paid, shape (n,), float64; which actions were illegal, shape (n,), bool.
-        """
-        paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
-        play_on(
-            self.tables, self.states, seats, choosers, keys, self._mode, self.player, self.observation, self.mask,
-            self.legal_bits, self.reward, self.done, self.final_scores, self.final_outcomes, owed, ended,
-            actions is not None, which if actions is None else actions, which, illegal, paid,
-        )  # fmt: skip
-        return paid, illegal
+    def _gathered(self, mode: int) -> tuple[Any, ...]:
+        games = Games(
+            tables=self.tables,
+            states=self.states,
+            seeds=self.seeds,
+            player=self.player,
+            observation=self.observation,
+            mask=self.mask,
+            legal_bits=self.legal_bits,
+            reward=self.reward,
+            done=self.done,
+            final_scores=self.final_scores,
+            final_outcomes=self.final_outcomes,
+            num_players=int(self.num_players),
+            rule_set=self.definition.rules.index(self.rules),
+            reward_mode=mode,
+            autoreset=self.autoreset,
+        )
+        return tuple(games)
 
     def play_out(self, choosers: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
         """Play many decisions of every game, see `artus_env.engine.play.choosers.play_out`; without autoreset."""
-        arguments = (
-            self.tables, self.states, choosers, keys, self._mode, self.legal_bits, self.reward, self.done,
-            self.final_scores, self.final_outcomes, actions,
-        )  # fmt: skip
         try:
-            self._share(play_out, arguments, self._shares)
+            self._share(play_out, (self.fields, choosers, keys, actions), self.num_games, self._shares)
         finally:
             self.refresh()
 
@@ -337,12 +318,11 @@ class Batch:
 
     def _chosen(self, which: Any) -> np.ndarray:
         """Indices of the chosen games, in the order in which they were named."""
-        games = np.arange(self.num_games)
         if which is None:
-            return games
+            return self._everything
         given = np.asarray(which)
         try:
-            games = games[given if given.size else given.astype(np.int64)].reshape(-1)
+            games = self._everything[given if given.size else given.astype(np.int64)].reshape(-1)
         except IndexError as error:
             raise ValueError(
                 f"which must be indices below {self.num_games} or {counted(self.num_games, 'boolean')}: {error}"
@@ -351,16 +331,16 @@ class Batch:
             raise ValueError(f"which names a game twice: {shown(which)}")
         return games
 
-    def _run(self, loop: Any, *arguments: Any) -> None:
-        loop(*arguments, 0, self.num_games)
-
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "tables"}
+        kept = {key: value for key, value in self.__dict__.items() if key not in ("tables", "fields")}
+        return {**kept, "_mode": Games(*self.fields).reward_mode}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        mode = state.pop("_mode")
         self.__dict__.update(state)
         self._numbers = np.full(self.num_games, _UNNUMBERED)  # the games go their own ways from here
         self.tables = self.definition.build_tables(self.components)  # a copied array would not be read-only
+        self.fields = self._gathered(mode)
 
     def __repr__(self) -> str:
         variant = f"game={self.definition.name!r}, rules={self.rules!r}, num_players={self.num_players}"

@@ -13,15 +13,15 @@ from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.compiling.threads import jit_shared
 from artus_env.engine.contract import verbs
-from artus_env.engine.contract.bits import is_in, next_action
+from artus_env.engine.contract.bits import next_action
 from artus_env.engine.contract.rng import breaks_tie, following, random_bits
-from artus_env.engine.play.kernels import choose, move, write_mask
+from artus_env.engine.play.kernels import borrowed, choose, is_legal, move, write_mask
+from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 UNIFORM, APPEALING = range(2)
 """Any legal action with the same chance; the one with the highest `greedy_value`, as far as the player to move
 knows."""
 NO_ACTION = -1
-ILLEGAL_REWARD = -1.0
 
 
 def chooser_of(agent: Any) -> int | None:
@@ -59,15 +59,12 @@ def chosen(t, g, legal, chooser, bits, known):
 
 
 @jit
-def play_on(
-    tables, states, seats, choosers, keys, mode,
-    player, observation, mask, legal, reward, done, final_scores, final_outcomes, owed, ended, acts, actions, which,
-    illegal, paid,
-):  # fmt: skip
+def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, illegal, paid, last_states, last_actions):
     """Play an action in each of the games `which`, then what the other seats choose, until the seat is to move or the
     game is over; then write what it sees and may do.
 
     Args:
+        fields: Of `Games`.
         seats: The seat of each game that is played from outside: shape (N,), int64.
         choosers: Of all seats: shape (N, players), int64; the outside's own doesn't count. None: all choose uniformly,
             and what is compiled knows nothing else.
@@ -81,69 +78,69 @@ def play_on(
             zeros.
         paid: With an action, what the seat is owed after it, to be written, and it is owed no more: shape (n,),
             float64.
+        last_states, last_actions: For pictures, the state before the last move of each game, and this move, to be
+            written: shape (N,), the state dtype and int64. None: nobody watches.
     """
-    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
-        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
-        borrow(final_scores), borrow(final_outcomes),
-    )  # fmt: skip
-    t = tables[0]
+    games = borrowed(fields)
+    t = games.tables[0]
     if choosers is not None:
-        others, known = borrow(choosers), np.empty_like(states[:1])
+        others, known = borrow(choosers), np.empty_like(games.states[:1])
     for k in range(len(which)):
         i = which[k]
-        g, seat, action = states[i], seats[i], actions[k]
-        illegal[k] = acts and not (0 <= action < mask.shape[1] and is_in(legal[i], action))
+        g, legal, mask, seat, action = games.states[i], games.legal_bits[i], games.mask[i], seats[i], actions[k]
+        illegal[k] = acts and not is_legal(legal, action, len(mask))
         if illegal[k]:
-            paid[k], owed[i], mask[i] = ILLEGAL_REWARD, 0, 0
-            done[i] = ended[i] = True
+            paid[k], owed[i], mask[:] = ILLEGAL_REWARD, 0, 0
+            games.done[i] = ended[i] = True
             continue
         over, plays = verbs.is_over(t, g), acts
         while True:
             if plays:
-                over = move(t, g, action, mode, reward[i], final_scores[i], final_outcomes[i])
-                owed[i] += reward[i, seat]
-            verbs.legal(t, g, legal[i])
+                if last_actions is not None:
+                    last_states[i], last_actions[i] = g, action
+                over = move(
+                    t, g, action, games.reward_mode, games.reward[i], games.final_scores[i], games.final_outcomes[i]
+                )
+                owed[i] += games.reward[i, seat]
+            verbs.legal(t, g, legal)
             mover = np.int64(g["player"])
             if over or mover == seat:
                 break
             bits = random_bits(keys[i], 0)
             if choosers is None:
-                action = choose(t, legal[i], bits)
+                action = choose(t, legal, bits)
             else:
-                action = chosen(t, g, legal[i], others[i, mover], bits, known)
+                action = chosen(t, g, legal, others[i, mover], bits, known)
             keys[i] = following(keys[i])
             plays = True
-        done[i] = ended[i] = over
-        player[i] = g["player"]
-        write_mask(t, legal[i], mask[i])
-        verbs.observe(t, g, seat, observation[i])
+        games.done[i] = ended[i] = over
+        games.player[i] = g["player"]
+        write_mask(t, legal, mask)
+        verbs.observe(t, g, seat, games.observation[i])
         if acts:
             paid[k], owed[i] = owed[i], 0
 
 
 @jit_shared
-def play_out(
-    tables, states, choosers, keys, mode, legal, reward, done, final_scores, final_outcomes, actions, low, high
-):
+def play_out(fields, choosers, keys, actions, low, high):
     """Play the next decisions of each game, as many as `actions` has rows: shape (decisions, N), int16, to be written;
     `NO_ACTION` when the game is over. The other arguments are as for `play_on`."""
-    tables, states, legal, reward, final_scores, final_outcomes, choosers, actions = (
-        borrow(tables), borrow(states), borrow(legal), borrow(reward), borrow(final_scores), borrow(final_outcomes),
-        borrow(choosers), borrow(actions),
-    )  # fmt: skip
-    t = tables[0]
-    known = np.empty_like(states[:1])
+    games, choosers, actions = borrowed(fields), borrow(choosers), borrow(actions)
+    t = games.tables[0]
+    known = np.empty_like(games.states[:1])
     for i in range(low, high):
-        g = states[i]
+        g, legal = games.states[i], games.legal_bits[i]
         over = verbs.is_over(t, g)
         for k in range(len(actions)):
             actions[k, i] = NO_ACTION
             if over:
                 continue
-            verbs.legal(t, g, legal[i])
+            verbs.legal(t, g, legal)
             chooser = choosers[i, np.int64(g["player"])]
-            action = chosen(t, g, legal[i], chooser, random_bits(keys[i], 0), known)
+            action = chosen(t, g, legal, chooser, random_bits(keys[i], 0), known)
             keys[i] = following(keys[i])
             actions[k, i] = action
-            over = move(t, g, action, mode, reward[i], final_scores[i], final_outcomes[i])
-        done[i] = over
+            over = move(
+                t, g, action, games.reward_mode, games.reward[i], games.final_scores[i], games.final_outcomes[i]
+            )
+        games.done[i] = over

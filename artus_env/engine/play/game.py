@@ -93,6 +93,7 @@ class Game:
 
     Attributes:
         definition: What the game is.
+        tables: The box as compiled code sees it: shape (1,), read-only.
 
     Example:
         >>> from artus_env import Game
@@ -121,12 +122,8 @@ class Game:
         seed = fresh_seed() if seed is None else check_seed(seed)
         states = np.zeros(1, definition.state_dtype)
         tables = definition.build_tables(definition.box(components))
-        seeds = np.array([seed], np.uint64)
-        kernels.deal(
-            tables, states, seeds.view(np.int64),
-            np.array([kernels.DRAWN if start_player is None else start_player], np.int8),
-            num_players, definition.rules.index(rules), seeds, np.zeros(1, np.bool_), 0, 1,
-        )  # fmt: skip
+        start = kernels.DRAWN if start_player is None else int(start_player)
+        kernels.deal_one(tables, states, np.uint64(seed), start, int(num_players), definition.rules.index(rules))
         self._begin(definition, states, components, seed)
         self._past[OVER] = False
 
@@ -141,7 +138,7 @@ class Game:
         self._exposed = False  # whether anybody else holds the record
         self._player = states["player"]  # a view of the record, ten times as fast to read
         self._first = copied(states)
-        self._tables = definition.build_tables(self.components)
+        self.tables = definition.build_tables(self.components)
         self._legal = np.zeros(definition.mask_words, np.uint64)
         self._num_actions = len(definition.action_table(self.components))
         self._observation_size = len(definition.observation_bounds(self.components)[0])
@@ -151,10 +148,15 @@ class Game:
     # --- looking ---
 
     @property
-    def state(self) -> np.void:
-        """The record of the game. Writing to it changes the game."""
+    def states(self) -> np.ndarray:
+        """The record of the game, as the only row of an array: shape (1,). Writing to it changes the game."""
         self._exposed = True
-        return self._states[0]
+        return self._states
+
+    @property
+    def state(self) -> np.void:
+        """The record of the game, the row of `states`."""
+        return self.states[0]
 
     @property
     def rules(self) -> str:
@@ -176,7 +178,7 @@ class Game:
         """Whether the game has ended."""
         over = self._past.item(OVER)
         if over == NOT_KNOWN or self._exposed:
-            over = self._past[OVER] = kernels.over_one(self._tables, self._states)
+            over = self._past[OVER] = kernels.over_one(self.tables, self._states)
         return over == 1
 
     @property
@@ -187,7 +189,7 @@ class Game:
     @property
     def outcomes(self) -> list[int]:
         """What ranks the players at the end, most first; equal numbers share a place. For most games the scores."""
-        return [int(verbs.ranking_key(self._tables[0], self._states[0], player)) for player in range(self.num_players)]
+        return [int(verbs.ranking_key(self.tables[0], self._states[0], player)) for player in range(self.num_players)]
 
     @property
     def winners(self) -> list[int]:
@@ -196,21 +198,26 @@ class Game:
         return [player for player, outcome in enumerate(outcomes) if outcome == max(outcomes)]
 
     @property
+    def num_played(self) -> int:
+        """How many actions have been played since the first position."""
+        return self._past.item(MOVES)
+
+    @property
     def actions_played(self) -> tuple[int, ...]:
         """Action ids played since the first position."""
-        return tuple(self._past[ACTIONS:][: self._past[MOVES]].tolist())
+        return tuple(self._past[ACTIONS:][: self.num_played].tolist())
 
     def mask(self) -> np.ndarray:
         """Legal actions of the player to move: shape (A,), int8, a fresh array; all zeros when over."""
         mask = np.empty(self._num_actions, np.int8)
-        kernels.mask_one(self._tables, self._states, self._legal, mask)
+        kernels.mask_one(self.tables, self._states, self._legal, mask)
         return mask
 
     def observation(self, player: int | None = None) -> np.ndarray:
         """What a player sees (default: the one to move): shape (F,), int8, a fresh array."""
         viewer = self.player if player is None else self._check_player(player)
         out = np.empty(self._observation_size, np.int8)
-        kernels.observe_one(self._tables, self._states, viewer, out)
+        kernels.observe_one(self.tables, self._states, viewer, out)
         return out
 
     def legal_actions(self) -> list[int]:
@@ -228,7 +235,7 @@ class Game:
             IllegalMoveError: If it isn't legal.
             TypeError: If it is no whole number.
         """
-        return self.definition.move_text(self._legal_number(action), self._states, self.components, self._tables)
+        return self.definition.move_text(self._legal_number(action), self._states, self.components, self.tables)
 
     def action(self, move: str) -> int:
         """The action id of a legal move.
@@ -239,9 +246,11 @@ class Game:
         """
         if not isinstance(move, str):
             raise TypeError(f"a move is a text, got {shown(move)}")
-        like = self.definition.actions_like(move, self.components)
-        for action in self.legal_actions():
-            if (like is None or action in like) and self.move(action) == move:
+        parse, position = self.definition.parse_move, (self._states, self.components, self.tables)
+        named = self.legal_actions() if parse is None else [parse(move, *position)]
+        for action in named:
+            # The text must be exactly the one that the action has: a parser may also take `07` for 7.
+            if action is not None and self._is_legal(action) and self.definition.move_text(action, *position) == move:
                 return action
         raise self._illegal(move)
 
@@ -255,7 +264,7 @@ class Game:
             IllegalMoveError: If it isn't legal.
             TypeError: If it is no whole number.
         """
-        number, t, g = self._legal_number(action), self._tables[0], self._states[0]
+        number, t, g = self._legal_number(action), self.tables[0], self._states[0]
         later = None if now is None else now._states[0]
         return verbs.is_seen(t, g, number, self._check_player(viewer), self._num_actions, later)
 
@@ -268,7 +277,7 @@ class Game:
             TypeError: If it is no whole number.
         """
         number = self._legal_number(action)
-        return int(verbs.public_action(self._tables[0], self._states[0], number, self._check_player(viewer)))
+        return int(verbs.public_action(self.tables[0], self._states[0], number, self._check_player(viewer)))
 
     # --- moving ---
 
@@ -282,7 +291,7 @@ class Game:
         action = self.action(move) if isinstance(move, str) else action_number(move)
         if not 0 <= action < self._num_actions:
             raise self._illegal(action)
-        points: int = kernels.play_one(self._tables, self._states, self._legal, self._past, action)
+        points: int = kernels.play_one(self.tables, self._states, self._legal, self._past, action)
         if points <= kernels.ILLEGAL:
             if points == kernels.ILLEGAL:
                 raise self._illegal(action)
@@ -318,7 +327,7 @@ class Game:
             _check_buffer("observation", observation, self._observation_size)
             self._fitting_observation = observation
         points, player, over = kernels.play_and_look_one(
-            self._tables, self._states, self._legal, self._past, action, mask, observation
+            self.tables, self._states, self._legal, self._past, action, mask, observation
         )
         if points <= kernels.ILLEGAL:
             if points == kernels.ILLEGAL:
@@ -327,11 +336,21 @@ class Game:
             return self.play_and_look(action, mask, observation)
         return points, player, over
 
+    def pay(self, mode: int, scores: np.ndarray, reward: np.ndarray) -> None:
+        """Write what has been paid since the scores were as given; for the end of the game, too, if it is over.
+
+        Args:
+            mode: Number of the reward mode (see `artus_env.engine.play.rewards`).
+            scores: Shape (players,), int64; brought up to date.
+            reward: Overwritten: shape (players,), float64.
+        """
+        kernels.pay_one(self.tables, self._states, mode, scores, self.over, reward)
+
     # --- copies, positions, records ---
 
     def clone(self) -> Self:
         """An independent copy with the same past."""
-        copy = self._at(self.definition, copied(self._states), self.components, self.seed)
+        copy = self.from_state(self.definition, copied(self._states), self.components, self.seed)
         copy._first = copied(self._first)
         copy._past = self._past.copy()
         return copy
@@ -342,8 +361,7 @@ class Game:
         return self.clone()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (
-            type(self),
+        return self._restore, (
             self.definition,
             self._states,
             self._first,
@@ -351,6 +369,22 @@ class Game:
             self.components,
             self.seed,
         )
+
+    @classmethod
+    def _restore(
+        cls,
+        definition: Definition,
+        states: np.ndarray,
+        first: np.ndarray,
+        actions: list[int],
+        components: Any,
+        seed: int | None,
+    ) -> Self:
+        """Unpickle a game."""
+        game = cls.from_state(definition, states, components, seed)
+        game._first = first
+        game._past = _past_of(actions)
+        return game
 
     def __eq__(self, other: object) -> bool:
         """Whether two games are at the same position, hidden cards included, with the same box."""
@@ -370,14 +404,14 @@ class Game:
         """
         states = copied(self._states)
         kernels.redeal(
-            self._tables,
+            self.tables,
             states,
             np.array([check_seed(seed)], np.uint64),
             np.array([self._check_player(player)], np.int8),
             0,
             1,
         )
-        return self._at(self.definition, states, self.components, None)
+        return self.from_state(self.definition, states, self.components)
 
     def to_dict(self, player: int | None = None) -> dict[str, Any]:
         """The position as plain data; with `player`, only what he may know."""
@@ -401,10 +435,13 @@ class Game:
         named = position.get("game") if isinstance(position, dict) else None
         definition = find_game(game or (named if isinstance(named, str) else cls.default_game))
         components = definition.box(components)
-        return cls._at(definition, definition.from_dict(position, components), components, None)
+        return cls.from_state(definition, definition.from_dict(position, components), components)
 
     @classmethod
-    def _at(cls, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> Self:
+    def from_state(
+        cls, definition: Definition, states: np.ndarray, components: Any = None, seed: int | None = None
+    ) -> Self:
+        """The game that begins at a state: shape (1,), the definition's `state_dtype`. It isn't copied, nor checked."""
         game = cls.__new__(cls)
         game._begin(definition, states, components, seed)
         return game
@@ -484,7 +521,7 @@ class Game:
 
     def first(self) -> Self:
         """The game at its first position, as if nothing had been played."""
-        return self._at(self.definition, copied(self._first), self.components, self.seed)
+        return self.from_state(self.definition, copied(self._first), self.components, self.seed)
 
     # --- showing ---
 
@@ -538,12 +575,15 @@ class Game:
     def _legal_number(self, action: Any) -> int:
         """A legal action id as an int; raises as `move` does."""
         number = action_number(action)
-        if not 0 <= number < self._num_actions or not self.mask()[number]:
+        if not self._is_legal(number):
             raise self._illegal(number)
         return number
 
+    def _is_legal(self, action: int) -> bool:
+        return 0 <= action < self._num_actions and self.mask()[action] == 1
+
     def _illegal(self, move: int | str) -> IllegalMoveError:
-        return illegal_move(self.definition, self._states, self.components, self._tables, move)
+        return illegal_move(self.definition, self._states, self.components, self.tables, move)
 
 
 def _check_buffer(name: str, array: Any, size: int) -> None:
@@ -552,22 +592,6 @@ def _check_buffer(name: str, array: Any, size: int) -> None:
     if not fits or not array.flags.c_contiguous or not array.flags.writeable:
         got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
         raise ValueError(f"{name} must be a writable and contiguous array of shape ({size},), int8, got {got}")
-
-
-def _restore(
-    cls: type[Game],
-    definition: Definition,
-    states: np.ndarray,
-    first: np.ndarray,
-    actions: list[int],
-    components: Any,
-    seed: int | None,
-) -> Game:
-    """Unpickle a game."""
-    game = cls._at(definition, states, components, seed)
-    game._first = first
-    game._past = _past_of(actions)
-    return game
 
 
 def _past_of(actions: list[int]) -> np.ndarray:

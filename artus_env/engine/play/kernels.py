@@ -5,6 +5,8 @@ All loops go over games `low..high-1`, so that threads can share a batch. Sets o
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from artus_env.engine.compiling.arrays import borrow
@@ -13,7 +15,7 @@ from artus_env.engine.compiling.threads import jit_shared
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.bits import first_words, is_in, next_action, nth_action, size, unpack64
 from artus_env.engine.contract.rng import below, following, next_seed, random_bits
-from artus_env.engine.play.rewards import POINTS, before_move, final_reward, move_reward
+from artus_env.engine.play.rewards import after_move, before_move
 
 ILLEGAL, FULL = -1_000_000, -1_000_001
 """What `play_one` returns instead of points when nothing has changed: the action isn't legal; there is no room left to
@@ -21,8 +23,56 @@ note it."""
 MOVES, OVER, ACTIONS = 0, 1, 2
 """Places in the past of a game, an int64 array: how many moves were played; whether it is over; from here on what was
 played. Compiled code writes it together with the state: an interrupt can come before or after, but not between them."""
-DRAWN, PLAYS, RESTS = -1, -2, -3
-"""In place of a start player: it is drawn; nothing is dealt, the game goes on; nothing happens in the game."""
+DRAWN, PLAYS = -1, -2
+"""In place of a start player: it is drawn; nothing is dealt, the game goes on."""
+
+
+class Games(NamedTuple):
+    """N games of a batch as compiled loops see them.
+
+    From Python they are given these fields as a plain tuple: Numba needs a microsecond more to recognize a named one,
+    which is a tenth of a step of `Batch(1)`.
+    """
+
+    tables: np.ndarray
+    """Shape (1,), the dtype of the game's tables."""
+    states: np.ndarray
+    """Shape (N,), the dtype of the game's states."""
+    seeds: np.ndarray
+    """Of the current deals: shape (N,), uint64."""
+    player: np.ndarray
+    """The players to move: shape (N,), int8."""
+    observation: np.ndarray
+    """Shape (N, F), int8."""
+    mask: np.ndarray
+    """Shape (N, A), int8."""
+    legal_bits: np.ndarray
+    """Shape (N, words), uint64."""
+    reward: np.ndarray
+    """Of the last move: shape (N, players), float32."""
+    done: np.ndarray
+    """Shape (N,), bool."""
+    final_scores: np.ndarray
+    """Of the last finished game: shape (N, players), int32."""
+    final_outcomes: np.ndarray
+    """Likewise what ranked the players."""
+    num_players: int
+    rule_set: int
+    reward_mode: int
+    """See `rewards`."""
+    autoreset: bool
+
+
+@jit
+def borrowed(fields):
+    """The games of a batch, as arrays that count no references (see `borrow`)."""
+    games = Games(*fields)
+    return Games(
+        borrow(games.tables), borrow(games.states), borrow(games.seeds), borrow(games.player),
+        borrow(games.observation), borrow(games.mask), borrow(games.legal_bits), borrow(games.reward),
+        borrow(games.done), borrow(games.final_scores), borrow(games.final_outcomes),
+        games.num_players, games.rule_set, games.reward_mode, games.autoreset,
+    )  # fmt: skip
 
 
 @jit
@@ -44,19 +94,21 @@ def write_mask(t, legal, mask):
 
 
 @jit
-def look(tables, states, player, observation, mask, legal, which):
+def look(fields, which):
     """Write who is to move in the games `which`, what they see and what they may do: shape (n,), int64."""
-    tables, states, legal, mask, observation = (
-        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation),
-    )  # fmt: skip
-    t = tables[0]
+    games = borrowed(fields)
     for k in range(len(which)):
-        i = which[k]
-        g = states[i]
-        player[i] = g["player"]
-        verbs.legal(t, g, legal[i])
-        write_mask(t, legal[i], mask[i])
-        verbs.observe(t, g, np.int64(g["player"]), observation[i])
+        look_at(games, which[k])
+
+
+@jit_inlined
+def look_at(games, i):
+    """Write who is to move in one game, what they see and what they may do."""
+    t, g = games.tables[0], games.states[i]
+    games.player[i] = g["player"]
+    verbs.legal(t, g, games.legal_bits[i])
+    write_mask(t, games.legal_bits[i], games.mask[i])
+    verbs.observe(t, g, np.int64(g["player"]), games.observation[i])
 
 
 @jit
@@ -68,31 +120,38 @@ def observe_chosen(tables, states, which, viewers, out):
 
 
 @jit
-def deal(tables, states, deals, starts, num_players, rule_set, seeds, done, low, high):
-    """Deal games anew, each with its start player, `DRAWN` or `RESTS`: shape (N,), int8.
+def deal(fields, starts, seeds, which):
+    """Deal the games `which` anew: shape (n,), int64. Nothing is written of what players see.
 
     Args:
-        deals: Their seeds, as int64: shape (N,).
-        seeds, done: Of the games, brought up to date.
+        starts: Who begins, or `DRAWN`: shape (n,), int8.
+        seeds: Shape (n,), as int64.
     """
-    tables, states = borrow(tables), borrow(states)
-    t = tables[0]
-    for i in range(low, high):
-        if starts[i] != RESTS:
-            seeds[i] = np.uint64(deals[i])
-            done[i] = False
-            verbs.deal(t, states[i], seeds[i], np.int64(starts[i]), num_players, rule_set)
+    games = borrowed(fields)
+    t = games.tables[0]
+    for k in range(len(which)):
+        i = which[k]
+        games.seeds[i] = np.uint64(seeds[k])
+        games.done[i] = False
+        verbs.deal(t, games.states[i], games.seeds[i], np.int64(starts[k]), games.num_players, games.rule_set)
 
 
 @jit
-def first_illegal(tables, states, legal, actions, num_actions):
-    """Index of the first game whose action is illegal, -1 if there is none. Finished games take any action."""
-    tables, states, legal = borrow(tables), borrow(states), borrow(legal)
-    t = tables[0]
-    for i in range(len(actions)):
-        action = np.int64(actions[i])
-        if (action < 0 or action >= num_actions or not is_in(legal[i], action)) and not verbs.is_over(t, states[i]):
-            return i
+def is_legal(legal, action, num_actions):
+    """Whether a number is an action, and one of these."""
+    return 0 <= action < num_actions and is_in(legal, action)
+
+
+@jit
+def first_illegal(fields, actions, which):
+    """Place of the first illegal action among those for the games `which`, -1 if there is none: shapes (n,), int64.
+    Finished games take any action."""
+    games = borrowed(fields)
+    for k in range(len(which)):
+        i, action = np.uint64(which[k]), np.int64(actions[k])
+        legal = is_legal(games.legal_bits[i], action, games.mask.shape[1])
+        if not legal and not verbs.is_over(games.tables[0], games.states[i]):
+            return k
     return -1
 
 
@@ -104,11 +163,9 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
     """
     before_move(g["scores"], mode, reward)
     verbs.play(t, g, action)
-    if mode == POINTS:
-        move_reward(t, g, reward)
     over = verbs.is_over(t, g)
+    after_move(t, g, mode, over, reward)
     if over:
-        final_reward(t, g, mode, reward)
         for p in range(np.int64(g["num_players"])):
             final_scores[p] = g["scores"][p]
             final_outcomes[p] = verbs.ranking_key(t, g, p)
@@ -116,68 +173,40 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
 
 
 @jit_shared
-def step(
-    tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
-    player, observation, mask, legal, reward, done, final_scores, final_outcomes, low, high,
-):  # fmt: skip
-    """Play one legal action in each game, or deal it; then write what the next player sees. Finished games stay as
-    they are.
+def step(fields, starts, actions, which, low, high):
+    """Play one legal action in each of the games `which[low..high-1]`, or deal it; then write what the next player
+    sees. Finished games stay as they are.
 
     With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream. One loop does both, so
     that a batch compiles no other one for its first deal.
 
     Args:
-        starts: `PLAYS`, `RESTS`, or who begins a game that is dealt: shape (N,), int8.
-        actions: What is played; where a game is dealt, its seed, as int64.
+        starts: `PLAYS`, or who begins a game that is dealt: shape (n,), int8.
+        actions: What is played; where a game is dealt, its seed: shape (n,), int64.
+        which: Shape (n,), int64.
     """
-    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
-        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
-        borrow(final_scores), borrow(final_outcomes),
-    )  # fmt: skip
-    t = tables[0]
-    for i in range(low, high):
-        g = states[i]
-        start = np.int64(starts[i])
+    games = borrowed(fields)
+    t = games.tables[0]
+    for k in range(low, high):
+        i, start = np.uint64(which[k]), np.int64(starts[k])
+        g = games.states[i]
         if start == PLAYS:
             if verbs.is_over(t, g):
-                reward[i] = 0
+                games.reward[i] = 0
                 continue
-            over = move(t, g, actions[i], mode, reward[i], final_scores[i], final_outcomes[i])
-            done[i] = over
-            if over and autoreset:
-                seeds[i] = next_seed(seeds[i])
+            over = move(
+                t, g, actions[k], games.reward_mode, games.reward[i], games.final_scores[i], games.final_outcomes[i]
+            )
+            games.done[i] = over
+            if over and games.autoreset:
+                games.seeds[i] = next_seed(games.seeds[i])
                 start = np.int64(DRAWN)
-        elif start == RESTS:
-            continue
         else:
-            seeds[i] = np.uint64(actions[i])
-            done[i] = False
+            games.seeds[i] = np.uint64(actions[k])
+            games.done[i] = False
         if start >= DRAWN:
-            verbs.deal(t, g, seeds[i], start, num_players, rule_set)
-        player[i] = g["player"]
-        verbs.legal(t, g, legal[i])
-        write_mask(t, legal[i], mask[i])
-        verbs.observe(t, g, np.int64(g["player"]), observation[i])
-
-
-@jit
-def step_chosen(
-    tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
-    player, observation, mask, legal, reward, done, final_scores, final_outcomes, which,
-):  # fmt: skip
-    """`step` for the games `which` alone: shape (n,), int64. `actions` has one for every game of the batch."""
-    seeds, starts, actions, player, done = (
-        borrow(seeds), borrow(starts), borrow(actions), borrow(player), borrow(done),
-    )  # fmt: skip
-    tables, states, legal, mask, observation, reward, final_scores, final_outcomes = (
-        borrow(tables), borrow(states), borrow(legal), borrow(mask), borrow(observation), borrow(reward),
-        borrow(final_scores), borrow(final_outcomes),
-    )  # fmt: skip
-    for k in range(len(which)):
-        step(
-            tables, states, seeds, starts, num_players, rule_set, actions, mode, autoreset,
-            player, observation, mask, legal, reward, done, final_scores, final_outcomes, which[k], which[k] + 1,
-        )  # fmt: skip
+            verbs.deal(t, g, games.seeds[i], start, games.num_players, games.rule_set)
+        look_at(games, i)
 
 
 @jit_shared
@@ -250,6 +279,12 @@ def outcomes(tables, states, out, low, high):
 
 
 @jit
+def deal_one(tables, states, seed, start, num_players, rule_set):
+    """Deal the game; who begins may be `DRAWN`."""
+    verbs.deal(tables[0], states[0], seed, start, num_players, rule_set)
+
+
+@jit
 def over_one(tables, states):
     """Whether the game has ended."""
     return verbs.is_over(tables[0], states[0])
@@ -258,6 +293,8 @@ def over_one(tables, states):
 @jit
 def play_one(tables, states, legal, past, action):
     """Play one of the actions there are if it is legal, and note it in the past (see `MOVES`).
+
+    The legal actions are worked out anew instead of kept, as a batch does: anybody may write to `Game.state`.
 
     Returns: the points that it brought, `ILLEGAL` or `FULL`.
     """
@@ -294,12 +331,9 @@ def pay_one(tables, states, mode, scores, over, reward):
     (players,). The scores are brought up to date."""
     t, g = tables[0], states[0]
     before_move(scores, mode, reward)
-    if mode == POINTS:
-        move_reward(t, g, reward)
+    after_move(t, g, mode, over, reward)
     for player in range(len(scores)):
         scores[player] = g["scores"][player]
-    if over:
-        final_reward(t, g, mode, reward)
 
 
 @jit

@@ -11,10 +11,12 @@ import numpy as np
 
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import did_you_mean
-from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.jit import jit, jit_inlined
 from artus_env.engine.contract import verbs
 
 WIN, MARGIN, POINTS = range(3)
+ILLEGAL_REWARD = -1.0
+"""What an illegal action pays its player where it ends the game; the others get 0."""
 
 
 def reward_modes(score: str) -> tuple[str, str, str]:
@@ -41,11 +43,38 @@ def mode_index(name: str, score: str) -> int:
 
 
 @jit
-def final_reward(t, g, mode, reward):
-    """Write the reward for a finished game over that for its last move: shape (players,), floats of any width.
+def before_move(scores, mode, reward):
+    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; in the mode
+    POINTS the scores, negative, else 0."""
+    for player in range(len(reward)):
+        reward[player] = -int(scores[player]) if mode == POINTS else 0
 
-    In the mode POINTS nothing changes: that mode pays for moves alone.
-    """
+
+@jit_inlined
+def after_move(t, g, mode, over, reward):
+    """Write the reward for what has been played since `before_move`: shape (players,), floats of any width."""
+    if mode == POINTS:
+        move_reward(t, g, reward)
+    elif over:
+        final_reward(t, g, mode, reward)
+
+
+@jit
+def move_reward(t, g, reward):
+    """Write the reward for all points that came since `before_move`, whoever got them: where choices are revealed
+    together, or a trick ends, it may be others than the mover."""
+    players = np.int64(g["num_players"])
+    total = 0
+    for player in range(players):
+        total += int(g["scores"][player]) + int(reward[player])
+    for player in range(players):
+        own = int(g["scores"][player]) + int(reward[player])
+        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.margin_scale(t, g))
+
+
+@jit
+def final_reward(t, g, mode, reward):
+    """Write the reward for a finished game, in the modes that pay at the end."""
     players = np.int64(g["num_players"])
     if mode == WIN:
         best = verbs.ranking_key(t, g, 0)
@@ -60,31 +89,10 @@ def final_reward(t, g, mode, reward):
         for player in range(players):
             won = verbs.ranking_key(t, g, player) == best
             reward[player] = (players - winners) / (winners * (players - 1)) if won else -1 / (players - 1)
-    elif mode == MARGIN:
-        total = 0
-        for player in range(players):
-            total += int(g["scores"][player])
-        for player in range(players):
-            own = int(g["scores"][player])
-            reward[player] = (own - (total - own) / (players - 1)) / verbs.margin_scale(t, g)
-
-
-@jit
-def before_move(scores, mode, reward):
-    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; in the mode
-    POINTS the scores, negative, else 0."""
-    for player in range(len(reward)):
-        reward[player] = -int(scores[player]) if mode == POINTS else 0
-
-
-@jit
-def move_reward(t, g, reward):
-    """Write the reward for the move that has been played since `before_move`: for all points that it brought anybody;
-    where choices are revealed together, or a trick ends, it may be others than the mover."""
-    players = np.int64(g["num_players"])
+        return
     total = 0
     for player in range(players):
-        total += int(g["scores"][player]) + int(reward[player])
+        total += int(g["scores"][player])
     for player in range(players):
-        own = int(g["scores"][player]) + int(reward[player])
-        reward[player] = (own * (players - 1) - (total - own)) / ((players - 1) * verbs.margin_scale(t, g))
+        own = int(g["scores"][player])
+        reward[player] = (own - (total - own) / (players - 1)) / verbs.margin_scale(t, g)

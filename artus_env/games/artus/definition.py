@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.contract.definition import Definition
-from artus_env.games.artus import doc_tables, position, terminal, verbs
+from artus_env.games.artus import doc_tables, notation, position, terminal, verbs
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
@@ -35,11 +35,11 @@ ARTUS = Definition(
     observation_scale=observation_scale,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
-    move_text=terminal.move_text,
+    move_text=notation.move_text,
     render=terminal.render,
     picture=picture.picture,
-    action_meaning=terminal.action_meaning,
-    actions_like=terminal.actions_like,
+    action_meaning=notation.action_meaning,
+    parse_move=notation.parse_move,
     evaluation_weight=0.17,
     action_feature_gates=(1.2, 0.2, -0.2)
     + 10 * (0.0,),  # about as much as lookahead thinks, at a temperature of 8 points

@@ -447,21 +447,6 @@ def legal(t, g, words):
                 words[word] |= t["seat_rows"][TOP - top, word]
 
 
-@jit
-def describe(t, g, action):
-    """Seats from which and to which an action of the player to move goes, -1 where it has none: (origin, target)."""
-    effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
-    if effect == PLACE:
-        return -1, landing(king_seat(g), -slot)
-    if effect == KNIGHT:
-        origin = knight_seat(g, int(g["player"]), slot)
-    elif effect in (ROYAL, RING):
-        origin = int(g["royals"][royal_in_slot(g, slot)])
-    else:
-        return -1, -1
-    return origin, landing(origin, int(t["actions"][action, 3]))
-
-
 # --- dealing -----------------------------------------------------------------------------------------------------
 
 

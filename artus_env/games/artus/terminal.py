@@ -1,72 +1,15 @@
-"""Moves and positions as text for people."""
+"""Positions as text for people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from artus_env.engine.basics.reading import check_names, printable
 from artus_env.engine.basics.wording import letter_of
-from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
-from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULE_SETS, RULES, Components
-from artus_env.games.artus.notation import MoveParts, parse
-from artus_env.games.artus.rules import describe
+from artus_env.games.artus.components import COLOURS, NUM_SEATS, RULE_SETS, RULES, Components
 from artus_env.games.artus.state import OVER, PHASES
-
-
-def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
-    """A legal action of the player to move as text, e.g. `k3-6:12>17`: card, from seat > to seat."""
-    what = action_table(components)[action]
-    if what.effect == DRAW:
-        return MoveParts("draw", pile=PILES[what.slot]).text
-    origin, target = (int(seat) for seat in describe(tables[0], states[0], action))
-    if what.effect == PLACE:
-        return MoveParts("place", target=target).text
-    card = components.cards[what.card]
-    if what.effect == RING:
-        return MoveParts("ring", card.name, target=origin, named=card.action == "choice").text
-    if origin >= 0:
-        return MoveParts("move", card.name, origin=origin, target=target).text
-    return MoveParts("best" if what.effect == BEST else "score", card.name).text
-
-
-def action_meaning(action: int, components: Components) -> str:
-    """What an action id means in any position."""
-    what = action_table(components)[action]
-    if what.effect == DRAW:
-        return f"draw from the {PILES[what.slot]} pile"
-    if what.effect == PLACE:
-        return f"place a knight {what.slot} behind the King"
-    name = components.cards[what.card].name
-    if what.effect == KNIGHT:
-        return f"{name}: own knight {what.slot + 1} {_way(what.steps)}"
-    if what.effect == ROYAL:
-        return f"{name}: {SLOTS[what.slot]} {_way(what.steps)}"
-    if what.effect == RING:
-        return f"{name}: ring for {SLOTS[what.slot]}"
-    return f"{name}: score the best own knight" if what.effect == BEST else name
-
-
-def _way(steps: int) -> str:
-    return f"{steps} forward" if steps > 0 else f"{-steps} backward"
-
-
-def actions_like(move: str, components: Components) -> tuple[int, ...]:
-    """The actions whose text can be `move` in some position: those of the same card, or placing, or drawing."""
-    meant = parse(move)
-    return () if meant is None else _actions_by_card(components).get(meant.card or meant.kind, ())
-
-
-@lru_cache(maxsize=16)
-def _actions_by_card(components: Components) -> dict[str, tuple[int, ...]]:
-    """The actions by the name of their card; those without one as "place" and "draw"."""
-    found: dict[str, list[int]] = {}
-    for index, what in enumerate(action_table(components)):
-        name = {PLACE: "place", DRAW: "draw"}.get(what.effect) or components.cards[what.card].name
-        found.setdefault(name, []).append(index)
-    return {name: tuple(actions) for name, actions in found.items()}
 
 
 def figure_at(states: np.ndarray, seat: int) -> str:

@@ -1,10 +1,12 @@
-"""A move as text: the only place that writes its form, such as `horse-3:lake`. Each action id has one text in every
-position."""
+"""A move as text and in parts: the only place that writes and reads its form, such as `horse-3:lake`.
+
+The text of a move doesn't depend on the position: each action has one for good.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,26 +14,14 @@ from artus_env.games.quest.actions import BID, BID_KINDS, BOOKS, action_table
 from artus_env.games.quest.components import ACTIONS, CARDS, HORSE, PLACES, QUESTS, Components
 from artus_env.games.quest.state import DIGIT
 
-TEXTS = (
-    *(f"take:{action}" for action in ACTIONS),
-    *(f"exercise:{card}" for card in CARDS),
-    *(f"artus:{quest}" for quest in QUESTS),
-    *(f"court:{card}" for card in CARDS[BOOKS:]),
-    *(f"quest:{quest}" for quest in QUESTS),
-    *(f"{horse}:{place}" for horse in ACTIONS[HORSE:] for place in PLACES),
-    "done",
-)
-"""By action id, of all but the bids."""
 NOTHING = "nothing"
+Kind = Literal["take", "exercise", "artus", "court", "quest", "horse", "done", "bid"]
 
 
 class QuestMove(NamedTuple):
-    """A move in its parts; those that it doesn't have are empty."""
+    """A move in parts; those that its kind doesn't have are empty."""
 
-    text: str
-    """As records have it."""
-    kind: str
-    """One of "take", "exercise", "artus", "court", "quest", "horse", "done", "bid"."""
+    kind: Kind
     action: str = ""
     """The action card that is taken or used."""
     card: str = ""
@@ -43,36 +33,79 @@ class QuestMove(NamedTuple):
     bid: tuple[str, ...] | None = None
     """The cards of a bid, none for a bid of nothing; None if the move is no bid."""
 
+    @property
+    def text(self) -> str:
+        """As `parse` reads it."""
+        if self.bid is not None:
+            return f"bid:{'+'.join(self.bid) or NOTHING}"
+        if self.kind == "take":
+            return f"take:{self.action}"
+        if self.kind == "horse":
+            return f"{self.action}:{self.place}"
+        return "done" if self.kind == "done" else f"{self.kind}:{self.card or self.quest}"
 
-def parsed(move: str) -> QuestMove:
-    """The parts of a legal move's text."""
-    kind, _, name = move.partition(":")
-    if kind == "take":
-        return QuestMove(move, kind, action=name)
-    if kind == "exercise":
-        return QuestMove(move, kind, action=f"{kind}-{name.partition('-')[0]}", card=name)
-    if kind == "court":
-        return QuestMove(move, kind, action=kind, card=name)
-    if kind in ("artus", "quest"):
-        return QuestMove(move, kind, action=kind, quest=name)
-    if kind == "bid":
-        return QuestMove(move, kind, bid=() if name == NOTHING else tuple(name.split("+")))
-    return QuestMove(move, "horse", action=kind, place=name) if name else QuestMove(move, kind)
+
+def parse(text: str) -> QuestMove | None:
+    """A move in parts; None if the text has no such form. Whether there is such a card, quest or place isn't asked."""
+    first, _, name = text.partition(":")
+    if text == "done":
+        return QuestMove("done")
+    if not name:
+        return None
+    match first:
+        case "take":
+            return QuestMove("take", action=name)
+        case "exercise":
+            return QuestMove("exercise", action=f"exercise-{name.partition('-')[0]}", card=name)
+        case "court":
+            return QuestMove("court", action="court", card=name)
+        case "artus" | "quest":
+            return QuestMove("artus" if first == "artus" else "quest", action=first, quest=name)
+        case "bid":
+            return QuestMove("bid", bid=() if name == NOTHING else tuple(name.split("+")))
+    return QuestMove("horse", action=first, place=name) if first in ACTIONS[HORSE:] else None
+
+
+def parsed(text: str) -> QuestMove:
+    """The parts of a move that was written here.
+
+    Raises:
+        ValueError: If the text has no such form.
+    """
+    move = parse(text)
+    if move is None:
+        raise ValueError(f"no move: {text!r}")
+    return move
+
+
+@lru_cache(maxsize=16)
+def move_parts(components: Components) -> tuple[QuestMove, ...]:
+    """What each action is as a move. A bid names its cards in the order of the box."""
+    bids = [
+        tuple(card for kind, card in enumerate(CARDS[:BID_KINDS]) for _ in range(cards >> DIGIT * kind & 15))
+        for _, cards in action_table(components)[BID:]
+    ]
+    return (
+        *(QuestMove("take", action) for action in ACTIONS),
+        *(QuestMove("exercise", f"exercise-{card.partition('-')[0]}", card) for card in CARDS),
+        *(QuestMove("artus", "artus", quest=quest) for quest in QUESTS),
+        *(QuestMove("court", "court", card) for card in CARDS[BOOKS:]),
+        *(QuestMove("quest", "quest", quest=quest) for quest in QUESTS),
+        *(QuestMove("horse", horse, place=place) for horse in ACTIONS[HORSE:] for place in PLACES),
+        QuestMove("done"),
+        *(QuestMove("bid", bid=bid) for bid in bids),
+    )
 
 
 @lru_cache(maxsize=16)
 def texts(components: Components) -> tuple[str, ...]:
-    """The text of every action id. A bid names its cards in the order of the box, `bid:sword-1+sword-1+lance-2`."""
-    bids = [
-        "+".join(card for kind, card in enumerate(CARDS[:BID_KINDS]) for _ in range(cards >> DIGIT * kind & 15))
-        for _, cards in action_table(components)[BID:]
-    ]
-    return (*TEXTS, *(f"bid:{cards or NOTHING}" for cards in bids))
+    """The text of every action id."""
+    return tuple(move.text for move in move_parts(components))
 
 
 @lru_cache(maxsize=16)
-def _actions(components: Components) -> dict[str, int]:
-    return {text: action for action, text in enumerate(texts(components))}
+def _actions(components: Components) -> dict[QuestMove | None, int]:
+    return {move: action for action, move in enumerate(move_parts(components))}
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
@@ -80,10 +113,9 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
     return texts(components)[action]
 
 
-def actions_like(move: str, components: Components) -> tuple[int, ...]:
-    """The action whose text this is, if there is one."""
-    action = _actions(components).get(move)
-    return () if action is None else (action,)
+def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
+    """The action that a text names, legal or not; None if it names none."""
+    return _actions(components).get(parse(text))
 
 
 def action_meaning(action: int, components: Components) -> str:

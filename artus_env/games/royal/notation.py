@@ -79,8 +79,8 @@ def move_parts(components: Components) -> tuple[TrickMove, ...]:
 
 
 @lru_cache(maxsize=16)
-def _actions_by_text(components: Components) -> dict[str, tuple[int]]:
-    return {move.text: (action,) for action, move in enumerate(move_parts(components))}
+def _actions(components: Components) -> dict[TrickMove | None, int]:
+    return {move: action for action, move in enumerate(move_parts(components))}
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
@@ -88,9 +88,9 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
     return move_parts(components)[action].text
 
 
-def actions_like(move: str, components: Components) -> tuple[int, ...]:
-    """The action that has this text, if there is one."""
-    return _actions_by_text(components).get(move, ())
+def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
+    """The action that a text names, legal or not; None if it names none."""
+    return _actions(components).get(parse(text))
 
 
 def action_meaning(action: int, components: Components) -> str:
