@@ -63,7 +63,7 @@ class Games(NamedTuple):
     autoreset: bool
 
 
-@jit
+@jit_inlined
 def borrowed(fields):
     """The games of a batch, as arrays that count no references (see `borrow`)."""
     games = Games(*fields)
