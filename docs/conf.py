@@ -185,7 +185,6 @@ def as_rst(text: str) -> str:
 
 
 SAID_ELSEWHERE = {
-    r"Knights and princes sit .*?(?=\n\n)": "The game: :doc:`/rules`.",
     r'``"win"``: at the end, w joint winners .*?(?=\n\n)': "What each mode pays: :doc:`/rewards`.",
 }
 """Parts that the docstring of every environment needs in a terminal, and links to the pages of the site that say the

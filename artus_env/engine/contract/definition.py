@@ -32,6 +32,7 @@ class Definition:
     Attributes:
         name: As in `game="..."`, file names and records: small letters, digits and hyphens.
         title: As people call it.
+        description: What the players do and who wins, in a few sentences; docstrings of its environments have it.
         rules: Names of the rule sets; the first is the default.
         rules_version: Changes when a record would no longer replay to the same game.
         min_players, max_players: How many can play.
@@ -75,6 +76,7 @@ class Definition:
 
     name: str
     title: str
+    description: str = ""
     rules: tuple[str, ...] = ("standard",)
     rules_version: int = 1
     min_players: int = 2

@@ -23,7 +23,7 @@ NOTHING_TO_UNDO: AbstractContextManager[None] = nullcontext()
 
 
 class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """One seat of a game for Gymnasium; a subclass names the game and describes it.
+    """One seat of a game for Gymnasium. Each game has a subclass that describes it, see `artus_env.environments`.
 
     Args:
         rules, num_players, reward, components: The variant, as for `Batch`.
@@ -34,9 +34,12 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             shows it at each reset and step). Pixels and window need the extra `render`.
         scale_observation: Whether observations are small float32 numbers, as networks want them (the observation times
             the game's `observation_scale`; `observation_space` has the bounds), instead of int8.
+        game: Name of the game, or its definition; None: that of the subclass, else the default one.
     """
 
-    batch_class: ClassVar[type[Batch]]
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 2}
 
     def __init__(
         self,
@@ -57,7 +60,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         require(render_mode)
         self.render_mode = render_mode
         self._window = Window(type(self).__name__, self.metadata["render_fps"])
-        batch = self.batch_class(
+        batch = Batch(
             1,
             rules=rules,
             num_players=num_players,
@@ -66,7 +69,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             autoreset=False,
             reward=reward,
             components=components,
-            game=game,
+            game=self.game_name if game is None else game,
             look=False,
         )
         self._games = SeatedGames(batch, seat, opponents, scale_observation)

@@ -31,7 +31,8 @@ SINGLE = {"observation_space": "single_observation_space", "action_space": "sing
 
 
 class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """One seat in each of N games for Gymnasium; a subclass names the game and describes it.
+    """One seat in each of N games for Gymnasium. Each game has a subclass that describes it, see
+    `artus_env.environments`.
 
     It does what a `SyncVectorEnv` of N `GameEnv` does, with the same seeds the same games, apart from two things: in
     the autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is
@@ -39,7 +40,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     Args:
         num_envs: N.
-        rules, num_players, seat, opponents, reward, components, scale_observation: As for `GameEnv`.
+        rules, num_players, seat, opponents, reward, components, scale_observation, game: As for `GameEnv`.
         autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
             `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
             `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
@@ -49,7 +50,9 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             never.
     """
 
-    batch_class: ClassVar[type[Batch]]
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}
 
     def __init__(
         self,
@@ -79,9 +82,9 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         # One thread: the learner needs the other cores more, and moving is a small part of a step (opponents choose,
         # too).
-        batch = self.batch_class(
+        batch = Batch(
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
-            components=components, game=game, look=False,
+            components=components, game=self.game_name if game is None else game, look=False,
         )  # fmt: skip
         self._games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -66,9 +66,6 @@ class Batch:
     All arrays are overwritten by the next step; copy what must last.
     """
 
-    default_game: ClassVar[str]
-    """Name of the game that is played where none is named."""
-
     def __init__(
         self,
         num_games: int,
@@ -83,7 +80,7 @@ class Batch:
         game: str | Definition | None = None,
         look: bool = True,
     ) -> None:
-        self.definition = find_game(game or self.default_game)
+        self.definition = find_game(game)
         self.rules = self.definition.check_variant(rules, num_players)
         self.num_games = num_games = whole_number("num_games", num_games, 1)
         if threads is not None:
