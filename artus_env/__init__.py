@@ -6,10 +6,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from artus_env.engine.contract.registry import DEFAULT_GAME
-from artus_env.engine.contract.registry import game_names as _game_names
+from artus_env.engine.contract.registry import DEFAULT_GAME, find_game, game_names
 from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.game import Game, IllegalMoveError
+from artus_env.engine.play.records import RecordError
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
 from artus_env.games.artus.components import Card, Components
@@ -26,6 +26,9 @@ __all__ = [
     "Components",
     "Game",
     "IllegalMoveError",
+    "RecordError",
+    "find_game",
+    "game_names",
     "warmup",
 ]
 
@@ -66,13 +69,13 @@ def __getattr__(name: str) -> Any:
     """`__version__`, and `NAME_v0` of an installed game: the module with its environments for PettingZoo."""
     if name == "__version__":
         return version("artus-env")
-    if name in map(_module_name, _game_names()):
+    if name in map(_module_name, game_names()):
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "__version__", *map(_module_name, _game_names())})
+    return sorted({*globals(), "__version__", *map(_module_name, game_names())})
 
 
 register()

@@ -47,5 +47,10 @@ player often acts several times in a row. The action mask has a 1 for each legal
 """
 
 from artus_env.environments import environments_of
+from artus_env.games.artus import actions as actions
+from artus_env.games.artus import components as components
+from artus_env.games.artus import observation as observation
+from artus_env.games.artus import state as state
+from artus_env.games.artus.components import Components as Components
 
 ArtusAEC, ArtusEnv, ArtusVectorEnv, env, raw_env = environments_of("artus", __name__)

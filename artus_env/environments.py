@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from artus_env.engine.contract.registry import class_prefix, find_game
+from artus_env.engine.drawing.render import RenderMode
 from artus_env.engine.envs import docstrings
 from artus_env.engine.envs.aec import GameAEC
 from artus_env.engine.envs.gym_env import GameEnv
 from artus_env.engine.envs.vector_env import GameVectorEnv
+from artus_env.engine.play.rewards import RewardMode
 
 __all__ = ["GameAEC", "GameEnv", "GameVectorEnv", "env", "raw_env"]
 
@@ -48,18 +50,18 @@ def environments_of(
     def env(
         rules: str | None = None,
         num_players: int = 2,
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
     ) -> GameAEC:
         return aec(rules, num_players, reward, components, render_mode)
 
     def raw_env(
         rules: str | None = None,
         num_players: int = 2,
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
     ) -> GameAEC:
         return aec(rules, num_players, reward, components, render_mode, raise_illegal=True)
 

@@ -39,5 +39,10 @@ acts several times in a row. The action mask has a 1 for each legal action.
 """
 
 from artus_env.environments import environments_of
+from artus_env.games.quest import actions as actions
+from artus_env.games.quest import components as components
+from artus_env.games.quest import observation as observation
+from artus_env.games.quest import state as state
+from artus_env.games.quest.components import Components as Components
 
 QuestAEC, QuestEnv, QuestVectorEnv, env, raw_env = environments_of("quest", __name__)

@@ -36,5 +36,10 @@ mask has a 1 for each legal action.
 """
 
 from artus_env.environments import environments_of
+from artus_env.games.royal import actions as actions
+from artus_env.games.royal import components as components
+from artus_env.games.royal import observation as observation
+from artus_env.games.royal import state as state
+from artus_env.games.royal.components import Components as Components
 
 RoyalAEC, RoyalEnv, RoyalVectorEnv, env, raw_env = environments_of("royal", __name__)

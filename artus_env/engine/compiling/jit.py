@@ -36,6 +36,7 @@ ANNOUNCED_AFTER = 1.0
 ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
 
 Borrowed = TypeVar("Borrowed", bound="np.ndarray | tuple[Any, ...]")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 config: Any = numba_config  # its attributes are made at run time
 DISABLED = bool(config.DISABLE_JIT)
@@ -151,7 +152,7 @@ def _values_for(function: Callable[..., Any], signature: Any) -> str:
     return values_hash(function, *(game.verbs if game else ()))
 
 
-def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[..., Any]:
+def jit(function: Function, forceinline: bool = False) -> Function:
     """Compile `function` (nopython, releases the GIL). With `NUMBA_DISABLE_JIT=1` it stays plain Python."""
     if DISABLED:
         return function
@@ -166,17 +167,17 @@ def jit(function: Callable[..., Any], forceinline: bool = False) -> Callable[...
     compiled.compile = partial(_compile, compiled.compile)
     # What compiled code asks the function that it finds in a module.
     compiled.get_call_template, compiled.get_overload = callee.get_call_template, callee.get_overload
-    return cast(Callable[..., Any], compiled)
+    return cast(Function, compiled)
 
 
-def jit_inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+def jit_inlined(function: Function) -> Function:
     """Like `jit`, for a long function in its one caller's loop; short ones the compiler puts into their callers by
     itself. Calls with records and arrays are dear: one game became a sixth faster without those to one such function.
     """
     return jit(function, forceinline=True)
 
 
-def jit_wrapping(function: Callable[..., Any]) -> Callable[..., Any]:
+def jit_wrapping(function: Function) -> Function:
     """Like `jit`, for arithmetic that overflows on purpose: plain Python must not warn of what machine code does. Only
     unsigned numbers may: of signed ones the compiler takes it that they don't."""
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)

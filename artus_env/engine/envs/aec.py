@@ -15,12 +15,12 @@ from artus_env.engine.basics.numbers import action_number
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seed
-from artus_env.engine.drawing.render import FRAME_THEME, Window, require, rgb_array
+from artus_env.engine.drawing.render import FRAME_THEME, RenderMode, Window, require, rgb_array
 from artus_env.engine.envs.options import read_options, read_position
 from artus_env.engine.play import kernels
 from artus_env.engine.play.game import Game, IllegalMoveError
 from artus_env.engine.play.kernels import MOVES
-from artus_env.engine.play.rewards import POINTS, mode_index
+from artus_env.engine.play.rewards import POINTS, RewardMode, mode_index
 
 OPTIONS = ("start_player", "position")
 SET_BY_RESET = frozenset(
@@ -70,9 +70,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self,
         rules: str | None = None,
         num_players: int = 2,
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         *,
         raise_illegal: bool = False,
         game: str | Definition | None = None,

@@ -14,9 +14,10 @@ from gymnasium.spaces import Discrete
 from artus_env.engine.basics.numbers import action_number
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.rng import check_seed
-from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, Window, require, rgb_array
+from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, RenderMode, Window, require, rgb_array
 from artus_env.engine.envs.seats import SeatedGames
 from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.rewards import RewardMode
 
 GAME = np.zeros(1, np.int64)  # the only game of the batch
 NOTHING_TO_UNDO: AbstractContextManager[None] = nullcontext()
@@ -47,9 +48,9 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         num_players: int = 2,
         seat: int | None = None,
         opponents: Any = "random",
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         game: str | Definition | None = None,
         scale_observation: bool = False,
     ) -> None:

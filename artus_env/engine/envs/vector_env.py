@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import logger
@@ -21,6 +21,7 @@ from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, require, r
 from artus_env.engine.envs.options import read_options
 from artus_env.engine.envs.seats import OPTIONS, SeatedGames
 from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.rewards import RewardMode
 
 NOT_CALLED = ("reset", "step", "close")
 """Methods of the whole environment, which `call` refuses."""
@@ -61,10 +62,10 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         num_players: int = 2,
         seat: int | None = None,
         opponents: Any = "random",
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
+        render_mode: Literal["ansi", "rgb_array"] | None = None,
         game: str | Definition | None = None,
         scale_observation: bool = False,
         max_episode_steps: int | None = None,

@@ -18,7 +18,7 @@ from artus_env.engine.drawing.render import GRID_GAMES, draw, grid
 from artus_env.engine.play import kernels
 from artus_env.engine.play.choosers import play_on, play_out
 from artus_env.engine.play.game import illegal_move
-from artus_env.engine.play.rewards import mode_index, reward_modes
+from artus_env.engine.play.rewards import RewardMode, mode_index, reward_modes
 
 GAMES_PER_THREAD = 512
 """With fewer games a second thread costs more than it saves."""
@@ -75,7 +75,7 @@ class Batch:
         seed: int | None = 0,
         threads: int | None = None,
         autoreset: bool = True,
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
         game: str | Definition | None = None,
         look: bool = True,
@@ -266,7 +266,7 @@ class Batch:
         if games is None:
             self._share(kernels.step, self._step_arguments(self._no_deals, actions), self._shares)
         else:
-            kernels.step_chosen(*self._step_arguments(self._no_deals, actions), games)
+            kernels.step_chosen(*(*self._step_arguments(self._no_deals, actions), games))
         return self.reward, self.done
 
     def _share(self, loop: Any, arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
