@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.compiling.handover import jit_shared
 from artus_env.engine.compiling.jit import borrow, jit
 from artus_env.engine.compiling.workers import run_shares, shares, threads_for
