@@ -6,7 +6,8 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from artus_env.engine.contract.registry import DEFAULT_GAME, find_game, game_names
+from artus_env.engine.contract import registry as _registry
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.game import Game, IllegalMoveError
 from artus_env.engine.play.records import RecordError
@@ -33,6 +34,8 @@ __all__ = [
 ]
 
 __version__: str
+DEFAULT_GAME = _registry.DEFAULT_GAME
+"""Name of the game that is played where none is named."""
 NUM_ACTIONS = _actions.NUM_ACTIONS
 """How many actions there are with the standard box: ids are 0..NUM_ACTIONS - 1."""
 OBSERVATION_SIZE = _observation.OBSERVATION_SIZE

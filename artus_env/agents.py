@@ -1,4 +1,4 @@
-"""What agents are written and played with.
+"""The interface for programs that write agents or let them play.
 
 An agent is any object with `act(view) -> actions`, see `Agent` and `View`; a function `(observation, action_mask) ->
 action` is one as well. `find_agent` finds agents by name, `play_games` lets them play whole games, and `choose_actions`
@@ -19,23 +19,7 @@ from artus_env.engine.contract import verbs
 from artus_env.engine.contract.rng import key_bits, seed_stream
 
 __all__ = [
-    "FORFEIT",
-    "Agent",
-    "AgentError",
-    "Played",
-    "View",
-    "agent_factory",
-    "agent_names",
-    "choose_actions",
-    "fair_seats",
-    "find_agent",
-    "key_bits",
-    "play_games",
-    "runs_program",
-    "seat_orders",
-    "seed_stream",
-    "split_name",
-    "standing_outcomes",
-    "verbs",
-    "wins_of",
-]
+    "FORFEIT", "Agent", "AgentError", "Played", "View", "agent_factory", "agent_names", "choose_actions",
+    "fair_seats", "find_agent", "key_bits", "play_games", "runs_program", "seat_orders", "seed_stream",
+    "split_name", "standing_outcomes", "verbs", "wins_of",
+]  # fmt: skip

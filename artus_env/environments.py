@@ -32,7 +32,7 @@ def raw_env(**arguments: Any) -> GameAEC:
 def environments_of(
     game: str, module: str
 ) -> tuple[type[GameAEC], type[GameEnv], type[GameVectorEnv], Callable[..., GameAEC], Callable[..., GameAEC]]:
-    """What a game's module consists of: the classes `NAMEAEC`, `NAMEEnv` and `NAMEVectorEnv`, `env` and `raw_env`.
+    """The parts of a game's module: the classes `NAMEAEC`, `NAMEEnv` and `NAMEVectorEnv`, `env` and `raw_env`.
 
     Args:
         game: Name of the game.

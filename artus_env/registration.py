@@ -17,19 +17,19 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def pettingzoo_name(game: str) -> str:
-    """What PettingZoo calls a game's environment: `secret-lot-v0`, but `artus-secret-lot-v0` if the game comes along
-    with this package and isn't its default one."""
+    """Id of a game's environment in PettingZoo: `secret-lot-v0`, but `artus-secret-lot-v0` if the game belongs to this
+    package and isn't the default one."""
     return f"{_prefix(game)}{game}-v0"
 
 
 def gymnasium_name(game: str) -> str:
-    """What Gymnasium calls a game's environment: `Secret-Lot-v0`, and by the same rule `ArtusSecret-Lot-v0`."""
+    """Id of a game's environment in Gymnasium: `Secret-Lot-v0`, and by the same rule `ArtusSecret-Lot-v0`."""
     title = "-".join(part.capitalize() for part in game.split("-"))
     return f"{_prefix(game).rstrip('-').capitalize()}{title}-v0"
 
 
 def _prefix(game: str) -> str:
-    """`artus-` for the other games of this package: their names alone might be anybody's."""
+    """`artus-` for the other games of this package, whose names alone are too general."""
     return f"{DEFAULT_GAME}-" if game != DEFAULT_GAME and game_modules()[game].startswith(f"{PACKAGE}.") else ""
 
 
@@ -49,7 +49,7 @@ class GameModules(MetaPathFinder, Loader):
         return ModuleSpec(name, self, loader_state=games[name]) if name in games else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill the module; its docstring, which tells the rules, is that of the module with the definition."""
+        """Fill the module. Its docstring, the rules, is that of the module with the definition."""
         from artus_env.environments import environments_of  # only needed here
 
         game: str = module.__spec__.loader_state  # type: ignore[union-attr]

@@ -21,6 +21,9 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
+from artus_env.engine.contract.registry import DEFAULT_GAME, class_prefix
+from artus_env.environments import GameAEC, GameEnv, GameVectorEnv
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = {"artus_env": ROOT, "artus_agents": ROOT / "agents", "artus_training": ROOT / "training"}
 
@@ -184,11 +187,19 @@ def as_rst(text: str) -> str:
     return re.sub(r"^## (.*)", r".. rubric:: \1", text, flags=re.MULTILINE)
 
 
-SAID_ELSEWHERE = {
-    r'``"win"``: at the end, w joint winners .*?(?=\n\n)': "What each mode pays: :doc:`/rewards`.",
-}
-"""Parts that the docstring of every environment needs in a terminal, and links to the pages of the site that say the
-same."""
+REWARDS = re.compile(r'``"win"``: at the end, w joint winners .*?(?=\n\n)', re.DOTALL)
+"""A part that the docstring of every environment needs in a terminal; the site has a page about it."""
+
+
+ENVIRONMENTS = GameAEC, GameEnv, GameVectorEnv
+
+
+def without_what_is_the_same(thing: Any, text: str) -> str:
+    """The docstring of a game's environment without the sections that are the same for every game."""
+    kind = next(base for base in thing.__mro__ if base in ENVIRONMENTS)
+    name = class_prefix(DEFAULT_GAME) + kind.__name__.removeprefix("Game")
+    same = f"All other sections are as for :py:class:`{name} <artus_env.{DEFAULT_GAME}_v0.{name}>`."
+    return text.partition(".. rubric:: Rewards")[0] + same
 
 
 one_sentence: dict[str, list[str]] = {}
@@ -196,8 +207,9 @@ one_sentence: dict[str, list[str]] = {}
 
 def before_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     text = as_rst("\n".join(lines))
-    for part, link in SAID_ELSEWHERE.items():
-        text = re.sub(part, link, text, flags=re.DOTALL)
+    text = REWARDS.sub("What each mode pays: :doc:`/rewards`.", text)
+    if what == "class" and issubclass(thing, ENVIRONMENTS) and thing.game_name not in (None, DEFAULT_GAME):
+        text = without_what_is_the_same(thing, text)
     for base in bases(thing) if what == "class" else []:
         text += f"\n\nIt has the methods of :py:class:`{base.__name__} <{base.__module__}.{base.__name__}>`."
     lines[:] = text.split("\n")
