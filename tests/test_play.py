@@ -257,7 +257,7 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
 def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
     magpies = registry.find_game("magpies")
     own = verbs._games[magpies.build_tables(magpies.standard).dtype]
-    monkeypatch.setitem(own, "opened", verbs._DEFAULTS["opened"])
+    monkeypatch.setitem(own, "is_revealed", verbs._DEFAULTS["is_revealed"])
     hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
     play_on(hosted, 1000)
     assert hosted.game.over
