@@ -109,6 +109,8 @@ PUBLIC = {"artus_env", *(f"artus_env.{name}" for name in (
     "artus_v0", "royal_v0", "quest_v0", "auction_v0",
 ))}  # fmt: skip
 """What other programs may import, `auction_v0` after reading docs/adding-a-game.md."""
+WRITTEN_WITH = {"artus_env.authoring", "artus_env.pictures"}
+"""What games are written with."""
 FENCE = re.compile(r"^( *)```py(?:thon)?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 
 
@@ -150,6 +152,15 @@ def test_imports_of_pages_are_found():
     assert {"artus_env", "artus_env.agents", "artus_env.royal_v0", "artus_env.authoring"} <= set().union(*found)
     assert taken("from artus_env import Game, royal_v0") == {"artus_env", "artus_env.royal_v0"}
     assert taken(">>> import artus_env.engine.play") == {"artus_env.engine.play"}
+
+
+@pytest.mark.parametrize("game", ["artus", "royal", "quest"])
+def test_games_are_written_with_what_strangers_have(game):
+    """The three games here import the public modules for authors and their own package, like anybody's game."""
+    package = f"artus_env.games.{game}"
+    own = {module for module in SOURCES if module == package or module.startswith(f"{package}.")}
+    for module in own:
+        assert IMPORTS[module] - own <= WRITTEN_WITH, module
 
 
 SAMPLE = {

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.engine.basics.reading import check_names, printable
-from artus_env.engine.basics.wording import letter_of
+from artus_env.authoring import check_names, letter_of, printable
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, PILES, RULE_SETS, RULES, Components
 from artus_env.games.artus.notation import MoveParts, parse

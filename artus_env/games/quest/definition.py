@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from artus_env.engine.contract.definition import Definition
+from artus_env.authoring import Definition
 from artus_env.games.quest import doc_tables, notation, observation, position, terminal, verbs
 from artus_env.games.quest.actions import action_table, build_tables
 from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from artus_env.engine.contract.definition import Definition
+from artus_env.authoring import Definition
 from artus_env.games.royal import doc_tables, notation, position, terminal, verbs
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
