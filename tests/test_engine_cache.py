@@ -402,7 +402,7 @@ from artus_env.engine.compiling.jit import jit
 SCALE = 10.0
 
 @jit
-def scale(t, g):
+def margin_scale(t, g):
     return SCALE
 """
 PLAY_WITH_EXTRA = """
@@ -427,7 +427,7 @@ def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, p
     """Also where it isn't the first module, which nothing else imports."""
     code = PLAY_WITH_EXTRA
     if place == "last":
-        verbs = "(SimpleNamespace(**{k: v for k, v in vars(MAGPIES.verbs[0]).items() if k != 'scale'}), extra)"
+        verbs = "(SimpleNamespace(**{k: v for k, v in vars(MAGPIES.verbs[0]).items() if k != 'margin_scale'}), extra)"
         code = "from types import SimpleNamespace\n" + code.replace("(extra, *MAGPIES.verbs)", verbs)
     (tmp_path / "extra.py").write_text(EXTRA)
     paths = os.pathsep.join([str(tmp_path), str(PROJECT), str(PROJECT / "tests/stranger")])
