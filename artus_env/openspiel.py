@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.default import DEFAULT_GAME, Game
 from artus_env.engine.basics.numbers import whole_number
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
-from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.registry import DEFAULT_GAME, find_game
+from artus_env.engine.play.game import Game
 from artus_env.engine.play.rewards import WIN
 
 try:

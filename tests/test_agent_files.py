@@ -140,7 +140,7 @@ def test_a_file_is_run_once_in_a_process(file):
     file.write_text(
         "print('running')\n\n\ndef first(observation, action_mask):\n    return int(action_mask.argmax())\n"
     )
-    code = f"from artus_env.engine.agents.view import find_agent\nfor _ in range(3): find_agent('{file}:first')"
+    code = f"from artus_env.agents import find_agent\nfor _ in range(3): find_agent('{file}:first')"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "running\n"
 
 

@@ -40,8 +40,8 @@ def test_names_are_those_that_are_registered(monkeypatch):
     assert [row[0] for row in rows] == ["artus", "royal", "quest", "secret-lot"]
     for game, module, pettingzoo_id, gymnasium_id in rows:
         assert module == f"artus_env.{registration.module_name(game)}"
-        assert pettingzoo_id == registration.pettingzoo_name(game, DEFAULT_GAME)
-        assert gymnasium_id == f"artus_env:{registration.gymnasium_name(game, DEFAULT_GAME)}"
+        assert pettingzoo_id == registration.pettingzoo_name(game)
+        assert gymnasium_id == f"artus_env:{registration.gymnasium_name(game)}"
     ids = {row[2] for row in rows} | {"auction-v0"}
     for other in PAGES:
         if other.name != "CHANGELOG.md":  # of older versions, too

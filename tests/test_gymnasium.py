@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 from artus_env import Game, IllegalMoveError
-from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
+from artus_env.artus_v0 import ArtusEnv, ArtusVectorEnv
 from engine_play import VARIANTS, random_game
 
 ENV = "artus_env:Artus-v0"

@@ -12,7 +12,8 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
-from artus_env.engine.drawing.svg import shortened, translations
+from artus_env.engine.drawing import translations
+from artus_env.engine.drawing.svg import shortened
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store

@@ -19,11 +19,11 @@ from pettingzoo.test import render_test
 from PIL import Image
 
 from artus_env import Game, artus_v0
+from artus_env.artus_v0 import ArtusEnv, ArtusVectorEnv
 from artus_env.engine.basics.reading import printable
 from artus_env.engine.drawing.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
 from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.artus.page import shapes
-from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
 from artus_training.cli import main
 from artus_training.watch import film
 from engine_play import random_game
@@ -256,7 +256,7 @@ def run_python(code):
 
 
 def test_importing_loads_no_pictures():
-    code = "import sys, artus_env.artus_v0, artus_env.gymnasium_v0, artus_training.watch.replay; "
+    code = "import sys, artus_env.artus_v0, artus_training.watch.replay; "
     code += "assert not {'PIL', 'pygame', 'pillow_lunasvg'} & set(sys.modules)"
     assert run_python(code).returncode == 0
 

@@ -146,5 +146,5 @@ def test_the_rules_say_what_is_reconstructed(site):
 
 def test_code_that_names_something_links_to_it(site):
     links = {words(link): link["href"] for link in site.pages["agents.html"].select("article a")}
-    assert links["View"] == "reference/artus_env.engine.agents.view.html#artus_env.engine.agents.view.View"
+    assert links["View"] == "reference/artus_env.agents.html#artus_env.agents.View"
     assert links["artus_agents.simple.GreedyAgent"].endswith("#artus_agents.simple.GreedyAgent")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.compiling.threads import jit_shared, run_shares, shares, threads_for

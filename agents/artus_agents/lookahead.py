@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.jit import jit

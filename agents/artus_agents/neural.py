@@ -13,7 +13,7 @@ from artus_agents import saved
 from artus_agents.network import Network, Output, Shape
 from artus_agents.policy import SCALE, action_features, choose
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.compiling.threads import run_shares, scratch, shares, threads_for
 from artus_env.engine.contract.definition import Definition

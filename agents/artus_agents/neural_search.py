@@ -17,7 +17,7 @@ from artus_agents.network import Network, Output, fast_bfloat16
 from artus_agents.neural import NeuralAgent, check_network, infer, trained, write_action_features
 from artus_agents.tree import EDGE, node_dtype
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game

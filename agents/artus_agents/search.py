@@ -27,7 +27,7 @@ from artus_agents.tree import (
     visit,
     weigh,
 )
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.jit import jit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.agents.view import View
+from artus_env.agents import View
 from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.threads import jit_shared, run_shares, shares, threads_for
 from artus_env.engine.play.choosers import APPEALING, UNIFORM, most_appealing

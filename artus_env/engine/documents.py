@@ -7,13 +7,14 @@ the name of a table of the default game, or GAME/NAME.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from artus_env.engine.basics.reading import shown
+from artus_env.engine.basics.wording import markdown
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.definition import Definition
@@ -28,14 +29,8 @@ def documents(definition: Definition) -> dict[str, Callable[[], str]]:
     for make in (spec, actions, rewards, reconstructed) if definition.reconstructed else (spec, actions, rewards):
         made.setdefault(make.__name__, partial(make, definition))
     if definition.ladder:
-        made.setdefault(ladder.__name__, partial(ladder, definition))
+        made.setdefault(ladder.__name__, partial(ladder, definition.ladder))
     return made
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def spec(definition: Definition) -> str:
@@ -92,9 +87,9 @@ def reconstructed(definition: Definition) -> str:
     return "\n".join(f"- {fact}" for fact in definition.reconstructed)
 
 
-def ladder(definition: Definition) -> str:
+def ladder(file: Path) -> str:
     """How strong and how fast agents are."""
-    return markdown(HEAD, rows_of(read_ladder(Path(definition.ladder))))
+    return markdown(HEAD, rows_of(read_ladder(file)))
 
 
 def fill(text: str, default: Definition) -> str:

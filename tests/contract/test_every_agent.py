@@ -16,7 +16,7 @@ from artus_env.engine.contract import verbs
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.play import kernels
 from artus_env.engine.play.choosers import chooser_of
-from artus_env.environments import AnyVectorEnv
+from artus_env.environments import GameVectorEnv
 from every_game import LARGEST, VARIANTS, largest, random_game, variants, variants_of
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
@@ -103,7 +103,7 @@ def test_compiled_loops_play_the_other_seats_as_their_agents_would(reward, varia
 
     def seated(make):
         options = {"rules": variant.rules, "num_players": variant.num_players, "game": variant.game}
-        return AnyVectorEnv(8, reward=reward, opponents=[make(name) for name in names], **options)
+        return GameVectorEnv(8, reward=reward, opponents=[make(name) for name in names], **options)
 
     compiled, asked = seated(find_agent), seated(Asked)
     result, rng, ends, step = compiled.reset(seed=1), np.random.default_rng(0), 0, 0

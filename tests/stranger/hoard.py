@@ -9,10 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.definition import Definition
-from artus_env.engine.contract.positions import PlainPositions
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import Definition, PlainPositions, below, jit, random_bits
 
 SEATS, DROP, MOST_RAISE = 3, 0, 3
 NUMBERS = ("num_players", "rule_set", "start_player", "player", "bid")

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import popcount
-from artus_env.engine.contract.definition import Definition
-from artus_env.engine.contract.positions import PlainPositions
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import Definition, PlainPositions, below, jit, popcount, random_bits
 
 CARDS, HAND, SEATS, NO_BID = 20, 3, 6, -1
 NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,16 +18,28 @@ from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.compiling.sources import code_hash, values_hash
 from artus_env.engine.contract import verbs
+from artus_env.engine.contract.page import Browser, Sentences
 from artus_env.engine.contract.positions import plain_lines
+
+
+class HasHash(Protocol):
+    """Components: any hashable object whose `hash` tells it from all others of its game."""
+
+    @property
+    def hash(self) -> str:
+        """Up to 64 hexadecimal digits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
     """One game: its data types, its verbs and its text forms. To make one is to make its verbs known.
 
+    Functions take the components as `Any`: each game has its own class of them, which only its own functions know.
+
     Attributes:
         name: As in `game="..."`, file names and records: small letters, digits and hyphens.
         title: As people call it.
+        description: What the players do and who wins, in a few sentences; docstrings of its environments have it.
         rules: Names of the rule sets; the first is the default.
         rules_version: Changes when a record would no longer replay to the same game.
         min_players, max_players: How many can play.
@@ -59,7 +72,7 @@ class Definition:
             tries; None: it grows a tree, and judges every position that it reaches there.
         action_feature_gates: What ten units of each action feature add to the logit of an action before a policy has
             learned: one number for each, or none for zeros.
-        sentences, browser, page: For the page in the browser (see `artus_training.play.of_game`): sentences about
+        sentences, browser, page: For the page in the browser (see `artus_env.engine.contract.page`): sentences about
             moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
@@ -71,22 +84,23 @@ class Definition:
 
     name: str
     title: str
+    description: str = ""
     rules: tuple[str, ...] = ("standard",)
     rules_version: int = 1
     min_players: int = 2
     max_players: int
     score: str
-    verbs: tuple[Any, ...]
-    standard: Any
+    verbs: tuple[object, ...]
+    standard: HasHash
     state_dtype: np.dtype
     build_tables: Callable[[Any], np.ndarray]
-    action_table: Callable[[Any], Sequence[Any]]
+    action_table: Callable[[Any], Sequence[object]]
     observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
-    observation_scale: Callable[[Any], np.ndarray] | Any = None
+    observation_scale: Callable[[Any], np.ndarray] = None  # type: ignore[assignment]  # `__post_init__` sets it
     to_dict: Callable[..., dict[str, Any]]
     from_dict: Callable[..., np.ndarray]
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
-    render: Callable[..., str] | Any = None
+    render: Callable[..., str] = None  # type: ignore[assignment]  # as well
     picture: Callable[..., str] | None = None
     colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
@@ -95,13 +109,13 @@ class Definition:
     evaluation_deals: int = 1
     search_turns: int | None = None
     action_feature_gates: tuple[float, ...] = ()
-    sentences: Any = None
-    browser: Any = None
-    page: Any = None
-    trained: Any = None
-    presets: Any = None
-    ladder: Any = None
-    documents: Any = None
+    sentences: Sentences | None = None
+    browser: Browser | None = None
+    page: Path | None = None
+    trained: Path | None = None
+    presets: Path | None = None
+    ladder: Path | None = None
+    documents: Mapping[str, Callable[[], str]] | None = None
     reconstructed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -11,6 +11,8 @@ from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.contract.definition import Definition
 
 GROUP = "artus.games"
+DEFAULT_GAME = "artus"
+"""Name of the game that is played where none is named."""
 
 
 def game_names() -> list[str]:
@@ -23,14 +25,19 @@ def game_modules() -> dict[str, str]:
     return {entry.name: entry.module for entry in reversed(tuple(entry_points(group=GROUP)))}  # the first one counts
 
 
-def find_game(game: str | Definition) -> Definition:
-    """A game's definition from its name, or from itself.
+def class_prefix(game: str) -> str:
+    """How the names of a game's classes begin: `SecretLot` for `secret-lot`."""
+    return "".join(part.capitalize() for part in game.split("-"))
+
+
+def find_game(game: str | Definition | None = None) -> Definition:
+    """A game's definition from its name, or from itself; None: the default game's.
 
     Raises:
         ValueError: If there is no such game; the message lists those there are, the nearest first.
         TypeError: If what the name stands for is no definition, or one of another name.
     """
-    return game if isinstance(game, Definition) else _load(game)
+    return game if isinstance(game, Definition) else _load(DEFAULT_GAME if game is None else game)
 
 
 @cache

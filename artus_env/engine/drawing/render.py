@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
@@ -26,6 +26,7 @@ FRAME_WIDTH = 912
 """Pixels; small enough for some 30 frames a second, and even in both directions, as video formats want it."""
 FRAME_THEME = "light"
 PIXEL_MODES = ("rgb_array", "human")
+RenderMode = Literal["ansi", "rgb_array", "human"]
 FONTS = Path(__file__).parent / "fonts"
 """The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
 there)."""

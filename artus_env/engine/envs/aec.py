@@ -15,10 +15,10 @@ from artus_env.engine.basics.numbers import action_number
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seed
-from artus_env.engine.drawing.render import FRAME_THEME, Window, require, rgb_array
+from artus_env.engine.drawing.render import FRAME_THEME, RenderMode, Window, require, rgb_array
 from artus_env.engine.envs.options import read_options, read_position
 from artus_env.engine.play.game import Game, IllegalMoveError
-from artus_env.engine.play.rewards import ILLEGAL_REWARD, POINTS, mode_index
+from artus_env.engine.play.rewards import ILLEGAL_REWARD, POINTS, RewardMode, mode_index
 
 OPTIONS = ("start_player", "position")
 SET_BY_RESET = frozenset(
@@ -39,7 +39,7 @@ SET_AT_END = SET_BY_RESET - {"num_agents"} | {"_skip_agent_selection"}
 
 
 class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
-    """One game for PettingZoo; a subclass names the game and describes it.
+    """One game for PettingZoo. Each game has a subclass that describes it, see `artus_env.environments`.
 
     Order and legality are checked here: PettingZoo's wrappers for that cost more than the game itself.
 
@@ -48,7 +48,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         reward: "win", "margin" or "points" (see `artus_env.engine.play.rewards`).
         render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
-        game: Name of the game, or its definition; None: the default one.
+        game: Name of the game, or its definition; None: that of the subclass, else the default one.
         raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
 
     Attributes:
@@ -56,23 +56,28 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         has_updated: Whether the loop over `agent_iter` has called `step`, or `reset`, in its present round.
     """
 
-    game_class: ClassVar[type[Game]]
-    metadata: dict[str, Any]
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {
+        "render_modes": ["human", "rgb_array", "ansi"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
     game: Game
 
     def __init__(
         self,
         rules: str | None = None,
         num_players: int = 2,
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         *,
         raise_illegal: bool = False,
         game: str | Definition | None = None,
     ) -> None:
         super().__init__()
-        self.definition = definition = find_game(game or self.game_class.default_game)
+        self.definition = definition = find_game(self.game_name if game is None else game)
         self.rules = definition.check_variant(rules, num_players)
         self.metadata = {"name": f"{definition.name}_v0", **self.metadata}
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -139,9 +144,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             deal = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
         if "position" in given:
             states = read_position(given["position"], self.definition, self.components, self.rules, self.num_players)
-            game = self.game_class.from_state(self.definition, states, self.components)
+            game = Game.from_state(self.definition, states, self.components)
         else:
-            game = self.game_class(
+            game = Game(
                 self.rules, self.num_players, deal, given.get("start_player"), self.components, game=self.definition
             )
 

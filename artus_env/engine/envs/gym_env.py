@@ -14,16 +14,17 @@ from gymnasium.spaces import Discrete
 from artus_env.engine.basics.numbers import action_number
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.rng import check_seed
-from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, Window, require, rgb_array
+from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, RenderMode, Window, require, rgb_array
 from artus_env.engine.envs.seats import SeatedGames
 from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.rewards import RewardMode
 
 GAME = np.zeros(1, np.int64)  # the only game of the batch
 NOTHING_TO_UNDO: AbstractContextManager[None] = nullcontext()
 
 
 class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """One seat of a game for Gymnasium; a subclass names the game and describes it.
+    """One seat of a game for Gymnasium. Each game has a subclass that describes it, see `artus_env.environments`.
 
     Args:
         rules, num_players, reward, components: The variant, as for `Batch`.
@@ -34,12 +35,15 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             shows it at each reset and step). Pixels and window need the extra `render`.
         scale_observation: Whether observations are small float32 numbers, as networks want them (the observation times
             the game's `observation_scale`; `observation_space` has the bounds), instead of int8.
+        game: Name of the game, or its definition; None: that of the subclass, else the default one.
 
     Attributes:
         games: The game and its players.
     """
 
-    batch_class: ClassVar[type[Batch]]
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 2}
 
     def __init__(
         self,
@@ -47,9 +51,9 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         num_players: int = 2,
         seat: int | None = None,
         opponents: Any = "random",
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
-        render_mode: str | None = None,
+        render_mode: RenderMode | None = None,
         game: str | Definition | None = None,
         scale_observation: bool = False,
     ) -> None:
@@ -60,7 +64,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         require(render_mode)
         self.render_mode = render_mode
         self._window = Window(type(self).__name__, self.metadata["render_fps"])
-        batch = self.batch_class(
+        batch = Batch(
             1,
             rules=rules,
             num_players=num_players,
@@ -69,7 +73,7 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
             autoreset=False,
             reward=reward,
             components=components,
-            game=game,
+            game=self.game_name if game is None else game,
             look=False,
         )
         self.games = SeatedGames(batch, seat, opponents, scale_observation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from gymnasium import logger
@@ -21,6 +21,7 @@ from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, require, r
 from artus_env.engine.envs.options import read_options
 from artus_env.engine.envs.seats import OPTIONS, SeatedGames
 from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.rewards import RewardMode
 
 NOT_CALLED = ("reset", "step", "close")
 """Methods of the whole environment, which `call` refuses."""
@@ -31,7 +32,8 @@ SINGLE = {"observation_space": "single_observation_space", "action_space": "sing
 
 
 class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """One seat in each of N games for Gymnasium; a subclass names the game and describes it.
+    """One seat in each of N games for Gymnasium. Each game has a subclass that describes it, see
+    `artus_env.environments`.
 
     It does what a `SyncVectorEnv` of N `GameEnv` does, with the same seeds the same games, apart from two things: in
     the autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is
@@ -39,7 +41,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     Args:
         num_envs: N.
-        rules, num_players, seat, opponents, reward, components, scale_observation: As for `GameEnv`.
+        rules, num_players, seat, opponents, reward, components, scale_observation, game: As for `GameEnv`.
         autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
             `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
             `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
@@ -52,7 +54,9 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         games: The games and their players.
     """
 
-    batch_class: ClassVar[type[Batch]]
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}
 
     def __init__(
         self,
@@ -61,10 +65,10 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         num_players: int = 2,
         seat: int | None = None,
         opponents: Any = "random",
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: str | None = None,
+        render_mode: Literal["ansi", "rgb_array"] | None = None,
         game: str | Definition | None = None,
         scale_observation: bool = False,
         max_episode_steps: int | None = None,
@@ -82,9 +86,9 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         # One thread: the learner needs the other cores more, and moving is a small part of a step (opponents choose,
         # too).
-        batch = self.batch_class(
+        batch = Batch(
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
-            components=components, game=game, look=False,
+            components=components, game=self.game_name if game is None else game, look=False,
         )  # fmt: skip
         self.games = SeatedGames(batch, seat, opponents, scale_observation)
         if render_mode in PIXEL_MODES:

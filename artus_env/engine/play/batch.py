@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from artus_env.engine.play import kernels
 from artus_env.engine.play.choosers import play_out
 from artus_env.engine.play.game import illegal_move
 from artus_env.engine.play.kernels import Games
-from artus_env.engine.play.rewards import mode_index, reward_modes
+from artus_env.engine.play.rewards import RewardMode, mode_index, reward_modes
 
 GAMES_PER_THREAD = 512
 """With fewer games a second thread costs more than it saves."""
@@ -69,9 +69,6 @@ class Batch:
     All arrays are overwritten by the next step; copy what must last.
     """
 
-    default_game: ClassVar[str]
-    """Name of the game that is played where none is named."""
-
     def __init__(
         self,
         num_games: int,
@@ -81,12 +78,12 @@ class Batch:
         seed: int | None = 0,
         threads: int | None = None,
         autoreset: bool = True,
-        reward: str = "win",
+        reward: RewardMode = "win",
         components: Any = None,
         game: str | Definition | None = None,
         look: bool = True,
     ) -> None:
-        self.definition = find_game(game or self.default_game)
+        self.definition = find_game(game)
         self.rules = self.definition.check_variant(rules, num_players)
         self.num_games = num_games = whole_number("num_games", num_games, 1)
         if threads is not None:

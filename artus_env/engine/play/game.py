@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -104,9 +104,6 @@ class Game:
         True
     """
 
-    default_game: ClassVar[str]
-    """Name of the game that is played where none is named."""
-
     def __init__(
         self,
         rules: str | None = None,
@@ -117,7 +114,7 @@ class Game:
         *,
         game: str | Definition | None = None,
     ) -> None:
-        definition = find_game(game or self.default_game)
+        definition = find_game(game)
         rules = definition.check_variant(rules, num_players, start_player)
         seed = fresh_seed() if seed is None else check_seed(seed)
         states = np.zeros(1, definition.state_dtype)
@@ -433,7 +430,7 @@ class Game:
             ValueError: If the position can't be; the message names the fault.
         """
         named = position.get("game") if isinstance(position, dict) else None
-        definition = find_game(game or (named if isinstance(named, str) else cls.default_game))
+        definition = find_game(named if game is None and isinstance(named, str) else game)
         components = definition.box(components)
         return cls.from_state(definition, definition.from_dict(position, components), components)
 

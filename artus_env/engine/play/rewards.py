@@ -7,6 +7,8 @@ points  the same margin, paid move by move; it is also called by the name of the
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from artus_env.engine.basics.reading import shown
@@ -17,6 +19,8 @@ from artus_env.engine.contract import verbs
 WIN, MARGIN, POINTS = range(3)
 ILLEGAL_REWARD = -1.0
 """What an illegal action pays its player where it ends the game; the others get 0."""
+RewardMode = Literal["win", "margin", "points"] | str
+"""Another text is the name of the game's score, which means the same as "points"."""
 
 
 def reward_modes(score: str) -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from artus_env.engine.contract.definition import Definition
+from artus_env.authoring import Definition
 from artus_env.games.artus import doc_tables, notation, position, terminal, verbs
 from artus_env.games.artus.actions import action_table, build_tables
 from artus_env.games.artus.components import (
@@ -21,6 +21,11 @@ from artus_env.games.artus.state import STATE
 ARTUS = Definition(
     name="artus",
     title="Artus",
+    description="Knights and princes sit at a round table that turns with the King: the value of a seat depends on "
+    "how far behind the King it is, and a move pays the value of the seat that the figure leaves. All "
+    "players play the same 22 cards, 16 in the beginner game: they move a knight, move a prince or the "
+    "King, give a ring or, in the advanced game, score knights where they sit. Most prestige wins. Hands "
+    "and piles are hidden.",
     rules=RULES,
     rules_version=RULES_VERSION,
     min_players=2,

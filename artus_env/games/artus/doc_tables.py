@@ -6,8 +6,7 @@ from __future__ import annotations
 import re
 from itertools import groupby
 
-from artus_env.engine.basics.wording import counted
-from artus_env.engine.documents import markdown
+from artus_env.authoring import counted, markdown
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
 from artus_env.games.artus.components import (
     MAX_KNIGHTS,

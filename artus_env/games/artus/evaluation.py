@@ -9,9 +9,7 @@ import math
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit, jit_inlined
-from artus_env.engine.contract.bits import next_action, popcount
-from artus_env.engine.contract.rng import breaks_tie
+from artus_env.authoring import breaks_tie, jit, jit_inlined, next_action, popcount
 from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, KNIGHT, PLACE, REDS, REVERSED, RING, ROYAL, ROYALS
 from artus_env.games.artus.components import MAX_PLAYERS, NUM_ROYALS, PILES
 from artus_env.games.artus.rules import (

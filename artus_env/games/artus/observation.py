@@ -10,9 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import highest_bit, popcount, unpack32, unpack32_reversed
-from artus_env.engine.contract.layout import Feature, bounds_of, scale_of
+from artus_env.authoring import Feature, bounds_of, highest_bit, jit, popcount, scale_of, unpack32, unpack32_reversed
 from artus_env.games.artus.actions import SLOTS
 from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
 from artus_env.games.artus.rules import TOP, distance_behind, king_seat, rotated, scoring_cards

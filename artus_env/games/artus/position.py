@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.basics.numbers import whole_number
-from artus_env.engine.basics.reading import check_keys, list_of, one_of, shown
-from artus_env.engine.basics.wording import counted
+from artus_env.authoring import check_keys, counted, list_of, one_of, shown, whole_number
 from artus_env.games.artus.components import (
     COLOURS,
     MAX_PLAYERS,

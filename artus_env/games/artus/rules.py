@@ -16,9 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit, jit_inlined
-from artus_env.engine.contract.bits import highest_bit, popcount
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import below, highest_bit, jit, jit_inlined, popcount, random_bits
 from artus_env.games.artus.actions import (
     ALL,
     CARPET,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from artus_env.engine.basics.reading import check_names, printable
-from artus_env.engine.basics.wording import letter_of
+from artus_env.authoring import check_names, letter_of, printable
 from artus_env.games.artus.components import COLOURS, NUM_SEATS, RULE_SETS, RULES, Components
 from artus_env.games.artus.state import OVER, PHASES
 

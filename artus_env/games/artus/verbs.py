@@ -1,8 +1,8 @@
-"""The verbs of Artus (see `artus_env.engine.contract.verbs`): its rules, what is seen of it, and how it is judged."""
+"""The verbs of Artus (see `artus_env.agents.verbs`): its rules, what is seen of it, and how it is judged."""
 
 from __future__ import annotations
 
-from artus_env.engine.compiling.jit import jit
+from artus_env.authoring import jit
 from artus_env.games.artus.actions import MASK_WORDS
 from artus_env.games.artus.evaluation import (
     action_features,

@@ -12,9 +12,7 @@ from functools import cached_property
 from math import prod
 from typing import Any, TypeVar
 
-from artus_env.engine.basics.numbers import whole_number
-from artus_env.engine.basics.reading import convert, shown
-from artus_env.engine.contract.components import Box
+from artus_env.authoring import Box, convert, shown, whole_number
 
 T = TypeVar("T")
 

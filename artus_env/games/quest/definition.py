@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from artus_env.engine.contract.definition import Definition
+from artus_env.authoring import Definition
 from artus_env.games.quest import doc_tables, notation, observation, position, terminal, verbs
 from artus_env.games.quest.actions import action_table, build_tables
 from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD
@@ -14,6 +14,9 @@ from artus_env.games.quest.state import STATE
 QUEST = Definition(
     name="quest",
     title="By order of the King",
+    description="Knights ride round a ring of eight places. In each round players choose action cards in turn, then "
+    "use them to gather virtues, fulfil quests and joust. Most points win at the end of the round in "
+    "which a player reaches the goal. Virtues in hand, quests in hand and bids are hidden.",
     rules=position.RULES,
     rules_version=RULES_VERSION,
     min_players=MIN_PLAYERS,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from artus_env.engine.contract.layout import Feature
-from artus_env.engine.documents import markdown
+from artus_env.authoring import Feature, markdown
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,

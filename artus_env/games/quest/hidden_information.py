@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import popcount
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import below, jit, popcount, random_bits
 from artus_env.games.quest.actions import BID, BID_KINDS
 from artus_env.games.quest.rules import DIGITS, NUM_QUESTS, cards_in, count, hand, jousters, nth_card, one, shuffle
 from artus_env.games.quest.state import BID_PHASE, DIGIT

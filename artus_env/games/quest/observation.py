@@ -8,9 +8,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit, jit_inlined
-from artus_env.engine.contract.bits import lowest_bit, packed_bytes, unpack32, unpack64, unpack_bytes, unpack_nibbles
-from artus_env.engine.contract.layout import Feature, bounds_of, flags, scale_of, starts_of
+from artus_env.authoring import (
+    Feature,
+    bounds_of,
+    flags,
+    jit,
+    jit_inlined,
+    lowest_bit,
+    packed_bytes,
+    scale_of,
+    starts_of,
+    unpack32,
+    unpack64,
+    unpack_bytes,
+    unpack_nibbles,
+)
 from artus_env.games.quest.actions import BID_KINDS
 from artus_env.games.quest.components import (
     ACTIONS,

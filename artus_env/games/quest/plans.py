@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import lowest_bit, popcount
+from artus_env.authoring import jit, lowest_bit, popcount
 from artus_env.games.quest.actions import BID_KINDS, BOOKS
 from artus_env.games.quest.components import (
     ARTUS,

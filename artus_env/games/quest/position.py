@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.basics.numbers import whole_number
-from artus_env.engine.basics.reading import check_keys, list_of, one_of, shown, some_of
-from artus_env.engine.basics.wording import counted
+from artus_env.authoring import check_keys, counted, list_of, one_of, shown, some_of, whole_number
 from artus_env.games.quest.actions import BID_KINDS, in_digits
 from artus_env.games.quest.components import (
     ACTIONS,

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit, jit_wrapping
-from artus_env.engine.contract.bits import add, add_all, packed_bytes, popcount
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import add, add_all, below, jit, jit_wrapping, packed_bytes, popcount, random_bits
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,

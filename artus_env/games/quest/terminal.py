@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.basics.reading import check_names, printable
-from artus_env.engine.basics.wording import counted, letter_of
+from artus_env.authoring import check_names, counted, letter_of, printable
 from artus_env.games.quest.actions import build_tables
 from artus_env.games.quest.components import MIN_PLAYERS, QUESTS, VIRTUES, Components, Quest
 from artus_env.games.quest.position import to_dict

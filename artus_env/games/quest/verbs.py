@@ -1,9 +1,9 @@
 """The verbs of the King's quests (see
-`artus_env.engine.contract.verbs`): rules, what is seen of them, how they are judged."""
+`artus_env.agents.verbs`): rules, what is seen of them, how they are judged."""
 
 from __future__ import annotations
 
-from artus_env.engine.compiling.jit import jit
+from artus_env.authoring import jit
 from artus_env.games.quest.actions import MASK_WORDS
 from artus_env.games.quest.evaluation import action_features, evaluate, greedy_value, num_action_features, score_stddev
 from artus_env.games.quest.hidden_information import is_revealed, public_action, resample_hidden

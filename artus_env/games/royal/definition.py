@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from artus_env.engine.contract.definition import Definition
+from artus_env.authoring import Definition
 from artus_env.games.royal import doc_tables, notation, position, terminal, verbs
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
@@ -15,6 +15,9 @@ from artus_env.games.royal.state import STATE
 ROYAL = Definition(
     name="royal",
     title="Artus: the royal card game",
+    description="A race by taking tricks. Each player is dealt eight cards, and the winner of a trick moves their "
+    "pawn one field ahead, past the pawns directly in front of it. A pawn that lands on a sword may make "
+    "a suit trump. The first pawn on the last field wins. Hands are hidden.",
     rules=RULES,
     rules_version=RULES_VERSION,
     max_players=MAX_PLAYERS,

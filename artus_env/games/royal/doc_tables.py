@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from artus_env.engine.documents import markdown
+from artus_env.authoring import markdown
 from artus_env.games.royal.actions import CARD, SWAP, TRUMP, Action, action_table
 from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
 from artus_env.games.royal.observation import observation_layout

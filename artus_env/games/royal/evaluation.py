@@ -11,8 +11,7 @@ import math
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import highest_bit, lowest_bit, next_action, popcount
+from artus_env.authoring import highest_bit, jit, lowest_bit, next_action, popcount
 from artus_env.games.royal.components import MAX_PLAYERS, MAX_SUITS, MAX_VALUE
 from artus_env.games.royal.rules import beats, chips_placed, hand_size, is_sword, landing, last_card, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SHIELDS, SWORD_PHASE, TRICK_PHASE

@@ -14,10 +14,7 @@ from math import exp
 
 import numpy as np
 
-from artus_env.engine.compiling.arrays import real_numbers, whole_numbers
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import lowest_bit, popcount
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import below, jit, lowest_bit, popcount, random_bits, real_numbers, whole_numbers
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS
 from artus_env.games.royal.rules import CHANCE, hand_size, last_card, left_of, put, take
 from artus_env.games.royal.state import GROUPS, KNIGHTS

@@ -10,9 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import highest_bit, lowest_bit, popcount, unpack32, unpack64
-from artus_env.engine.contract.layout import Feature, bounds_of, scale_of
+from artus_env.authoring import Feature, bounds_of, highest_bit, jit, lowest_bit, popcount, scale_of, unpack32, unpack64
 from artus_env.games.royal.components import (
     MAX_CARDS,
     MAX_COPIES,

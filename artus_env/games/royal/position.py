@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.basics.numbers import whole_number
-from artus_env.engine.basics.reading import check_keys, list_of, one_of, shown
-from artus_env.engine.basics.wording import counted
+from artus_env.authoring import check_keys, counted, list_of, one_of, shown, whole_number
 from artus_env.games.royal.actions import build_tables
 from artus_env.games.royal.components import MAX_CARDS, MAX_PLAYERS, RULES, SUPER_TRUMPS, Components
 from artus_env.games.royal.rules import add_to_trick, clear_trick, put

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import add, lowest_bit
-from artus_env.engine.contract.rng import below, random_bits
+from artus_env.authoring import add, below, jit, lowest_bit, random_bits
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SWORD_PHASE, TRICK_PHASE
 

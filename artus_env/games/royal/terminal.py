@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.basics.reading import check_names, printable
-from artus_env.engine.basics.wording import letter_of
+from artus_env.authoring import check_names, letter_of, printable
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.position import to_dict
 

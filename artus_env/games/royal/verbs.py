@@ -1,9 +1,9 @@
 """The verbs of the royal card game (see
-`artus_env.engine.contract.verbs`): its rules, what is seen of it, how it is judged."""
+`artus_env.agents.verbs`): its rules, what is seen of it, how it is judged."""
 
 from __future__ import annotations
 
-from artus_env.engine.compiling.jit import jit
+from artus_env.authoring import jit
 from artus_env.games.royal.actions import MASK_WORDS
 from artus_env.games.royal.evaluation import (
     action_features,

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.agents.match import fair_seats, play_games, seat_orders
-from artus_env.engine.agents.view import AgentError
+from artus_env.agents import AgentError, fair_seats, play_games, seat_orders
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.definition import Definition

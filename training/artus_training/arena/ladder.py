@@ -15,7 +15,7 @@ from tyro.conf import Positional
 
 from artus_agents.program import ProgramAgent
 from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.agents.match import play_games
+from artus_env.agents import play_games
 from artus_env.engine.basics.reading import decode
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import write_atomically

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents.names import agent_names, find_agent
-from artus_env.engine.agents.view import Agent
+from artus_env.agents import Agent, agent_names, find_agent
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game

@@ -13,9 +13,8 @@ from typing import Any
 import artus_agents
 import artus_env
 from artus_agents import WEIGHTS
-from artus_env.engine.agents.names import agent_factory, split_name
+from artus_env.agents import Agent, agent_factory, split_name
 from artus_env.engine.agents.python_files import AgentFile
-from artus_env.engine.agents.view import Agent
 from artus_env.engine.compiling.sources import source_hash
 from artus_env.engine.contract.definition import Definition
 

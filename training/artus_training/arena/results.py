@@ -11,7 +11,7 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents.match import seat_orders, standing_outcomes
+from artus_env.agents import seat_orders, standing_outcomes
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
@@ -99,7 +99,7 @@ def ways_to_sit(players: int) -> int:
 class Results:
     """All games that were played: for each line-up, deals x rotations x seats.
 
-    Where the agents sit is written in `artus_env.engine.agents.match.fair_seats`; arrays are in the order of the
+    Where the agents sit is written in `artus_env.agents.fair_seats`; arrays are in the order of the
     line-up, not of the seats.
     """
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents.names import runs_program
+from artus_env.agents import runs_program
 from artus_env.engine.basics.reading import check_storable, convert, shown, storable
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game

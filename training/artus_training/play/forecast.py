@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import Batch, Game
-from artus_env.engine.agents.match import play_games
-from artus_env.engine.agents.view import Agent, View
+from artus_env.agents import Agent, View, play_games
 from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.lineup import find_player
 from artus_training.play import levels

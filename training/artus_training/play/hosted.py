@@ -158,7 +158,12 @@ class HostedGame:
 
     @classmethod
     def deal(
-        cls, store: Store, rules: str | None, seats: Sequence[Seat], seed: int | None = None, game_name: str = ""
+        cls,
+        store: Store,
+        rules: str | None,
+        seats: Sequence[Seat],
+        seed: int | None = None,
+        game_name: str | None = None,
     ) -> HostedGame:
         """A new game, kept on disk from now on.
 
@@ -167,7 +172,7 @@ class HostedGame:
             rules: Its rule set, None for the first one.
             seats: Who plays.
             seed: The deal, None for a random one.
-            game_name: Which game, the default game if empty.
+            game_name: Which game; None: the default one.
 
         Raises:
             ValueError: If there is no such game or variant.

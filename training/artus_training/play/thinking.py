@@ -15,8 +15,7 @@ from weakref import WeakKeyDictionary, WeakSet, finalize
 import numpy as np
 
 from artus_env import Game
-from artus_env.engine.agents.names import runs_program
-from artus_env.engine.agents.view import FORFEIT, Agent, View
+from artus_env.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.drawing.translations import LANGUAGES, speaking
 from artus_training import unwaited

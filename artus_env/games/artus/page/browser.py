@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.drawing.svg import small_badges, small_card
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.notation import MoveParts, parsed
 from artus_env.games.artus.page import sentences, shapes
@@ -19,8 +18,9 @@ from artus_env.games.artus.page.hints import reasons as reasons  # which the pag
 from artus_env.games.artus.page.picture import SUPPLY, king_of, last_move
 from artus_env.games.artus.page.picture import picture as draw
 from artus_env.games.artus.page.translations import say
+from artus_env.pictures import small_badges, small_card
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:

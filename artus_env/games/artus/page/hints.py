@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from artus_env.engine.basics.wording import signed
+from artus_env.authoring import signed
 from artus_env.games.artus.components import Components
 from artus_env.games.artus.page.counting import knights_of, worths
 from artus_env.games.artus.page.picture import LastMove, king_of, last_move

@@ -13,8 +13,13 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from artus_env.engine.basics.wording import letter_of, signed
-from artus_env.engine.drawing.svg import (
+from artus_env.authoring import letter_of, signed
+from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
+from artus_env.games.artus.notation import MoveParts, parsed
+from artus_env.games.artus.page import shapes
+from artus_env.games.artus.page.shapes import ring_row
+from artus_env.games.artus.page.translations import say
+from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
@@ -22,17 +27,12 @@ from artus_env.engine.drawing.svg import (
     badge,
     check_options,
     label,
+    language,
     short,
     shortened,
     whole,
     xml_text,
 )
-from artus_env.engine.drawing.translations import language
-from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
-from artus_env.games.artus.notation import MoveParts, parsed
-from artus_env.games.artus.page import shapes
-from artus_env.games.artus.page.shapes import ring_row
-from artus_env.games.artus.page.translations import say
 
 CENTRE = HEIGHT / 2
 TABLE_VIEW = (36, 36, HEIGHT - 72, HEIGHT - 72)

@@ -1,4 +1,4 @@
-"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.drawing.translations`)."""
+"""Cards and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.engine.basics.wording import letter_of, signed
+from artus_env.authoring import letter_of, signed
 from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.notation import parsed
 from artus_env.games.artus.page.counting import counting

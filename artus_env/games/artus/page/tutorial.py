@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from artus_env.engine.contract.registry import find_game
-from artus_env.engine.examples import Example, lesson
+from artus_env.authoring import find_game
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.notation import parsed
 from artus_env.games.artus.page.picture import king_of, last_move, value_of
 from artus_env.games.artus.page.translations import say
+from artus_env.pictures import Example, lesson
 
 Holds = Callable[[Example], bool]
 

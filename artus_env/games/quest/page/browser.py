@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.drawing.svg import small, small_badges, small_card
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
 from artus_env.games.quest.notation import parsed
 from artus_env.games.quest.page import sentences, shapes
@@ -19,8 +18,9 @@ from artus_env.games.quest.page.hints import reasons as reasons  # which the pag
 from artus_env.games.quest.page.picture import picture as draw
 from artus_env.games.quest.page.shapes import TAG_HEIGHT, TAG_WIDTH
 from artus_env.games.quest.page.translations import say
+from artus_env.pictures import small, small_badges, small_card
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent
 SOURCES = ("quest", "court", "bid")
 
 

@@ -14,8 +14,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from artus_env.engine.basics.wording import letter_of
-from artus_env.engine.drawing.svg import (
+from artus_env.authoring import letter_of
+from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, STANDARD, Components
+from artus_env.games.quest.page import shapes
+from artus_env.games.quest.page.deeds import CAMELOT, Deed, deed, goal_of, in_order, jousters, place_of, total, winners
+from artus_env.games.quest.page.sentences import action_id, card_id, quest_id, quest_needs
+from artus_env.games.quest.page.shapes import TAG_WIDTH, card_at
+from artus_env.games.quest.page.translations import say
+from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
@@ -28,12 +34,6 @@ from artus_env.engine.drawing.svg import (
     shortened,
     whole,
 )
-from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, STANDARD, Components
-from artus_env.games.quest.page import shapes
-from artus_env.games.quest.page.deeds import CAMELOT, Deed, deed, goal_of, in_order, jousters, place_of, total, winners
-from artus_env.games.quest.page.sentences import action_id, card_id, quest_id, quest_needs
-from artus_env.games.quest.page.shapes import TAG_WIDTH, card_at
-from artus_env.games.quest.page.translations import say
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
 """What the layout "table" shows: the ring and all within it."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from artus_env.engine.drawing import svg as drawing
-from artus_env.engine.drawing.svg import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
+from artus_env import pictures as drawing
 from artus_env.games.quest.components import MAX_PLAYERS, QUESTS, VIRTUES, Components
 from artus_env.games.quest.page.deeds import needs_of, place_of, value_of, virtue_of
 from artus_env.games.quest.page.translations import say
+from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 VIRTUE_COLOURS = ("#093bc4", "#ad0302", "#0c9f67", "#eda90e")
 """Blue, red, green and amber, by the number of the virtue: apart for every kind of colour vision (a test computes it),

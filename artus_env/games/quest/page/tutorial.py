@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from artus_env.engine.contract.registry import find_game
-from artus_env.engine.examples import Example, lesson
+from artus_env.authoring import find_game
 from artus_env.games.quest.components import Components
 from artus_env.games.quest.page.deeds import deed
 from artus_env.games.quest.page.translations import say
+from artus_env.pictures import Example, lesson
 
 
 def pages(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.drawing.svg import small, small_badges, small_card
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import sentences, shapes
@@ -17,8 +16,9 @@ from artus_env.games.royal.page import tutorial as explained
 from artus_env.games.royal.page.hints import reasons as reasons  # which the page asks for here
 from artus_env.games.royal.page.picture import picture as draw
 from artus_env.games.royal.page.tricks import last_move, suit_of
+from artus_env.pictures import small, small_badges, small_card
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:

@@ -13,8 +13,14 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from artus_env.engine.basics.wording import letter_of
-from artus_env.engine.drawing.svg import (
+from artus_env.authoring import letter_of
+from artus_env.games.royal.components import STANDARD, Components
+from artus_env.games.royal.page import shapes
+from artus_env.games.royal.page.sentences import card_id, suit_words
+from artus_env.games.royal.page.shapes import card_at, card_back, suit_coin
+from artus_env.games.royal.page.translations import say
+from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, playable
+from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
@@ -22,19 +28,13 @@ from artus_env.engine.drawing.svg import (
     badge,
     check_options,
     label,
+    language,
     placed,
     short,
     shortened,
     whole,
     xml_text,
 )
-from artus_env.engine.drawing.translations import language
-from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.page import shapes
-from artus_env.games.royal.page.sentences import card_id, suit_words
-from artus_env.games.royal.page.shapes import card_at, card_back, suit_coin
-from artus_env.games.royal.page.translations import say
-from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, playable
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
 """What the layout "table" shows: the course and all within it."""

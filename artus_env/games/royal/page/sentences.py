@@ -1,4 +1,4 @@
-"""Cards and moves in plain language, whichever is spoken (`artus_env.engine.drawing.translations`)."""
+"""Cards and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
 
 from __future__ import annotations
 

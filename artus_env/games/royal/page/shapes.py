@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
-from artus_env.engine.drawing import svg as drawing
-from artus_env.engine.drawing.svg import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
+from artus_env import pictures as drawing
 from artus_env.games.royal.components import MAX_PLAYERS, Components
 from artus_env.games.royal.page.sentences import card_id
 from artus_env.games.royal.page.translations import say
 from artus_env.games.royal.page.tricks import suit_of, value_of
+from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 SUIT_COLOURS = ("#ad0302", "#eda90e", "#0c9f67", "#15151e", "#72387c", "#093bc4")
 """Red, amber, green, black, plum and blue, by the number of the suit: apart for every kind of colour vision (a test

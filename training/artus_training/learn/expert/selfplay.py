@@ -21,8 +21,7 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, view_action_features
 from artus_agents.neural_search import NeuralSearchAgent, Searched
 from artus_env import Batch
-from artus_env.engine.agents.match import wins_of
-from artus_env.engine.agents.view import View, choose_actions
+from artus_env.agents import View, choose_actions, wins_of
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import key_bits, seed_stream
 from artus_training.arena.made_of import made_of

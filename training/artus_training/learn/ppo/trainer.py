@@ -17,7 +17,7 @@ from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent, draw_actions, infer, write_action_features
 from artus_agents.saved import save_agent
 from artus_env import Batch
-from artus_env.engine.agents.view import Agent, choose_actions
+from artus_env.agents import Agent, choose_actions
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.compiling.threads import run_shares, scratch, shares
 from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream

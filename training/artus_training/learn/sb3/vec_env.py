@@ -14,8 +14,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from artus_agents.neural import NeuralAgent
 from artus_agents.simple import RandomAgent
 from artus_env import Batch
-from artus_env.engine.agents.match import wins_of
-from artus_env.engine.agents.view import Agent, choose_actions
+from artus_env.agents import Agent, choose_actions, wins_of
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.rng import check_seed, seed_stream
 from artus_env.engine.envs.undo import Undo
