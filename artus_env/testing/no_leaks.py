@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,9 +58,10 @@ def check_no_leaks(
     - for a part of the states: the position as plain data, text and picture, the texts of legal moves and of the move
       that the player sees, and where the game has `sentences`, those about moves.
 
-    In games with secret choices it also checks that actions with the same `public_action` look the same when they have
-    been played, unless they show something hidden, and that `public_action` and `is_revealed` tell no more than the
-    state does afterwards: by a sign test, as in `artus_env.testing.resampling`, with an error rate of 1e-6.
+    It also checks that `public_action` and `is_revealed` tell no more than the state does afterwards: by a sign test,
+    as in `artus_env.testing.resampling`, with an error rate of 1e-6. A game that keeps choices secret without saying so
+    in `public_action` is found. And actions with the same `public_action` must look the same when they have been
+    played, unless they show something hidden.
 
     Args:
         game: Its name or definition; of the standard box.
@@ -72,10 +74,10 @@ def check_no_leaks(
         AssertionError: Names variant, seed, player and what differs, with both positions as JSON.
     """
     variants = variants_of(game)
-    shares = [max(1, number // len(variants)) for number in (states, texts, pictures)]
+    shares = tuple(max(1, number // len(variants)) for number in (states, texts, pictures))
 
     def no_leaks(variant: Variant, seed: int) -> NoLeaks:
-        return _Check(Walk(variant, seed, plain), *shares, ERROR_RATE / len(variants)).run()
+        return _Check(Walk(variant, seed, plain), shares, ERROR_RATE / len(variants)).run()
 
     results = [run(no_leaks, variant, seed) for variant in variants]
     return NoLeaks(*(sum(numbers) for numbers in zip(*results, strict=True)))
@@ -84,9 +86,9 @@ def check_no_leaks(
 class _Check:
     """One variant."""
 
-    def __init__(self, walk: Walk, states: int, texts: int, pictures: int, error_rate: float) -> None:
-        self.walk, self.states, self.texts, self.pictures = walk, states, texts, pictures
-        self.error_rate = error_rate
+    def __init__(self, walk: Walk, shares: tuple[int, ...], error_rate: float) -> None:
+        self.walk, self.error_rate = walk, error_rate
+        self.states, self.texts, self.pictures = shares
         self.told = SignTest(one_sided=True)
         self.names = [f"player {player}" for player in range(walk.variant.num_players)]
 
@@ -103,7 +105,7 @@ class _Check:
             self.compare_actions(now, others)
             if secret:
                 self.compare_secrets(now)
-                self.count_told(now, others)
+            self.count_told(now, others)
             due = min(len(others), -(-self.texts * compared // self.states) - written)
             for i in walk.numbers(max(0, due), len(others)):
                 self.compare_texts(now, others, int(i))
@@ -111,14 +113,13 @@ class _Check:
                     self.compare_pictures(now, others, int(i))
                     drawn += 1
                 written += 1
-        if secret:
-            p, _, (bit,), more, less = worst({"told": self.told})
-            expect(
-                p >= self.error_rate,
-                "`public_action` or `is_revealed` tells more than the state does afterwards: deals that fit what was "
-                f"told have bit {bit} of the true state {more} times where resampled ones don't, and {less} times the "
-                f"other way round (p < {p:.1g})",
-            )
+        p, _, (bit,), more, less = worst({"told": self.told})
+        expect(
+            p >= self.error_rate,
+            "`public_action` or `is_revealed` tells more than the state does afterwards: deals that fit what was "
+            f"told have bit {bit} of the true state {more} times where resampled ones don't, and {less} times the "
+            f"other way round (p < {p:.1g})",
+        )
         return NoLeaks(compared, written, changed)
 
     def compare_states(self, now: Round, others: np.ndarray) -> None:
@@ -204,11 +205,11 @@ class _Check:
             in_other = int(walk.legal(other)[0, word]) >> bit & 1
             seen = verbs.is_seen(walk.tables[0], one[0], taken, viewer, walk.num_actions)
             if seen and in_other:
-                move = same("the text of a move that they see", lambda states: self.move(taken, states))
+                move = same("the text of a move that they see", partial(self.move, taken))
                 self.compare_played(now, others, i, move)
             return
         legal = [a for a in range(walk.num_actions) if int(now.legal[i, a // 64]) >> a % 64 & 1]
-        moves = {a: same(f"the text of {walk.named(a)}", lambda states, a=a: self.move(a, states)) for a in legal}
+        moves = {a: same(f"the text of {walk.named(a)}", partial(self.move, a)) for a in legal}
         start = taken % len(legal)
         for action in (legal[start:] + legal[:start])[:MOVES]:
             self.compare_choice(same, position, action, moves[action])
