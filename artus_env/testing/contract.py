@@ -1,6 +1,6 @@
 """`check_game`: what holds in every position of every game, along random games.
 
-`CHECKS` has one function for each rule, `(variant, seed) -> None`; they raise an AssertionError that says what fails.
+`CHECKS` lists one function `(variant, seed) -> None` for each rule. They raise an AssertionError with the reason.
 """
 
 from __future__ import annotations
@@ -43,20 +43,8 @@ GAMES = 3 if DISABLED else 100
 LINE = 400
 """Characters of the longest message."""
 OTHERS: tuple[Any, ...] = (
-    None,
-    True,
-    1.5,
-    -1,
-    10**30,
-    "",
-    "\u202e\x1b[31m\n",
-    [],
-    [[]],
-    {},
-    {"x": 1},
-    "x" * 100_000,
-    [0] * 1000,
-)
+    None, True, 1.5, -1, 10**30, "", "\u202e\x1b[31m\n", [], [[]], {}, {"x": 1}, "x" * 100_000, [0] * 1000,
+)  # fmt: skip
 """Values of many types, for any place of a position."""
 PLACES = 40
 """Places of a position that are changed."""
@@ -69,8 +57,8 @@ def check_game(game: str | Definition, *, seeds: int = 1, states: int = 10_000) 
 
     Random games are played through all interfaces. Each check is a function of this module, listed in `CHECKS`: legal
     actions, bounds of observations, rewards, texts of moves, positions and records in and out, copies, deals, faulty
-    input, PettingZoo's and Gymnasium's own tests. Then come `check_no_leaks` and `check_resampling`. Takes less than a
-    minute for a small game, about two for a large one, compiling included.
+    input, PettingZoo's and Gymnasium's own tests. Then come `check_no_leaks` and `check_resampling`. All variants of a
+    game take less than a minute of one core, most of it for compiling.
 
     Args:
         game: Its name or definition; of the standard box.
@@ -78,7 +66,7 @@ def check_game(game: str | Definition, *, seeds: int = 1, states: int = 10_000) 
         states: For `check_no_leaks` and `check_resampling`.
 
     Raises:
-        AssertionError: Names variant, seed and check, and says what fails.
+        AssertionError: With variant, seed, check and reason.
     """
     for seed in range(1, 1 + seeds):
         for variant in variants_of(game):
@@ -253,7 +241,7 @@ def a_batch_plays_the_games_of_its_seeds(variant: Variant, seed: int) -> None:
 
 
 def a_deal_writes_every_field(variant: Variant, seed: int) -> None:
-    """Games that were played leave no trace in the next deal, nor in seats that nobody holds."""
+    """Games that were played leave no trace in the next deal, nor in empty seats."""
     batch = variant.new_batch(4, seed=seed)
     fresh = batch.states.copy()
     while not batch.done.all():
@@ -267,7 +255,7 @@ def a_deal_writes_every_field(variant: Variant, seed: int) -> None:
 
 
 def a_position_comes_back_as_it_was_written(variant: Variant, seed: int) -> None:
-    """It is JSON, and the game that is read from it is the same one for everybody."""
+    """It is JSON, and the game read from it is equal and looks the same to every player."""
     for game in positions(variant, seed):
         written = game.to_dict()
         expect(json.loads(json.dumps(written)) == written, f"a position is no plain data: {written}")

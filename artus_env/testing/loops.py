@@ -16,7 +16,7 @@ from artus_env.engine.contract.rng import breaks_tie
 
 @jit
 def deal(tables, states, which, seeds, num_players, rule_set):
-    """Deal the games `which` anew: shape (n,), int64; `seeds` has shape (n,), uint64."""
+    """Deal the games `which`: shape (n,), int64; `seeds` has shape (n,), uint64."""
     for k in range(len(which)):
         verbs.deal(tables[0], states[which[k]], seeds[k], np.int64(-1), num_players, rule_set)
 
@@ -47,7 +47,7 @@ def play(tables, states, actions):
 
 @jit
 def resample(tables, states, viewers, seeds):
-    """Draw what the viewers (shape (N,), int64) don't know anew."""
+    """Resample what the viewers (shape (N,), int64) don't know."""
     for i in range(len(states)):
         verbs.resample_hidden(tables[0], states[i], viewers[i], seeds[i])
 
@@ -61,7 +61,7 @@ def hide(tables, states, viewers):
 
 @jit
 def observe(tables, states, viewers, out):
-    """What the viewers see: shape (N, F), int8."""
+    """Observations of the viewers: shape (N, F), int8."""
     for i in range(len(states)):
         verbs.observe(tables[0], states[i], viewers[i], out[i])
 
@@ -169,7 +169,7 @@ def first_differences(tables, states, others, viewers, legal, public, points):
 
 @jit
 def ranks(tables, states, out):
-    """What ranks the players: shape (N, players), int64."""
+    """Ranking keys of the players: shape (N, players), int64."""
     for i in range(len(states)):
         for player in range(out.shape[1]):
             out[i, player] = verbs.ranking_key(tables[0], states[i], player)

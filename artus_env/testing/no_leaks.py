@@ -30,7 +30,7 @@ MOVES = 4
 
 
 class NoLeaks(NamedTuple):
-    """What `check_no_leaks` has compared without a finding."""
+    """Result of `check_no_leaks` without a finding."""
 
     states: int
     texts: int
@@ -218,7 +218,7 @@ class _Check:
         return self.walk.definition.move_text(action, states, self.walk.components, self.walk.tables)
 
     def compare_choice(self, same: Callable[..., Any], position: Any, action: int, move: str) -> None:
-        """What the player to move is told of a legal move before it is played."""
+        """Compare texts about a legal move, written for its player before it is played."""
         walk, definition = self.walk, self.walk.definition
         foreseen = None
         if definition.browser is not None and definition.browser.foreseeable(move):
@@ -237,7 +237,7 @@ class _Check:
             same(f"the sentence about {move}", choice)
 
     def compare_played(self, now: Round, others: np.ndarray, i: int, move: str) -> None:
-        """What is said of a move that another player has made, where the viewer sees the same of it."""
+        """Compare sentences about another player's move, where the viewer sees the same of it."""
         walk, viewer, definition = self.walk, int(now.viewers[i]), self.walk.definition
         if definition.sentences is None:
             return

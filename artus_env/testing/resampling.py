@@ -11,8 +11,8 @@ Whether the truth is drawn too often is counted in the same way: S', R and a sec
 be exchanged, so R must not be more like S' than like R'.
 
 Two conventions. A secret choice counts as drawn uniformly from the legal ones that look the same; pairs in which an
-action opens an earlier secret choice are left out, and only their consistency is checked. And states that nobody can
-tell apart are the same bytes: a hand is a set of bits or sorted, for example.
+action opens an earlier secret choice are left out, and only their consistency is checked. And equal states have
+equal bytes: a hand is a set of bits or sorted, for example.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GUESSES = ("players guessed right", "likeness")
 
 
 class Resampled(NamedTuple):
-    """What `check_resampling` has compared without a finding."""
+    """Result of `check_resampling` without a finding."""
 
     states: int
     comparisons: int
@@ -67,7 +67,7 @@ def check_resampling(
     - Consistent: the player to whom the rest is hidden sees the same as before, may do the same, and `hide` leaves the
       same; the state can be written as plain data and read again.
     - Independent: two states that a player can't tell apart become the same one with the same seed.
-    - Complete: each part of a position that `to_dict(player)` changes or leaves out is drawn anew in some state.
+    - Complete: each part of a position that `to_dict(player)` changes or leaves out changes in some state.
     - Uniform, and never more like the truth than like another draw, by sign tests (see the module's docstring): in each
       variant, and in all of them together.
 
@@ -98,7 +98,7 @@ def check_resampling(
         times, changed = np.sum([check.hidden.get(key, [0, 0]) for check in checks], axis=0)
         expect(
             changed or times < ENOUGH,
-            f"{everywhere}, seed {seed}: `{key}` of a position is hidden from players, but never drawn anew",
+            f"{everywhere}, seed {seed}: `{key}` of a position is hidden from players, but never resampled",
         )
     for kind, name in checks[0].tests:
         if name == "products of bits":  # each variant has others
@@ -217,7 +217,7 @@ class _Check:
         one, other = walk.resampled(truths, viewers, seeds), walk.resampled(drawn, viewers, seeds)
         different = np.flatnonzero((as_bytes(one) != as_bytes(other)).any(axis=1))
         to_dict, components = walk.definition.to_dict, walk.components
-        for i in different[:READ]:  # records may tell apart what nobody can
+        for i in different[:READ]:  # equal positions may have different records
             if to_dict(one[i], components, None) != to_dict(other[i], components, None):
                 fail(
                     f"player {viewers[i]}: states that look the same are resampled differently with seed {seeds[i]}, "
@@ -225,7 +225,7 @@ class _Check:
                 )
 
     def check_positions(self, truths: np.ndarray, drawn: np.ndarray, viewers: np.ndarray) -> None:
-        """What was drawn is a position. Note what of the truth the viewer doesn't know, and whether it has changed."""
+        """Check that a resampled state is a position, and count which parts of it are hidden and have changed."""
         definition, components = self.walk.definition, self.walk.components
         for truth, state, viewer in zip(truths, drawn, viewers, strict=True):
             position = definition.to_dict(state, components, None)

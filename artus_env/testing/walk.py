@@ -74,7 +74,7 @@ class Walk:
         return states
 
     def resampled(self, states: np.ndarray, viewers: np.ndarray, seeds: np.ndarray | None = None) -> np.ndarray:
-        """Copies of states with all that the viewers don't know drawn anew."""
+        """Copies of states with everything hidden from the viewers resampled."""
         copies = states.copy()
         self.run(loops.resample, copies, viewers, self.seeds(len(states)) if seeds is None else seeds)
         return copies
@@ -86,13 +86,13 @@ class Walk:
         return as_bytes(copies)
 
     def observed(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
-        """What the viewers see: shape (N, F), int8."""
+        """Observations of the viewers: shape (N, F), int8."""
         out = np.zeros((len(states), self.num_features), np.int8)
         self.run(loops.observe, states, viewers, out)
         return out
 
     def observed_by_all(self, states: np.ndarray, viewers: np.ndarray) -> np.ndarray:
-        """What everybody sees, in turn order from the viewer on: shape (N, players, F), int8."""
+        """Observations of all players, in turn order from the viewer on: shape (N, players, F), int8."""
         players = self.variant.num_players
         return np.stack([self.observed(states, (viewers + seat) % players) for seat in range(players)], axis=1)
 
@@ -107,7 +107,7 @@ class Walk:
         return out
 
     def ranks(self, states: np.ndarray) -> np.ndarray:
-        """What ranks the players: shape (N, players), int64."""
+        """Ranking keys of the players: shape (N, players), int64."""
         out = np.zeros((len(states), self.variant.num_players), np.int64)
         self.run(loops.ranks, states, out)
         return out
@@ -131,7 +131,7 @@ class Walk:
     # --- games at random ---
 
     def rounds(self, states: int) -> Iterator[Round]:
-        """Random games without end, which are dealt anew when they are over: for about this many states.
+        """Random games without end, which are dealt again when they are over: for about this many states.
 
         They begin at points that are spread over the length of a game.
         """
@@ -146,7 +146,7 @@ class Walk:
         everybody = np.arange(count)
         for number in count_from(-length):  # the negative ones only bring the games to where they begin
             legal, actions = self._choices(truths, self.seeds(count))
-            actions[ages < -number] = -1  # waits for those that are to be further on
+            actions[ages < -number] = -1  # this game starts later than others
             before, truths = truths, self.played(truths, actions)
             self.run(loops.follow_secrets, before, actions, truths, legal, secrets, secret_actions, opened)
             if number >= 0:

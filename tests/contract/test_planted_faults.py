@@ -303,7 +303,7 @@ BIASES = {
     "artus: the truth stays, once in 20 times": ("artus", sometimes("artus", 20), "the truth shows"),
     "magpies: chance stays": ("magpies", keeping("magpies", "chance"), "`chance` of a position"),
     "artus: hands stay": ("artus", keeping("artus", "hands"), "no position|the truth shows"),
-    "quest: the pile stays": ("quest", keeping("quest", "quest_pile"), "never drawn anew"),
+    "quest: the pile stays": ("quest", keeping("quest", "quest_pile"), "never resampled"),
     "hoard: the truth is in the seed": ("hoard", seeded_by_the_truth("hoard", "parts"), "the truth shows"),
     "royal: the truth is in the seed": ("royal", seeded_by_the_truth("royal", "pile"), "the truth shows"),
     "hoard: most coins never": ("hoard", fewer_coins, BIASED),
