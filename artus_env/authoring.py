@@ -10,8 +10,8 @@
 from artus_env.engine.basics.numbers import is_whole, whole_number
 from artus_env.engine.basics.reading import check_keys, check_names, convert, list_of, one_of, printable, shown, some_of
 from artus_env.engine.basics.wording import counted, letter_of, markdown, signed
-from artus_env.engine.compiling.jit import jit, jit_inlined, jit_wrapping
 from artus_env.engine.compiling.arrays import real_numbers, whole_numbers
+from artus_env.engine.compiling.jit import jit, jit_inlined, jit_wrapping
 from artus_env.engine.contract.bits import (
     add,
     add_all,

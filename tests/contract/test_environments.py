@@ -27,11 +27,11 @@ from artus_agents.simple import GreedyAgent
 from artus_env import DEFAULT_GAME, Batch, Game, IllegalMoveError
 from artus_env.engine.contract.registry import class_prefix, find_game
 from artus_env.engine.contract.rng import next_seeds
-from artus_env.engine.play.rewards import reward_modes
 from artus_env.environments import GameAEC, GameEnv, GameVectorEnv, env, raw_env
 from artus_env.games.quest.components import PLACES, VIRTUES
 from artus_env.registration import gymnasium_name, module_name, pettingzoo_name
-from every_game import games, largest, variants, variants_of
+from artus_env.testing.variants import variants_of
+from every_game import games, largest, variants
 from hoard import Components as Hoard
 
 EPISODES = 3
@@ -53,16 +53,6 @@ def registered(game):
 def choose(masks, rng):
     """A uniformly drawn action for each row of masks; any for a row without one."""
     return (rng.random(masks.shape) * masks).argmax(axis=-1)
-
-
-def play(env, rng):
-    """Random steps of an AEC environment until all have terminated: what each agent was paid."""
-    paid = dict.fromkeys(env.possible_agents, 0.0)
-    while not all(env.terminations.values()):
-        env.step(int(choose(env.last()[0]["action_mask"], rng)))
-        for agent, reward in env.rewards.items():
-            paid[agent] += reward
-    return list(paid.values())
 
 
 # --- PettingZoo ---
@@ -202,23 +192,6 @@ def test_the_rules_that_modules_tell_are_those_of_the_boxes():
 def test_the_package_names_its_version_and_its_games():
     assert artus_env.__version__ == importlib.metadata.version("artus-env")
     assert {"__version__", "Game", "artus_v0", "royal_v0", "quest_v0", "magpies_v0"} <= set(dir(artus_env))
-
-
-@variants
-def test_the_end_of_an_aec_game_pays_what_the_batch_pays(variant):
-    """In every reward mode, added up for each agent; in the mode of the score, also for points that others' moves
-    bring."""
-    for mode in reward_modes(variant.definition.score):
-        made = raw_env(**arguments(variant, reward=mode))
-        made.reset(seed=4)
-        paid = play(made, np.random.default_rng(4))
-        batch = variant.new_batch(1, reward=mode)
-        batch.reset(seeds=4)
-        total = np.zeros(variant.num_players)
-        for action in made.game.actions_played:
-            total += batch.step([action])[0][0]
-        assert batch.done.all()
-        np.testing.assert_allclose(paid, total, atol=1e-5)
 
 
 @largest
