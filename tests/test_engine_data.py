@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from artus_env import NUM_ACTIONS, OBSERVATION_SCALE, Batch, Game
-from artus_env.games.artus.actions import MASK_WORDS, action_table, build_tables
+from artus_env.games.artus.actions import MASK_WORDS, action_table
+from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.observation import (
     OBSERVATION_SIZE,
     observation_bounds,
@@ -25,9 +26,9 @@ def test_a_game_is_a_few_hundred_bytes():
 
 
 def test_tables_are_read_only():
-    tables = build_tables()
+    tables = ARTUS.build_tables(ARTUS.standard)
     assert tables.shape == (1,)
-    assert build_tables() is tables
+    assert ARTUS.build_tables(ARTUS.standard) is tables
     with pytest.raises(ValueError, match="read-only"):
         tables["wheel"][0, 3] = 5
     assert Batch(1).tables is Batch(2).tables  # one for all games of a box

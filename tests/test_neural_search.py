@@ -25,7 +25,7 @@ from artus_env.engine.agents.view import View
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index
-from artus_env.games.artus.actions import action_table, build_tables
+from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.observation import observation_scale
@@ -42,7 +42,7 @@ CARD = {
     "variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash,
     "settings": {"reward": "prestige", "final_reward": "win"},
 }  # fmt: skip
-TABLES = build_tables(STANDARD)[0]
+TABLES = ARTUS.build_tables(STANDARD)[0]
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
 
 

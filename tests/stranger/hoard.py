@@ -13,11 +13,12 @@ from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.positions import PlainPositions
 from artus_env.engine.contract.rng import below, random_bits
+from artus_env.engine.contract.state import state_dtype
 
 SEATS, DROP, MOST_RAISE = 3, 0, 3
-NUMBERS = ("num_players", "rule_set", "start_player", "player", "bid")
-LISTS = ("scores", "parts", "out")  # coins in each player's part; 1 for those who have dropped out
-STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
+NUMBERS = ("start_player", "bid")
+LISTS = ("parts", "out")  # coins in each player's part; 1 for those who have dropped out
+STATE = state_dtype(SEATS, [(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
 START = 100  # number of the random stream that says who starts; those below are for the parts
 
 
@@ -32,8 +33,7 @@ class Components:
 
 
 def build_tables(components):
-    types = [("coins", np.int64), ("raises", np.int64), ("hoard", np.int8)]
-    return np.array([(components.coins, components.raises, 0)], types)
+    return np.array([(components.coins, components.raises)], [("coins", np.int64), ("raises", np.int64)])
 
 
 @jit
@@ -110,7 +110,7 @@ def fault(states, components):
     """What is wrong with a position each of whose fields is right by itself."""
     g = states[0]
     players, player, start = int(g["num_players"]), int(g["player"]), int(g["start_player"])
-    scores, parts, out = (g[name][:players].tolist() for name in LISTS)
+    scores, parts, out = (g[name][:players].tolist() for name in ("scores", *LISTS))
     over = sum(out) == players - 1
     last = [sum(parts) - int(g["bid"]) if over and not out[p] else 0 for p in range(players)]
     checks = (

@@ -11,12 +11,13 @@ from artus_env.engine.contract.bits import popcount
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.positions import PlainPositions
 from artus_env.engine.contract.rng import below, random_bits
+from artus_env.engine.contract.state import state_dtype
 
 CARDS, HAND, SEATS = 20, 3, 6
 NO_BID = -1
-NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`
-LISTS = ("scores", "hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
-STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
+NUMBERS = ("start_player", "round", "chance")  # all hands follow from `chance`
+LISTS = ("hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
+STATE = state_dtype(SEATS, [(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Components:
 
 
 def build_tables(components):
-    return np.array([(components.goal, 0)], [("goal", np.int64), ("magpies", np.int8)])
+    return np.array([(components.goal,)], [("goal", np.int64)])
 
 
 @jit

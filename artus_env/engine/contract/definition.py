@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -37,13 +37,16 @@ class Definition:
         min_players, max_players: How many can play.
         score: What the points of the score are called; also the reward mode that pays them as they
             come.
-        verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`).
+        verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`); of those that have a
+            verb, the first one counts.
         standard: The standard components. They are hashable, are read by the functions below, and have `hash`: up
             to 64 hexadecimal digits that tell them from all others, which are of the same class.
         state_dtype: The record of one game (see `artus_env.engine.contract.verbs` for the fields that it must have).
-        build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype that no other
-            game has, read-only.
+        build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype. The definition
+            adds a field named after the game, by which compiled code tells games apart, makes them read-only, and keeps
+            those of the last boxes.
         action_table: components -> one entry for each action id.
+        max_actions: The most actions that a box may make; None: as many as the standard one.
         observation_bounds: components -> lowest and highest value of each feature: shapes (F,), int8.
         observation_scale: components -> factors that make small floats of the features, most of them within -1..1:
             shape (F,), float32; None: by the bounds, all within -1..1.
@@ -85,6 +88,7 @@ class Definition:
     state_dtype: np.dtype
     build_tables: Callable[[Any], np.ndarray]
     action_table: Callable[[Any], Sequence[Any]]
+    max_actions: int | None = None
     observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
     observation_scale: Callable[[Any], np.ndarray] | Any = None
     to_dict: Callable[..., dict[str, Any]]
@@ -109,18 +113,13 @@ class Definition:
     reconstructed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        tables = self.build_tables(self.standard)
-        verbs.register(self.name, tables.dtype, self.verbs)
+        object.__setattr__(self, "build_tables", lru_cache(maxsize=16)(partial(self._tables, self.build_tables)))
+        verbs.register(self.name, self.build_tables(self.standard).dtype, self.verbs, self.mask_words)
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
         if not re.fullmatch("[0-9a-f]{1,64}", self.standard.hash):
             raise ValueError(f"{self.name}: hash must be 1 to 64 hexadecimal digits, got {shown(self.standard.hash)}")
-        actions, most = len(self.action_table(self.standard)), 64 * self.mask_words
-        if actions > most:
-            raise ValueError(
-                f"{self.name}: {actions} actions need more words than mask_words says, which are for {most}"
-            )
         if self.action_feature_gates and len(self.action_feature_gates) != self.num_action_features:
             raise ValueError(
                 f"{self.name}: action_feature_gates must be {self.num_action_features} numbers, one for each feature"
@@ -129,6 +128,21 @@ class Definition:
         for name, function in defaults.items():
             if getattr(self, name) is None:
                 object.__setattr__(self, name, function)
+
+    def _tables(self, build: Callable[[Any], np.ndarray], components: Any) -> np.ndarray:
+        """What a game's own `build_tables` made, as the engine needs it."""
+        actions, most = len(self.action_table(components)), 64 * self.mask_words
+        if actions > most:
+            raise ValueError(f"{self.name}: these components make {actions} actions, at most {most} are possible")
+        own = build(components)
+        fields = [
+            name for name in own.dtype.names or () if name != self.name
+        ]  # it is there in a changed copy of a game
+        tables = np.zeros(1, [(self.name, np.int8), *((name, own.dtype[name]) for name in fields)])
+        for name in fields:
+            tables[name] = own[name]
+        tables.flags.writeable = False
+        return tables
 
     def _scale_by_bounds(self, components: Any) -> np.ndarray:
         low, high = (bounds.astype(np.float32) for bounds in self.observation_bounds(components))
@@ -159,7 +173,7 @@ class Definition:
     @cached_property
     def mask_words(self) -> int:
         """Words of 64 bits that a set of actions takes."""
-        return int(verbs.as_python(verbs.mask_words, self.build_tables(self.standard)[0]))
+        return -(-(self.max_actions or len(self.action_table(self.standard))) // 64)
 
     def box(self, components: Any) -> Any:
         """The given components, the standard ones for None.

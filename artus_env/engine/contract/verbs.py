@@ -27,13 +27,14 @@ _DEFAULTS: dict[str, Verb | None] = {}  # by name; None: every game must have it
 _games: dict[np.dtype, dict[str, Verb]] = {}
 
 
-def register(game: str, tables: np.dtype, sources: Iterable[Any]) -> None:
+def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int = 1) -> None:
     """Make a game's verbs known.
 
     Args:
         game: Its name.
         tables: The type of its tables, which no other game has: a field that is named after the game makes sure.
         sources: Objects or modules with functions that are called like verbs, the first one that has a verb counts.
+        num_words: What `mask_words` returns.
 
     Raises:
         ValueError: If a verb is missing, or another game with other verbs has tables of this type.
@@ -44,10 +45,22 @@ def register(game: str, tables: np.dtype, sources: Iterable[Any]) -> None:
         raise ValueError(
             f"{game} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.contract.verbs)"
         )
+    found["mask_words"] = _literal("mask_words", num_words)
     if found["public_action"] is not _DEFAULTS["public_action"]:
         found["has_secrets"] = _yes
     register_tables(tables, CompiledGame(game, tuple(found.values())))
     _games[tables] = {name: function for name, function in found.items() if function is not None}
+
+
+def _literal(name: str, number: int) -> Verb:
+    """A verb that returns a number which compiled code knows. Its name tells it from others: compiled code is kept and
+    linked by names."""
+
+    def literal(t: Any) -> int:
+        return number
+
+    literal.__name__ = literal.__qualname__ = f"{name}_{number}"
+    return jit(literal)
 
 
 def functions_of(tables: np.dtype) -> tuple[Verb, ...]:
@@ -150,7 +163,8 @@ def resample_hidden(t, g, viewer, seed):
 
 @_verb(required=False)
 def mask_words(t):
-    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. Default: 1."""
+    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. No game writes it; it
+    follows from how many actions there are."""
     return 1
 
 

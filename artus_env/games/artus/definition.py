@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.contract.definition import Definition
-from artus_env.games.artus import doc_tables, position, terminal, verbs
-from artus_env.games.artus.actions import action_table, build_tables
+from artus_env.games.artus import doc_tables, evaluation, observation, position, rules, terminal
+from artus_env.games.artus.actions import MAX_ACTIONS, action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
     RECONSTRUCTED,
@@ -26,11 +26,12 @@ ARTUS = Definition(
     min_players=2,
     max_players=MAX_PLAYERS,
     score="prestige",
-    verbs=(verbs,),
+    verbs=(rules, observation, evaluation),
     standard=STANDARD,
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=action_table,
+    max_actions=MAX_ACTIONS,
     observation_bounds=observation_bounds,
     observation_scale=observation_scale,
     to_dict=position.to_dict,

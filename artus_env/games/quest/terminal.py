@@ -11,7 +11,7 @@ import numpy as np
 
 from artus_env.engine.basics.reading import check_names, printable
 from artus_env.engine.basics.wording import counted, letter_of
-from artus_env.games.quest.actions import build_tables
+from artus_env.engine.contract.registry import find_game
 from artus_env.games.quest.components import MIN_PLAYERS, QUESTS, VIRTUES, Components, Quest
 from artus_env.games.quest.position import to_dict
 from artus_env.games.quest.rules import ranking_key
@@ -64,7 +64,9 @@ def _head(position: dict[str, Any], states: np.ndarray, components: Components, 
     n = position["num_players"]
     goal = components.goals[n - MIN_PLAYERS]
     if position["phase"] == "over":
-        results = [ranking_key(build_tables(components)[0], states[0], player) for player in range(n)]
+        results = [
+            ranking_key(find_game("quest").build_tables(components)[0], states[0], player) for player in range(n)
+        ]
         winners = [who[player] for player in range(n) if results[player] == max(results)]
         head = f"Over in round {position['round']}: {' and '.join(winners)} won."
     else:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.engine.contract.definition import Definition
-from artus_env.games.royal import doc_tables, notation, position, terminal, verbs
+from artus_env.games.royal import (
+    doc_tables,
+    evaluation,
+    hidden_information,
+    notation,
+    observation,
+    position,
+    rules,
+    terminal,
+)
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
 from artus_env.games.royal.observation import observation_bounds, observation_scale
@@ -19,7 +28,7 @@ ROYAL = Definition(
     rules_version=RULES_VERSION,
     max_players=MAX_PLAYERS,
     score="fields",
-    verbs=(verbs,),
+    verbs=(rules, hidden_information, observation, evaluation),
     standard=STANDARD,
     state_dtype=STATE,
     build_tables=build_tables,

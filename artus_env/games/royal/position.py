@@ -15,7 +15,7 @@ import numpy as np
 from artus_env.engine.basics.numbers import whole_number
 from artus_env.engine.basics.reading import check_keys, list_of, one_of, shown
 from artus_env.engine.basics.wording import counted
-from artus_env.games.royal.actions import build_tables
+from artus_env.engine.contract.registry import find_game
 from artus_env.games.royal.components import MAX_CARDS, MAX_PLAYERS, RULES, SUPER_TRUMPS, Components
 from artus_env.games.royal.rules import add_to_trick, clear_trick, put
 from artus_env.games.royal.state import KNIGHTS, OVER, PHASES, STATE, SWORD_PHASE, TRICK_PHASE
@@ -148,7 +148,7 @@ def _read_trumps(trumps: Any, state: np.void, components: Components) -> None:
 
 def _read_cards(data: dict[str, Any], state: np.void, components: Components) -> None:
     """All cards: each where it may be, and in all as many as are in the box."""
-    n, tables = int(state["num_players"]), build_tables(components)[0]
+    n, tables = int(state["num_players"]), find_game("royal").build_tables(components)[0]
     index = {card: kind for kind, card in enumerate(components.cards)}
     hands, played = (list_of(key, data[key], n) for key in ("hands", "played"))
     if any(type(cards) is int for cards in (*hands, data["pile"])):
@@ -241,7 +241,7 @@ def _read_trick(trick: list[Any], state: np.void, components: Components) -> Non
     for player, card in trick:
         if components.cards[int(state["played"][player, counts[player] - 1])] != card:
             raise ValueError(f"trick: {card} isn't the last card in played[{player}]")
-        add_to_trick(build_tables(components)[0], state, player, components.cards.index(card))
+        add_to_trick(find_game("royal").build_tables(components)[0], state, player, components.cards.index(card))
     if phase == OVER:
         leader = start
     state["leader"] = first if phase == SWORD_PHASE and not tricks else leader
@@ -263,7 +263,7 @@ def _read_voids(voids: Any, state: np.void, components: Components) -> None:
                 raise ValueError(f"voids[{player}]: player {player} has {components.suits[suit]} in hand")
         marked.append(sum(1 << suit for suit in suits))
     state["voids"][:n] = marked
-    group = build_tables(components)[0]["group"].tolist()
+    group = find_game("royal").build_tables(components)[0]["group"].tolist()
     played = state["played"][:n].tolist()
     seats = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]
     ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # who may lead next, and what has been shown by then
