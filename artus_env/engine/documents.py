@@ -24,7 +24,7 @@ from artus_env.engine.play.rewards import reward_modes
 def documents(definition: Definition) -> dict[str, Callable[[], str]]:
     """What makes each table of a game, by its name: the game's own, then those that every game has."""
     made = dict(definition.documents or {})
-    for make in (spec, actions, rewards, reconstructed) if definition.reconstructed else (spec, actions, rewards):
+    for make in (spec, actions, observation, rewards, *[reconstructed] * bool(definition.reconstructed)):
         made.setdefault(make.__name__, partial(make, definition))
     if definition.ladder:
         made.setdefault(ladder.__name__, partial(ladder, definition))
@@ -56,6 +56,18 @@ def actions(definition: Definition) -> str:
     numbers = range(len(definition.action_table(definition.standard)))
     meanings = [(number, definition.action_meaning(number, definition.standard)) for number in numbers]
     return markdown(["id", "action"], meanings)
+
+
+def observation(definition: Definition) -> str:
+    """Blocks of the observation in order."""
+    return observation_table(definition.layout(definition.standard).rows())
+
+
+def observation_table(rows: Sequence[Sequence[object]]) -> str:
+    """Lines of `Layout.rows` as a table."""
+    several = any(" x " in str(size) for _, size, *_ in rows)
+    meaning = "meaning (of the first)" if several else "meaning"
+    return markdown(["index", "size", "block", "range", "scale", "as floats", meaning], rows)
 
 
 def rewards(definition: Definition) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.layout import Feature
 from artus_env.engine.contract.positions import PlainPositions
 from artus_env.engine.contract.rng import below, random_bits
 from artus_env.engine.contract.state import state_dtype
@@ -101,9 +102,13 @@ def resample_hidden(t, g, viewer, seed):
             g["parts"][p] = 1 + below(random_bits(seed, p), t["coins"])
 
 
-def observation_bounds(components):
-    highest = [components.coins] * SEATS + [2] * SEATS + [1] * SEATS + [components.coins * SEATS]
-    return np.zeros(len(highest), np.int8), np.array(highest, np.int8)
+def features(components):
+    return [
+        Feature("own part", SEATS, 0, components.coins),
+        Feature("players", SEATS, 0, 2),
+        Feature("to move", SEATS),
+        Feature("bid", 1, 0, components.coins * SEATS),
+    ]
 
 
 def fault(states, components):
@@ -135,7 +140,7 @@ HOARD = Definition(
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=lambda components: range(1 + MOST_RAISE),
-    observation_bounds=observation_bounds,
+    features=features,
     to_dict=POSITIONS.to_dict,
     from_dict=POSITIONS.from_dict,
     move_text=lambda action, states, components, tables: f"raise:{action}" if action else "drop",

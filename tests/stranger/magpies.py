@@ -9,6 +9,7 @@ import numpy as np
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.bits import popcount
 from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.layout import Feature
 from artus_env.engine.contract.positions import PlainPositions
 from artus_env.engine.contract.rng import below, random_bits
 from artus_env.engine.contract.state import state_dtype
@@ -110,9 +111,8 @@ def resample_hidden(t, g, viewer, seed):
     g["chance"] = int(random_bits(seed, 0) >> np.uint64(11))
 
 
-def observation_bounds(components):
-    highest = [1] * CARDS + [components.goal] * SEATS + [2] * SEATS
-    return np.zeros(len(highest), np.int8), np.array(highest, np.int8)
+def features(components):
+    return [Feature("hand", CARDS), Feature("scores", SEATS, 0, components.goal), Feature("bids", SEATS, 0, 2)]
 
 
 def fault(states, components):
@@ -144,7 +144,7 @@ MAGPIES = Definition(
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=lambda components: range(CARDS),
-    observation_bounds=observation_bounds,
+    features=features,
     to_dict=POSITIONS.to_dict,
     from_dict=POSITIONS.from_dict,
     move_text=lambda action, states, components, tables: f"bid:{action}",

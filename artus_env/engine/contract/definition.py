@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.compiling.sources import code_hash, values_hash
 from artus_env.engine.contract import verbs
+from artus_env.engine.contract.layout import Feature, Layout
 from artus_env.engine.contract.positions import plain_lines
 
 
@@ -47,9 +48,7 @@ class Definition:
             those of the last boxes.
         action_table: components -> one entry for each action id.
         max_actions: The most actions that a box may make; None: as many as the standard one.
-        observation_bounds: components -> lowest and highest value of each feature: shapes (F,), int8.
-        observation_scale: components -> factors that make small floats of the features, most of them within -1..1:
-            shape (F,), float32; None: by the bounds, all within -1..1.
+        features: components -> the blocks of an observation in order: names, sizes, bounds, scales and meanings.
         to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
         from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
@@ -74,6 +73,7 @@ class Definition:
         documents: Tables for the documentation by name, each a function without arguments, beside those that every game
             has (see `artus_env.engine.documents`).
         reconstructed: Facts about the box that no public text states.
+        layout: components -> the blocks of an observation with their places; made of `features`.
     """
 
     name: str
@@ -89,8 +89,7 @@ class Definition:
     build_tables: Callable[[Any], np.ndarray]
     action_table: Callable[[Any], Sequence[Any]]
     max_actions: int | None = None
-    observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
-    observation_scale: Callable[[Any], np.ndarray] | Any = None
+    features: Callable[[Any], Sequence[Feature]]
     to_dict: Callable[..., dict[str, Any]]
     from_dict: Callable[..., np.ndarray]
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
@@ -111,6 +110,7 @@ class Definition:
     ladder: Any = None
     documents: Any = None
     reconstructed: tuple[str, ...] = ()
+    layout: Callable[[Any], Layout] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "build_tables", lru_cache(maxsize=16)(partial(self._tables, self.build_tables)))
@@ -124,10 +124,9 @@ class Definition:
             raise ValueError(
                 f"{self.name}: action_feature_gates must be {self.num_action_features} numbers, one for each feature"
             )
-        defaults = {"observation_scale": self._scale_by_bounds, "render": self._render_plainly}
-        for name, function in defaults.items():
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, function)
+        if self.render is None:
+            object.__setattr__(self, "render", self._render_plainly)
+        object.__setattr__(self, "layout", lru_cache(maxsize=16)(lambda components: Layout(self.features(components))))
 
     def _tables(self, build: Callable[[Any], np.ndarray], components: Any) -> np.ndarray:
         """What a game's own `build_tables` made, as the engine needs it."""
@@ -144,9 +143,13 @@ class Definition:
         tables.flags.writeable = False
         return tables
 
-    def _scale_by_bounds(self, components: Any) -> np.ndarray:
-        low, high = (bounds.astype(np.float32) for bounds in self.observation_bounds(components))
-        return 1 / np.maximum(1, np.maximum(np.abs(low), np.abs(high)))
+    def observation_bounds(self, components: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
+        return self.layout(components).bounds
+
+    def observation_scale(self, components: Any) -> np.ndarray:
+        """Multiply an observation by it for small floats: shape (F,), float32, a fresh array."""
+        return self.layout(components).scale
 
     def _render_plainly(
         self, states: np.ndarray, components: Any, player: int | None = None, names: Sequence[str] | None = None

@@ -14,7 +14,6 @@ from artus_env.games.artus.components import (
     RULES_VERSION,
     STANDARD,
 )
-from artus_env.games.artus.observation import observation_bounds, observation_scale
 from artus_env.games.artus.page import browser, picture, sentences, shapes
 from artus_env.games.artus.state import STATE
 
@@ -32,8 +31,7 @@ ARTUS = Definition(
     build_tables=build_tables,
     action_table=action_table,
     max_actions=MAX_ACTIONS,
-    observation_bounds=observation_bounds,
-    observation_scale=observation_scale,
+    features=observation.features,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
     move_text=terminal.move_text,

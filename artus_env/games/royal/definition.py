@@ -17,7 +17,6 @@ from artus_env.games.royal import (
 )
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
-from artus_env.games.royal.observation import observation_bounds, observation_scale
 from artus_env.games.royal.page import browser, picture, sentences, shapes
 from artus_env.games.royal.state import STATE
 
@@ -33,8 +32,7 @@ ROYAL = Definition(
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=action_table,
-    observation_bounds=observation_bounds,
-    observation_scale=observation_scale,
+    features=observation.features,
     to_dict=position.to_dict,
     from_dict=position.from_dict,
     move_text=notation.move_text,
