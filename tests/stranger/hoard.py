@@ -12,7 +12,7 @@ import numpy as np
 from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.layout import Feature
-from artus_env.engine.contract.positions import PlainPositions
+from artus_env.engine.contract.positions import Positions
 from artus_env.engine.contract.rng import below, random_bits
 from artus_env.engine.contract.state import state_dtype
 
@@ -111,9 +111,8 @@ def features(components):
     ]
 
 
-def fault(states, components):
+def check(g, components):
     """What is wrong with a position each of whose fields is right by itself."""
-    g = states[0]
     players, player, start = int(g["num_players"]), int(g["player"]), int(g["start_player"])
     scores, parts, out = (g[name][:players].tolist() for name in ("scores", *LISTS))
     over = sum(out) == players - 1
@@ -126,10 +125,12 @@ def fault(states, components):
         ("bid", 0 <= g["bid"] <= components.coins * players),
         ("scores", scores == last),
     )
-    return next((f"{field}: doesn't fit the rest of the position" for field, fits in checks if not fits), "")
+    for field, fits in checks:
+        if not fits:
+            raise ValueError(f"{field}: doesn't fit the rest of the position")
 
 
-POSITIONS = PlainPositions("hoard", ("standard",), STATE, (), ("parts",), fault)
+POSITIONS = Positions("hoard", ("standard",), STATE, hidden=("parts",), check=check)
 HOARD = Definition(
     name="hoard",
     title="Hoard",

@@ -10,7 +10,7 @@ from artus_env.engine.compiling.jit import jit
 from artus_env.engine.contract.bits import popcount
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.layout import Feature
-from artus_env.engine.contract.positions import PlainPositions
+from artus_env.engine.contract.positions import Positions
 from artus_env.engine.contract.rng import below, random_bits
 from artus_env.engine.contract.state import state_dtype
 
@@ -115,9 +115,9 @@ def features(components):
     return [Feature("hand", CARDS), Feature("scores", SEATS, 0, components.goal), Feature("bids", SEATS, 0, 2)]
 
 
-def fault(states, components):
+def check(g, components):
     """What is wrong with a position each of whose fields is right by itself."""
-    g, goal = states[0], components.goal
+    goal = components.goal
     players, start, player = int(g["num_players"]), int(g["start_player"]), int(g["player"])
     scores, hands, bids = g["scores"].tolist(), g["hands"][:players].tolist(), g["bids"][:players].tolist()
     have_bid = {(start + k) % players for k in range((player - start) % players)}
@@ -130,10 +130,12 @@ def fault(states, components):
         ("hands", sum(hands).bit_count() == HAND * players),
         ("bids", all(b >= 0 and hands[p] >> b & 1 if p in have_bid else b == NO_BID for p, b in enumerate(bids))),
     )
-    return next((f"{field}: doesn't fit the rest of the position" for field, fits in checks if not fits), "")
+    for field, fits in checks:
+        if not fits:
+            raise ValueError(f"{field}: doesn't fit the rest of the position")
 
 
-POSITIONS = PlainPositions("magpies", ("standard",), STATE, ("hands",), ("hands", "bids", "chance"), fault)
+POSITIONS = Positions("magpies", ("standard",), STATE, sets=("hands",), hidden=("hands", "bids", "chance"), check=check)
 MAGPIES = Definition(
     name="magpies",
     title="Magpies",

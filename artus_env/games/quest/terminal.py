@@ -13,7 +13,7 @@ from artus_env.engine.basics.reading import check_names, printable
 from artus_env.engine.basics.wording import counted, letter_of
 from artus_env.engine.contract.registry import find_game
 from artus_env.games.quest.components import MIN_PLAYERS, QUESTS, VIRTUES, Components, Quest
-from artus_env.games.quest.position import to_dict
+from artus_env.games.quest.position import POSITIONS
 from artus_env.games.quest.rules import ranking_key
 
 WIDTH = 80
@@ -40,7 +40,7 @@ def render(
     Raises:
         ValueError: If `names` doesn't name every player.
     """
-    position = to_dict(states[0], components, player)
+    position = POSITIONS.to_dict(states[0], components, player)
     n = position["num_players"]
     if names is not None:
         check_names("names", names, n)
