@@ -142,7 +142,6 @@ HOARD = Definition(
     build_tables=build_tables,
     action_table=lambda components: range(1 + MOST_RAISE),
     features=features,
-    to_dict=POSITIONS.to_dict,
-    from_dict=POSITIONS.from_dict,
+    positions=POSITIONS,
     move_text=lambda action, states, components, tables: f"raise:{action}" if action else "drop",
 )

@@ -30,10 +30,6 @@ class Components:
         return f"{self.goal:04x}"
 
 
-def build_tables(components):
-    return np.array([(components.goal,)], [("goal", np.int64)])
-
-
 @jit
 def give_hands(g, viewer, key, number):
     """Deal hands to all but the viewer (-1: to all) by the random numbers of a key, from `number` on."""
@@ -144,10 +140,9 @@ MAGPIES = Definition(
     verbs=(sys.modules[__name__],),
     standard=Components(),
     state_dtype=STATE,
-    build_tables=build_tables,
+    build_tables=lambda components: np.array([(components.goal,)], [("goal", np.int64)]),
     action_table=lambda components: range(CARDS),
     features=features,
-    to_dict=POSITIONS.to_dict,
-    from_dict=POSITIONS.from_dict,
+    positions=POSITIONS,
     move_text=lambda action, states, components, tables: f"bid:{action}",
 )

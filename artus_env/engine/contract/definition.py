@@ -17,7 +17,7 @@ from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.compiling.sources import code_hash, values_hash
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.layout import Feature, Layout
-from artus_env.engine.contract.positions import plain_lines
+from artus_env.engine.contract.positions import Positions, plain_lines
 
 
 def any_action(move: str, components: Any) -> None:
@@ -49,8 +49,7 @@ class Definition:
         action_table: components -> one entry for each action id.
         max_actions: The most actions that a box may make; None: as many as the standard one.
         features: components -> the blocks of an observation in order: names, sizes, bounds, scales and meanings.
-        to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
-        from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
+        positions: What writes positions as plain data, for a player only what they may know, and reads them.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
         render: (states, components, player, names) -> the position as text; None: the position, part by part.
         picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.drawing.render.draw`; None: its
@@ -90,8 +89,7 @@ class Definition:
     action_table: Callable[[Any], Sequence[Any]]
     max_actions: int | None = None
     features: Callable[[Any], Sequence[Feature]]
-    to_dict: Callable[..., dict[str, Any]]
-    from_dict: Callable[..., np.ndarray]
+    positions: Positions
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
     render: Callable[..., str] | Any = None
     picture: Callable[..., str] | None = None
@@ -134,14 +132,21 @@ class Definition:
         if actions > most:
             raise ValueError(f"{self.name}: these components make {actions} actions, at most {most} are possible")
         own = build(components)
-        fields = [
-            name for name in own.dtype.names or () if name != self.name
-        ]  # it is there in a changed copy of a game
+        # A game that was made of another by `dataclasses.replace` may have its field already.
+        fields = [name for name in own.dtype.names or () if name != self.name]
         tables = np.zeros(1, [(self.name, np.int8), *((name, own.dtype[name]) for name in fields)])
         for name in fields:
             tables[name] = own[name]
         tables.flags.writeable = False
         return tables
+
+    def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
+        """A position as plain data; with `player`, only what they may know."""
+        return self.positions.to_dict(state, components, player)
+
+    def from_dict(self, data: Any, components: Any) -> np.ndarray:
+        """The position as a state: shape (1,). Raises a ValueError that names the fault."""
+        return self.positions.from_dict(data, components)
 
     def observation_bounds(self, components: Any) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
