@@ -7,6 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from artus_env.engine.contract import registry as _registry
+from artus_env.engine.contract.layout import Layout as _Layout
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.game import Game, IllegalMoveError
@@ -38,9 +39,10 @@ DEFAULT_GAME = _registry.DEFAULT_GAME
 """Name of the game that is played where none is named."""
 NUM_ACTIONS = _actions.NUM_ACTIONS
 """How many actions there are with the standard box: ids are 0..NUM_ACTIONS - 1."""
-OBSERVATION_SIZE = _observation.OBSERVATION_SIZE
+_layout = _Layout(_observation.features(Components()))
+OBSERVATION_SIZE = _layout.size
 """How many features an observation has with the standard box."""
-OBSERVATION_SCALE = _observation.observation_scale()
+OBSERVATION_SCALE = _layout.scale
 """Multiply an observation by it for small floats, most of them within -1..1: shape (OBSERVATION_SIZE,), float32. A
 copy: the engine reads nothing from it."""
 

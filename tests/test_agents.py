@@ -20,7 +20,6 @@ from artus_env.engine.play.game import IllegalMoveError
 from artus_env.games.artus.actions import PLACE, action_table
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
-from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import PLAY_PHASE
 from artus_training.arena.evaluate import evaluate
 
@@ -45,7 +44,9 @@ def network(sample=False, card=None, action_features=True):
     torch.manual_seed(0)
     shape = Shape.of(ARTUS, STANDARD, (32,), action_features)
     return NeuralAgent(
-        Network(shape, observation_scale(), ARTUS.action_feature_gates).requires_grad_(False), sample=sample, card=card
+        Network(shape, ARTUS.observation_scale(ARTUS.standard), ARTUS.action_feature_gates).requires_grad_(False),
+        sample=sample,
+        card=card,
     )
 
 

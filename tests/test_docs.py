@@ -42,7 +42,7 @@ def test_names_are_those_that_are_registered(monkeypatch):
         assert module == f"artus_env.{registration.module_name(game)}"
         assert pettingzoo_id == registration.pettingzoo_name(game)
         assert gymnasium_id == f"artus_env:{registration.gymnasium_name(game)}"
-    ids = {row[2] for row in rows} | {"auction-v0"}
+    ids = {row[2] for row in rows} | {"dragons-v0"}
     for other in PAGES:
         if other.name != "CHANGELOG.md":  # of older versions, too
             assert set(re.findall(r"pettingzoo\.make\(\s*\"aec\", \"([^\"]+)\"", other.read_text())) <= ids

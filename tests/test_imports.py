@@ -19,7 +19,7 @@ FOLDERS = {
     "artus_agents": ROOT / "agents/artus_agents",
     "artus_training": ROOT / "training/artus_training",
 }
-ROOMS = ("learn", "arena", "watch", "play", "bench")
+ROOMS = ("learn", "arena", "watch", "play", "bench", "new_game")
 
 
 def name_of(package, folder, path):

@@ -25,10 +25,9 @@ from artus_env.engine.agents.view import View
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index
-from artus_env.games.artus.actions import action_table, build_tables
+from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
-from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 from artus_env.games.royal.state import OVER as ROYAL_OVER
 from artus_training.arena.evaluate import evaluate
@@ -42,14 +41,16 @@ CARD = {
     "variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash,
     "settings": {"reward": "prestige", "final_reward": "win"},
 }  # fmt: skip
-TABLES = build_tables(STANDARD)[0]
+TABLES = ARTUS.build_tables(STANDARD)[0]
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
 
 
 def network(seed=0, action_features=True):
     """Any opinions."""
     torch.manual_seed(seed)
-    made = Network(Shape.of(ARTUS, STANDARD, (16,), action_features), observation_scale(), ARTUS.action_feature_gates)
+    made = Network(
+        Shape.of(ARTUS, STANDARD, (16,), action_features), ARTUS.observation_scale(STANDARD), ARTUS.action_feature_gates
+    )
     for parameter in made.head.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
     return made.requires_grad_(False)

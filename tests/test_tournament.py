@@ -371,17 +371,10 @@ from artus_training.arena.tournament import run
 of = registry.find_game(DEFAULT_GAME)
 
 class Verbs:
-    def outcome(t, g, player):
+    def ranking_key(t, g, player):
         return -int(g["scores"][player])
 
-def build_tables(components):
-    known = of.build_tables(components)
-    tables = np.zeros(1, [*((name, known.dtype[name]) for name in known.dtype.names), ("fewest", np.int8)])
-    for name in known.dtype.names:
-        tables[name] = known[name]
-    return tables
-
-fewest = replace(of, name="fewest", build_tables=build_tables, verbs=(Verbs, *of.verbs))
+fewest = replace(of, name="fewest", verbs=(Verbs, *of.verbs))
 result = evaluate(["greedy", "random"], games=2, game=fewest)
 assert result.scores[0] > result.scores[1] and result.win_rate == 0, result
 registry._load = {DEFAULT_GAME: of, "fewest": fewest}.__getitem__

@@ -36,14 +36,8 @@ def public_action(t, g, action, viewer):
     return action if viewer == int(g["player"]) or action == 2 else 0
 
 
-@jit
-def mask_words(t):
-    """One."""
-    return 1
-
-
 NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "resample_hidden", "hide"), nothing)
-GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action, mask_words=mask_words)
+GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action)
 verbs.register("bids", TABLES, [GAME])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from artus_env.engine.basics.reading import shown
-from artus_env.engine.basics.wording import markdown
+from artus_env.engine.basics.wording import markdown, observation_table
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.definition import Definition
@@ -26,7 +26,7 @@ from artus_env.engine.play.rewards import reward_modes
 def documents(definition: Definition) -> dict[str, Callable[[], str]]:
     """What makes each table of a game, by its name: the game's own, then those that every game has."""
     made = dict(definition.documents or {})
-    for make in (spec, actions, rewards, reconstructed) if definition.reconstructed else (spec, actions, rewards):
+    for make in (spec, actions, observation, rewards, *[reconstructed] * bool(definition.reconstructed)):
         made.setdefault(make.__name__, partial(make, definition))
     if definition.ladder:
         made.setdefault(ladder.__name__, partial(ladder, definition.ladder))
@@ -52,6 +52,11 @@ def actions(definition: Definition) -> str:
     numbers = range(len(definition.action_table(definition.standard)))
     meanings = [(number, definition.action_meaning(number, definition.standard)) for number in numbers]
     return markdown(["id", "action"], meanings)
+
+
+def observation(definition: Definition) -> str:
+    """Blocks of the observation in order."""
+    return observation_table(definition.layout(definition.standard).rows())
 
 
 def rewards(definition: Definition) -> str:

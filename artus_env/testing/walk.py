@@ -182,8 +182,8 @@ class Walk:
         """An action as messages name it."""
         return f"action {action} ({self.definition.action_meaning(action, self.components)})"
 
-    def described(self, *states: np.ndarray) -> str:
-        """Positions as JSON, a line each: what `Game.from_dict` reads."""
+    def described(self, *states: Any) -> str:
+        """Positions of states (one record each) as JSON, a line each: what `Game.from_dict` reads."""
         return "".join(f"\n{json.dumps(self.definition.to_dict(state, self.components, None))}" for state in states)
 
 

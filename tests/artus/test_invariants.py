@@ -12,7 +12,7 @@ from artus_env import Batch, Game
 from artus_env.engine.compiling.jit import DISABLED
 from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import STANDARD
-from artus_env.games.artus.observation import observation_bounds
+from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.state import STATE
 from positions import BACKS, DECK, position
 
@@ -24,7 +24,7 @@ COPIES = np.array([DECK.index(name) for name in NAMES])  # the first copy's plac
 BACK_BITS = np.array(
     [sum(1 << place for place, name in enumerate(DECK) if name in BACKS[back]) for back in BACKS], np.int32
 )
-LOW, HIGH = observation_bounds()
+LOW, HIGH = ARTUS.observation_bounds(ARTUS.standard)
 
 
 # --- random games --------------------------------------------------------------------------------------------------

@@ -53,6 +53,7 @@ COMMANDS = {
     ),
     "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
     "games": Command("watch.about", "games", "the games that are installed"),
+    "new-game": Command("new_game.command", "main", "write a package with a small game, to be made into your own"),
     "rules": Command("watch.about", "rules", "tables of a game: its box, its actions, its rewards"),
     "tables": Command("watch.about", "tables", "make those tables in Markdown files anew"),
 }

@@ -105,6 +105,8 @@ def check_names(what: str, names: Any, num_players: int) -> None:
 
 _MOST_KEYS = 5
 """Unknown keys in a message."""
+_MOST_NAMES = 24
+"""Names in a message, of those that can be meant."""
 
 
 def check_keys(data: Any, keys: tuple[str, ...]) -> None:
@@ -132,7 +134,8 @@ def one_of(name: str, value: Any, names: Sequence[str]) -> int:
         ValueError: If it isn't there.
     """
     if not isinstance(value, str) or value not in names:
-        raise ValueError(f"{name} must be {'one of ' * (len(names) > 1)}{', '.join(names)}, got {shown(value)}")
+        known = ", ".join(names) if len(names) <= _MOST_NAMES else f"{names[0]}, {names[1]}, ... {names[-1]}"
+        raise ValueError(f"{name} must be {'one of ' * (len(names) > 1)}{known}, got {shown(value)}")
     return names.index(value)
 
 

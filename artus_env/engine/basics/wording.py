@@ -37,3 +37,10 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def observation_table(rows: Sequence[Sequence[object]]) -> str:
+    """Lines of `Layout.rows` as a table."""
+    several = any(" x " in str(size) for _, size, *_ in rows)
+    meaning = "meaning (of the first)" if several else "meaning"
+    return markdown(["index", "size", "block", "range", "scale", "as floats", meaning], rows)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +18,9 @@ from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.compiling.sources import code_hash, values_hash
 from artus_env.engine.contract import verbs
+from artus_env.engine.contract.layout import Feature, Layout
 from artus_env.engine.contract.page import Browser, Sentences
-from artus_env.engine.contract.positions import plain_lines
+from artus_env.engine.contract.positions import Positions, plain_lines
 
 
 class HasHash(Protocol):
@@ -45,18 +46,18 @@ class Definition:
         min_players, max_players: How many can play.
         score: What the points of the score are called; also the reward mode that pays them as they
             come.
-        verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`).
+        verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`); of those that have a
+            verb, the first one counts.
         standard: The standard components. They are hashable, are read by the functions below, and have `hash`: up
             to 64 hexadecimal digits that tell them from all others, which are of the same class.
         state_dtype: The record of one game (see `artus_env.engine.contract.verbs` for the fields that it must have).
-        build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype that no other
-            game has, read-only.
+        build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype. The definition
+            adds a field named after the game, by which compiled code tells games apart, makes them read-only, and keeps
+            those of the last boxes.
         action_table: components -> one entry for each action id.
-        observation_bounds: components -> lowest and highest value of each feature: shapes (F,), int8.
-        observation_scale: components -> factors that make small floats of the features, most of them within -1..1:
-            shape (F,), float32; None: by the bounds, all within -1..1.
-        to_dict: (state, components, player) -> the position as plain data; for a player only what they may know.
-        from_dict: (data, components) -> the state of a position: shape (1,). Raises a ValueError that names the fault.
+        max_actions: The most actions that a box may make; None: as many as the standard one.
+        features: components -> the blocks of an observation in order: names, sizes, bounds, scales and meanings.
+        positions: What writes positions as plain data, for a player only what they may know, and reads them.
         move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
         render: (states, components, player, names) -> the position as text; None: the position, part by part.
         picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.drawing.render.draw`; None: its
@@ -80,6 +81,7 @@ class Definition:
         documents: Tables for the documentation by name, each a function without arguments, beside those that every game
             has (see `artus_env.engine.documents`).
         reconstructed: Facts about the box that no public text states.
+        layout: components -> the blocks of an observation with their places; made of `features`.
     """
 
     name: str
@@ -95,10 +97,9 @@ class Definition:
     state_dtype: np.dtype
     build_tables: Callable[[Any], np.ndarray]
     action_table: Callable[[Any], Sequence[object]]
-    observation_bounds: Callable[[Any], tuple[np.ndarray, np.ndarray]]
-    observation_scale: Callable[[Any], np.ndarray] = None  # type: ignore[assignment]  # `__post_init__` sets it
-    to_dict: Callable[..., dict[str, Any]]
-    from_dict: Callable[..., np.ndarray]
+    max_actions: int | None = None
+    features: Callable[[Any], Sequence[Feature]]
+    positions: Positions
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
     render: Callable[..., str] = None  # type: ignore[assignment]  # as well
     picture: Callable[..., str] | None = None
@@ -117,32 +118,53 @@ class Definition:
     ladder: Path | None = None
     documents: Mapping[str, Callable[[], str]] | None = None
     reconstructed: tuple[str, ...] = ()
+    layout: Callable[[Any], Layout] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        tables = self.build_tables(self.standard)
-        verbs.register(self.name, tables.dtype, self.verbs)
+        object.__setattr__(self, "build_tables", lru_cache(maxsize=16)(partial(self._tables, self.build_tables)))
+        verbs.register(self.name, self.build_tables(self.standard).dtype, self.verbs, self.mask_words)
         missing = {"player", "num_players", "rule_set", "scores"} - set(self.state_dtype.names or ())
         if missing:
             raise ValueError(f"{self.name}: the state record lacks the fields {', '.join(sorted(missing))}")
         if not re.fullmatch("[0-9a-f]{1,64}", self.standard.hash):
             raise ValueError(f"{self.name}: hash must be 1 to 64 hexadecimal digits, got {shown(self.standard.hash)}")
-        actions, most = len(self.action_table(self.standard)), 64 * self.mask_words
-        if actions > most:
-            raise ValueError(
-                f"{self.name}: {actions} actions need more words than mask_words says, which are for {most}"
-            )
         if self.action_feature_gates and len(self.action_feature_gates) != self.num_action_features:
             raise ValueError(
                 f"{self.name}: action_feature_gates must be {self.num_action_features} numbers, one for each feature"
             )
-        defaults = {"observation_scale": self._scale_by_bounds, "render": self._render_plainly}
-        for name, function in defaults.items():
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, function)
+        if self.render is None:
+            object.__setattr__(self, "render", self._render_plainly)
+        object.__setattr__(self, "layout", lru_cache(maxsize=16)(lambda components: Layout(self.features(components))))
 
-    def _scale_by_bounds(self, components: Any) -> np.ndarray:
-        low, high = (bounds.astype(np.float32) for bounds in self.observation_bounds(components))
-        return 1 / np.maximum(1, np.maximum(np.abs(low), np.abs(high)))
+    def _tables(self, build: Callable[[Any], np.ndarray], components: Any) -> np.ndarray:
+        """What a game's own `build_tables` made, as the engine needs it."""
+        actions, most = len(self.action_table(components)), 64 * self.mask_words
+        if actions > most:
+            raise ValueError(f"{self.name}: these components make {actions} actions, at most {most} are possible")
+        own = build(components)
+        # A game that was made of another by `dataclasses.replace` may have its field already.
+        fields = [name for name in own.dtype.names or () if name != self.name]
+        tables = np.zeros(1, [(self.name, np.int8), *((name, own.dtype[name]) for name in fields)])
+        for name in fields:
+            tables[name] = own[name]
+        tables.flags.writeable = False
+        return tables
+
+    def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
+        """A position as plain data; with `player`, only what they may know."""
+        return self.positions.to_dict(state, components, player)
+
+    def from_dict(self, data: Any, components: Any) -> np.ndarray:
+        """The position as a state: shape (1,). Raises a ValueError that names the fault."""
+        return self.positions.from_dict(data, components)
+
+    def observation_bounds(self, components: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
+        return self.layout(components).bounds
+
+    def observation_scale(self, components: Any) -> np.ndarray:
+        """Multiply an observation by it for small floats: shape (F,), float32, a fresh array."""
+        return self.layout(components).scale
 
     def _render_plainly(
         self, states: np.ndarray, components: Any, player: int | None = None, names: Sequence[str] | None = None
@@ -169,7 +191,7 @@ class Definition:
     @cached_property
     def mask_words(self) -> int:
         """Words of 64 bits that a set of actions takes."""
-        return int(dispatch.as_python(verbs.mask_words, self.build_tables(self.standard)[0]))
+        return -(-(self.max_actions or len(self.action_table(self.standard))) // 64)
 
     def box(self, components: Any) -> Any:
         """The given components, the standard ones for None.

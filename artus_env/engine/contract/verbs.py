@@ -20,13 +20,14 @@ from artus_env.engine.compiling.dispatch import verb, verbs_among
 from artus_env.engine.compiling.jit import jit
 
 
-def register(game: str, tables: np.dtype, sources: Iterable[Any]) -> None:
+def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int = 1) -> None:
     """Make a game's verbs known.
 
     Args:
         game: Its name.
         tables: The type of its tables, which no other game has: a field that is named after the game makes sure.
         sources: Objects or modules with functions that are called like verbs, the first one that has a verb counts.
+        num_words: What `mask_words` returns.
 
     Raises:
         ValueError: If a verb is missing, or another game with other verbs has tables of this type.
@@ -37,9 +38,21 @@ def register(game: str, tables: np.dtype, sources: Iterable[Any]) -> None:
         raise ValueError(
             f"{game} lacks {', '.join(missing)}: every game needs them (see artus_env.engine.contract.verbs)"
         )
+    found["mask_words"] = _literal("mask_words", num_words)
     if found["public_action"] is not dispatch.DEFAULTS["public_action"]:
         found["has_secrets"] = _yes
     dispatch.register(game, tables, {name: function for name, function in found.items() if function is not None})
+
+
+def _literal(name: str, number: int) -> Any:
+    """A verb that returns a number which compiled code knows. Its name tells it from others: compiled code is kept and
+    linked by names."""
+
+    def literal(t: Any) -> int:
+        return number
+
+    literal.__name__ = literal.__qualname__ = f"{name}_{number}"
+    return jit(literal)
 
 
 # --- what every game has ------------------------------------------------------------------------------------------
@@ -81,7 +94,8 @@ def resample_hidden(t, g, viewer, seed):
 
 @verb(required=False)
 def mask_words(t):
-    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. Default: 1."""
+    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. No game writes it; it
+    follows from how many actions there are."""
     return 1
 
 

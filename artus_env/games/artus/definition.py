@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.authoring import Definition
-from artus_env.games.artus import doc_tables, notation, position, terminal, verbs
-from artus_env.games.artus.actions import action_table, build_tables
+from artus_env.games.artus import doc_tables, evaluation, notation, observation, position, rules, terminal
+from artus_env.games.artus.actions import MAX_ACTIONS, action_table, build_tables
 from artus_env.games.artus.components import (
     MAX_PLAYERS,
     RECONSTRUCTED,
@@ -14,7 +14,6 @@ from artus_env.games.artus.components import (
     RULES_VERSION,
     STANDARD,
 )
-from artus_env.games.artus.observation import observation_bounds, observation_scale
 from artus_env.games.artus.page import browser, picture, sentences, shapes
 from artus_env.games.artus.state import STATE
 
@@ -31,15 +30,14 @@ ARTUS = Definition(
     min_players=2,
     max_players=MAX_PLAYERS,
     score="prestige",
-    verbs=(verbs,),
+    verbs=(rules, observation, evaluation),
     standard=STANDARD,
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=action_table,
-    observation_bounds=observation_bounds,
-    observation_scale=observation_scale,
-    to_dict=position.to_dict,
-    from_dict=position.from_dict,
+    max_actions=MAX_ACTIONS,
+    features=observation.features,
+    positions=position.POSITIONS,
     move_text=notation.move_text,
     render=terminal.render,
     picture=picture.picture,

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 
-from artus_env.authoring import counted, markdown
+from artus_env.authoring import Layout, counted, markdown
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
 from artus_env.games.artus.components import (
     MAX_KNIGHTS,
@@ -18,7 +17,7 @@ from artus_env.games.artus.components import (
     Components,
     RuleSet,
 )
-from artus_env.games.artus.observation import observation_bounds, observation_layout
+from artus_env.games.artus.observation import features
 
 SCORING = {
     "all": "sum of the values of all own knights",
@@ -47,7 +46,7 @@ def describe_card(card: Card) -> str:
 
 def spec(components: Components = STANDARD) -> str:
     """The environment in numbers."""
-    low, high = observation_bounds(components)
+    low, high = Layout(features(components)).bounds
     rows = [
         ("players", "2, 3 or 4, called `player_0` .. `player_3`, clockwise"),
         ("rules", " and ".join(f"`{name}` ({_described(rules)})" for name, rules in RULE_SETS.items())),
@@ -133,45 +132,11 @@ def _royals(slots: list[int]) -> str:
     return ", ".join(SLOTS[slot] for slot in slots)
 
 
-def observation(components: Components = STANDARD) -> str:
-    """Blocks of the observation in order; runs of like blocks in one line."""
-    rows, index = [], 0
-    for (_, size, low, high, scale, scaled), run in groupby(
-        observation_layout(components),
-        key=lambda b: (
-            re.sub(r" (\d|the viewer|player \+\d)$", "", b.name),
-            b.size,
-            b.low,
-            b.high,
-            b.scale,
-            b.scaled_range,
-        ),
-    ):
-        blocks = list(run)
-        end = index + size * len(blocks)
-        names = blocks[0].name if len(blocks) == 1 else f"{blocks[0].name} ... {blocks[-1].name}"
-        count = f"{size}" if len(blocks) == 1 else f"{len(blocks)} x {size}"
-        rows.append(
-            [
-                f"{index}-{end - 1}" if end - 1 > index else index,
-                count,
-                names,
-                f"{low}..{high}",
-                f"{scale:.3g}",
-                scaled,
-                blocks[0].meaning,
-            ]
-        )
-        index = end
-    return markdown(["index", "size", "block", "range", "scale", "as floats", "meaning (of the first)"], rows)
-
-
 DOCUMENTS = {
     "course": course,
     "cards": cards,
     "wheel": wheel,
     "actions": actions,
     "spec": spec,
-    "observation": observation,
 }
 """Beside those that every game has."""

@@ -8,8 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from artus_env.engine.compiling.jit import jit
-from artus_env.engine.contract.bits import next_action
+from artus_env.authoring import jit, next_action
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, MASK_WORDS, PLACE, RING, ROYAL, SLOTS, action_table
 from artus_env.games.artus.components import PILES, Components
 from artus_env.games.artus.rules import king_seat, knight_seat, landing, legal, royal_in_slot

@@ -408,6 +408,12 @@ def is_over(t, g):
 
 
 @jit
+def margin_scale(t, g):
+    """A hundred points of prestige make a margin of 1."""
+    return 100.0
+
+
+@jit
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.authoring import Definition
-from artus_env.games.quest import doc_tables, notation, observation, position, terminal, verbs
+from artus_env.games.quest import (
+    doc_tables,
+    evaluation,
+    hidden_information,
+    notation,
+    observation,
+    position,
+    rules,
+    terminal,
+)
 from artus_env.games.quest.actions import action_table, build_tables
 from artus_env.games.quest.components import MAX_PLAYERS, MIN_PLAYERS, RECONSTRUCTED, RULES_VERSION, STANDARD
 from artus_env.games.quest.page import browser, picture, sentences, shapes
@@ -22,15 +31,13 @@ QUEST = Definition(
     min_players=MIN_PLAYERS,
     max_players=MAX_PLAYERS,
     score="points",
-    verbs=(verbs,),
+    verbs=(rules, hidden_information, observation, evaluation),
     standard=STANDARD,
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=action_table,
-    observation_bounds=observation.observation_bounds,
-    observation_scale=observation.observation_scale,
-    to_dict=position.to_dict,
-    from_dict=position.from_dict,
+    features=observation.features,
+    positions=position.POSITIONS,
     move_text=notation.move_text,
     action_meaning=notation.action_meaning,
     parse_move=notation.parse_move,

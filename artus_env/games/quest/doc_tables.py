@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from artus_env.authoring import Feature, markdown
+from artus_env.authoring import markdown, observation_table
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,
@@ -97,21 +97,11 @@ def actions(components: Components = STANDARD) -> str:
     return markdown(["ids", "move", "action"], rows)
 
 
-def observation(components: Components = STANDARD) -> str:
+def observation() -> str:
     """Blocks of the observation in order; those of the other players, which are the same again, in one line each."""
-    rows, index = [], 0
-    for block in LAYOUT:
-        if not any(block.name.endswith(f" of player +{turn}") for turn in range(2, MAX_PLAYERS)):
-            rows.append(_block(block, index))
-        index += block.size
-    table = markdown(["index", "size", "block", "range", "scale", "as floats", "meaning"], rows)
+    others = tuple(f" of player +{turn}" for turn in range(2, MAX_PLAYERS))
+    table = observation_table([row for row in LAYOUT.rows() if not str(row[2]).endswith(others)])
     return f"{table}\n\nPlayers +2 and +3 follow player +1 with the same blocks, all 0 where nobody holds the seat."
-
-
-def _block(block: Feature, index: int) -> list[object]:
-    where = f"{index}-{index + block.size - 1}" if block.size > 1 else index
-    bounds = f"{block.low}..{block.high}", f"{block.scale:.3g}", block.scaled_range
-    return [where, block.size, block.name, *bounds, block.meaning]
 
 
 DOCUMENTS = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}

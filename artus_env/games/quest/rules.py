@@ -199,6 +199,12 @@ def goal(t, g):
     return int(t["goals"][int(g["num_players"])])
 
 
+@jit
+def margin_scale(t, g):
+    """The points that end the game make a margin of 1."""
+    return float(t["goals"][int(g["num_players"])])
+
+
 # --- dealing -----------------------------------------------------------------------------------------------------
 
 

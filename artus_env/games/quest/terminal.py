@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.authoring import check_names, counted, letter_of, printable
-from artus_env.games.quest.actions import build_tables
+from artus_env.authoring import check_names, counted, find_game, letter_of, printable
 from artus_env.games.quest.components import MIN_PLAYERS, QUESTS, VIRTUES, Components, Quest
-from artus_env.games.quest.position import to_dict
+from artus_env.games.quest.position import POSITIONS
 from artus_env.games.quest.rules import ranking_key
 
 WIDTH = 80
@@ -39,7 +38,7 @@ def render(
     Raises:
         ValueError: If `names` doesn't name every player.
     """
-    position = to_dict(states[0], components, player)
+    position = POSITIONS.to_dict(states[0], components, player)
     n = position["num_players"]
     if names is not None:
         check_names("names", names, n)
@@ -63,7 +62,9 @@ def _head(position: dict[str, Any], states: np.ndarray, components: Components, 
     n = position["num_players"]
     goal = components.goals[n - MIN_PLAYERS]
     if position["phase"] == "over":
-        results = [ranking_key(build_tables(components)[0], states[0], player) for player in range(n)]
+        results = [
+            ranking_key(find_game("quest").build_tables(components)[0], states[0], player) for player in range(n)
+        ]
         winners = [who[player] for player in range(n) if results[player] == max(results)]
         head = f"Over in round {position['round']}: {' and '.join(winners)} won."
     else:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from artus_env.authoring import Definition
-from artus_env.games.royal import doc_tables, notation, position, terminal, verbs
+from artus_env.games.royal import (
+    doc_tables,
+    evaluation,
+    hidden_information,
+    notation,
+    observation,
+    position,
+    rules,
+    terminal,
+)
 from artus_env.games.royal.actions import action_table, build_tables
 from artus_env.games.royal.components import MAX_PLAYERS, RECONSTRUCTED, RULES, RULES_VERSION, STANDARD
-from artus_env.games.royal.observation import observation_bounds, observation_scale
 from artus_env.games.royal.page import browser, picture, sentences, shapes
 from artus_env.games.royal.state import STATE
 
@@ -22,15 +30,13 @@ ROYAL = Definition(
     rules_version=RULES_VERSION,
     max_players=MAX_PLAYERS,
     score="fields",
-    verbs=(verbs,),
+    verbs=(rules, hidden_information, observation, evaluation),
     standard=STANDARD,
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=action_table,
-    observation_bounds=observation_bounds,
-    observation_scale=observation_scale,
-    to_dict=position.to_dict,
-    from_dict=position.from_dict,
+    features=observation.features,
+    positions=position.POSITIONS,
     move_text=notation.move_text,
     render=terminal.render,
     picture=picture.picture,

@@ -8,7 +8,6 @@ from itertools import groupby
 from artus_env.authoring import markdown
 from artus_env.games.royal.actions import CARD, SWAP, TRUMP, Action, action_table
 from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
-from artus_env.games.royal.observation import observation_layout
 
 
 def box(components: Components = STANDARD) -> str:
@@ -57,16 +56,5 @@ def _meaning(effect: int, low: Action, high: Action, components: Components) -> 
     return "`decline`", "place no chip"
 
 
-def observation(components: Components = STANDARD) -> str:
-    """Blocks of the observation in order."""
-    rows, index = [], 0
-    for block in observation_layout(components):
-        indices = f"{index}-{index + block.size - 1}" if block.size > 1 else index
-        bounds = f"{block.low}..{block.high}", f"{block.scale:.3g}", block.scaled_range
-        rows.append([indices, block.size, block.name, *bounds, block.meaning])
-        index += block.size
-    return markdown(["index", "size", "block", "range", "scale", "as floats", "meaning"], rows)
-
-
-DOCUMENTS = {"box": box, "actions": actions, "observation": observation}
+DOCUMENTS = {"box": box, "actions": actions}
 """Beside those that every game has."""

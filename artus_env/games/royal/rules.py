@@ -196,6 +196,12 @@ def is_over(t, g):
 
 
 @jit
+def margin_scale(t, g):
+    """The whole course makes a margin of 1."""
+    return float(int(t["fields"]))
+
+
+@jit
 def chips_placed(t, g):
     """How many trump chips lie on their places."""
     count = 0

@@ -11,7 +11,7 @@ import numpy as np
 
 from artus_env.authoring import check_names, letter_of, printable
 from artus_env.games.royal.components import Components
-from artus_env.games.royal.position import to_dict
+from artus_env.games.royal.position import POSITIONS
 
 WIDTH = 80
 FIELDS_A_ROW = 10
@@ -34,7 +34,7 @@ def render(
     Raises:
         ValueError: If `names` doesn't name every player.
     """
-    position = to_dict(states[0], components, player)
+    position = POSITIONS.to_dict(states[0], components, player)
     n = position["num_players"]
     if names is not None:
         check_names("names", names, n)

@@ -1,0 +1,21 @@
+"""The record of one game: what every game has in it, beside a game's own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.int16) -> np.dtype:
+    """A structured data type: `scores` (one for each seat), `player` (who is to move), `num_players`, `rule_set`
+    (number of the rule set), and a game's own fields. The widest numbers come first, so that they lie aligned.
+
+    Args:
+        seats: Players that a game can have at most.
+        fields: The game's own, as for `np.dtype`: `(name, type)` or `(name, type, shape)`.
+        score: Type of a score.
+    """
+    required = [("scores", score, (seats,)), *((name, np.int8) for name in ("player", "num_players", "rule_set"))]
+    return np.dtype(sorted([*required, *fields], key=lambda field: -np.dtype(field[1]).itemsize))
