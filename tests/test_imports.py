@@ -190,3 +190,30 @@ def test_imports_are_found_wherever_they_stand(tmp_path):
     assert set(circle_in(graph)) == {"a.one", "a.two", "a.deep.three"}
     assert arrows(graph, "a.deep", "a.one") == {"a.deep.three -> a.one"}
     assert circle_in({"a": {"b"}, "b": {"c"}, "c": set()}) is None
+
+
+def private(name):
+    return name.startswith("_") and not name.endswith("_")
+
+
+def private_names(tree):
+    """Private attributes and methods of a module's own classes, and its private functions and values."""
+    own = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    own |= {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {name for name in own if private(name)}
+
+
+def test_no_module_uses_private_names_of_another():
+    """Apart from the room that works with private names of Numba."""
+    modules = {module: path for module, path in SOURCES.items() if ".compiling." not in module}
+    trees = {module: ast.parse(path.read_text()) for module, path in modules.items()}
+    names = {module: private_names(tree) for module, tree in trees.items()}
+    ours = set().union(*names.values())
+    used = {
+        f"{module}: {ast.unparse(node)}"
+        for module, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr in ours - names[module] and ast.unparse(node.value) != "self"
+    }
+    assert not used

@@ -75,7 +75,7 @@ class SeatedGames:
         uniform = set(choosers) == {UNIFORM}  # the usual beginning: then nothing else has to be compiled
         self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
-        self._last_actions: np.ndarray | None = None  # of each game, -1: none yet; None: nobody watches
+        self._last_actions: np.ndarray | None = None  # of each game, -1: none yet; None: not recorded
         self._last_states: np.ndarray | None = None  # the states before them
         self._undo: Undo | None = None
         self._scale = batch.definition.observation_scale(batch.components) if scale else None

@@ -78,8 +78,8 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
             zeros.
         paid: With an action, what the seat is owed after it, to be written, and it is owed no more: shape (n,),
             float64.
-        last_states, last_actions: For pictures, the state before the last move of each game, and this move, to be
-            written: shape (N,), the state dtype and int64. None: nobody watches.
+        last_states, last_actions: The state before the last move of each game, and this move, for pictures: written,
+            shape (N,), the state dtype and int64. None: moves aren't recorded.
     """
     games = borrowed(fields)
     t = games.tables[0]

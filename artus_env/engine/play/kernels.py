@@ -55,7 +55,7 @@ class Games(NamedTuple):
     final_scores: np.ndarray
     """Of the last finished game: shape (N, players), int32."""
     final_outcomes: np.ndarray
-    """Likewise what ranked the players."""
+    """Ranking keys of its players: shape (N, players), int32."""
     num_players: int
     rule_set: int
     reward_mode: int
@@ -121,10 +121,10 @@ def observe_chosen(tables, states, which, viewers, out):
 
 @jit
 def deal(fields, starts, seeds, which):
-    """Deal the games `which` anew: shape (n,), int64. Nothing is written of what players see.
+    """Deal the games `which` again: shape (n,), int64. Player, observation and mask aren't written.
 
     Args:
-        starts: Who begins, or `DRAWN`: shape (n,), int8.
+        starts: Start players, or `DRAWN`: shape (n,), int8.
         seeds: Shape (n,), as int64.
     """
     games = borrowed(fields)
@@ -181,8 +181,8 @@ def step(fields, starts, actions, which, low, high):
     that a batch compiles no other one for its first deal.
 
     Args:
-        starts: `PLAYS`, or who begins a game that is dealt: shape (n,), int8.
-        actions: What is played; where a game is dealt, its seed: shape (n,), int64.
+        starts: `PLAYS`, or the start player of a new deal: shape (n,), int8.
+        actions: The action, or the seed of a new deal: shape (n,), int64.
         which: Shape (n,), int64.
     """
     games = borrowed(fields)
@@ -280,7 +280,7 @@ def outcomes(tables, states, out, low, high):
 
 @jit
 def deal_one(tables, states, seed, start, num_players, rule_set):
-    """Deal the game; who begins may be `DRAWN`."""
+    """Deal the game; the start player may be `DRAWN`."""
     verbs.deal(tables[0], states[0], seed, start, num_players, rule_set)
 
 
@@ -294,7 +294,7 @@ def over_one(tables, states):
 def play_one(tables, states, legal, past, action):
     """Play one of the actions there are if it is legal, and note it in the past (see `MOVES`).
 
-    The legal actions are worked out anew instead of kept, as a batch does: anybody may write to `Game.state`.
+    The legal actions are computed again, where a batch keeps them: users may write to `Game.state`.
 
     Returns: the points that it brought, `ILLEGAL` or `FULL`.
     """

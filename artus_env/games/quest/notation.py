@@ -80,7 +80,7 @@ def parsed(text: str) -> QuestMove:
 
 @lru_cache(maxsize=16)
 def move_parts(components: Components) -> tuple[QuestMove, ...]:
-    """What each action is as a move. A bid names its cards in the order of the box."""
+    """The move of each action id. A bid names its cards in the order of the box."""
     bids = [
         tuple(card for kind, card in enumerate(CARDS[:BID_KINDS]) for _ in range(cards >> DIGIT * kind & 15))
         for _, cards in action_table(components)[BID:]

@@ -66,7 +66,7 @@ def parsed(text: str) -> TrickMove:
 
 @lru_cache(maxsize=16)
 def move_parts(components: Components) -> tuple[TrickMove, ...]:
-    """What each action is as a move."""
+    """The move of each action id."""
     moves = []
     for effect, number, places in action_table(components):
         if effect == CARD:
