@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,15 @@ def any_action(move: str, components: Any) -> None:
     # What stands for `Definition.actions_like` where a game can't tell quickly which actions a text may mean. (As a
     # docstring it would be that attribute's, too.)
     return None
+
+
+class DocTable(NamedTuple):
+    """A table for the documentation."""
+
+    head: Sequence[Any]
+    rows: Sequence[Sequence[Any]]
+    below: Sequence[str] = ()
+    """Paragraphs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +76,9 @@ class Definition:
             moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
-        ladder: File with what was measured of each agent (see `artus_env.engine.ladder`); None: nothing was.
-        documents: Tables for the documentation by name, each a function without arguments, beside those that every game
-            has (see `artus_env.engine.documents`).
+        ladder: File with what was measured of each agent (see `artus_training.arena.ladder_file`); None: nothing was.
+        doc_tables: Tables for the documentation by name, each a function without arguments that returns a `DocTable`,
+            beside those that every game has (see `artus_training.watch.doc_tables`).
         reconstructed: Facts about the box that no public text states.
     """
 
@@ -105,7 +114,7 @@ class Definition:
     trained: Any = None
     presets: Any = None
     ladder: Any = None
-    documents: Any = None
+    doc_tables: Any = None
     reconstructed: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -1,5 +1,4 @@
-"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses (see
-`artus_env.engine.documents`)."""
+"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import re
 from itertools import groupby
 
 from artus_env.engine.basics.wording import counted
-from artus_env.engine.documents import markdown
+from artus_env.engine.contract.definition import DocTable
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
 from artus_env.games.artus.components import (
     MAX_KNIGHTS,
@@ -46,7 +45,7 @@ def describe_card(card: Card) -> str:
     return f"{text}; else {card.penalty}" if card.penalty else text
 
 
-def spec(components: Components = STANDARD) -> str:
+def spec(components: Components = STANDARD) -> DocTable:
     """The environment in numbers."""
     low, high = observation_bounds(components)
     rows = [
@@ -62,7 +61,7 @@ def spec(components: Components = STANDARD) -> str:
         ("reward", "zero-sum, at the end or move by move"),
         ("episode", "ends when all hands are played; nothing truncates"),
     ]
-    return markdown(["", ""], rows)
+    return DocTable(["", ""], rows)
 
 
 def _described(rules: RuleSet) -> str:
@@ -70,7 +69,7 @@ def _described(rules: RuleSet) -> str:
     return f"{counted(rules.a_turn, 'card')} a turn{', scoring cards' if 'scoring' in rules.piles else ''}"
 
 
-def course(components: Components = STANDARD) -> str:
+def course(components: Components = STANDARD) -> DocTable:
     """Hands, turns and rounds."""
     rows = [
         [
@@ -81,26 +80,25 @@ def course(components: Components = STANDARD) -> str:
         ]
         for name, rules in RULE_SETS.items()
     ]
-    return markdown(["", "hand at the deal", "a turn", "rounds"], rows)
+    return DocTable(["", "hand at the deal", "a turn", "rounds"], rows)
 
 
-def cards(components: Components = STANDARD) -> str:
+def cards(components: Components = STANDARD) -> DocTable:
     """The deck."""
     rows = [[f"`{card.name}`", card.pile, card.copies, describe_card(card)] for card in components.cards]
-    return markdown(["card", "back", "copies", "effect"], rows)
+    return DocTable(["card", "back", "copies", "effect"], rows)
 
 
-def wheel(components: Components = STANDARD) -> str:
+def wheel(components: Components = STANDARD) -> DocTable:
     """Value by distance behind the King."""
     rows = []
     for start in range(0, NUM_SEATS, 14):
         part = range(start, start + 14)
         rows += [["**behind**", *part], ["**value**", *("crown" if d == 0 else components.wheel[d] for d in part)]]
-    table = markdown([" "] * 15, rows)
-    return f"{table}\n\nCarpet: seats {', '.join(map(str, components.carpet))}."
+    return DocTable([" "] * 15, rows, [f"Carpet: seats {', '.join(map(str, components.carpet))}."])
 
 
-def actions(components: Components = STANDARD) -> str:
+def actions(components: Components = STANDARD) -> DocTable:
     """Action ids in runs of the same kind: f counts the figures and s the steps of a row, from 0."""
     rows = []
     numbered = enumerate(action_table(components))
@@ -111,7 +109,7 @@ def actions(components: Components = STANDARD) -> str:
         ids = f"{first}..{last}" if last > first else f"{first}"
         what, count = _run(effect, [action for _, action in members])
         rows.append([ids, name, what, f"{first} + {count}" if count else ids])
-    return markdown(["ids", "card", "action", "id"], rows)
+    return DocTable(["ids", "card", "action", "id"], rows)
 
 
 def _run(effect: int, members: list[Action]) -> tuple[str, str]:
@@ -134,7 +132,7 @@ def _royals(slots: list[int]) -> str:
     return ", ".join(SLOTS[slot] for slot in slots)
 
 
-def observation(components: Components = STANDARD) -> str:
+def observation(components: Components = STANDARD) -> DocTable:
     """Blocks of the observation in order; runs of like blocks in one line."""
     rows, index = [], 0
     for (_, size, low, high, scale, scaled), run in groupby(
@@ -164,10 +162,10 @@ def observation(components: Components = STANDARD) -> str:
             ]
         )
         index = end
-    return markdown(["index", "size", "block", "range", "scale", "as floats", "meaning (of the first)"], rows)
+    return DocTable(["index", "size", "block", "range", "scale", "as floats", "meaning (of the first)"], rows)
 
 
-DOCUMENTS = {
+TABLES = {
     "course": course,
     "cards": cards,
     "wheel": wheel,

@@ -1,17 +1,16 @@
-"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses (see
-`artus_env.engine.documents`)."""
+"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
-from artus_env.engine.documents import markdown
+from artus_env.engine.contract.definition import DocTable
 from artus_env.games.royal.actions import CARD, SWAP, TRUMP, Action, action_table
 from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
 from artus_env.games.royal.observation import observation_layout
 
 
-def box(components: Components = STANDARD) -> str:
+def box(components: Components = STANDARD) -> DocTable:
     """The cards, the course and the hands."""
     suits = components.suits
     super_trumps = [f"{count} `{name}`" for name, count in zip(SUPER_TRUMPS, components.copies[-2:], strict=True)]
@@ -24,17 +23,17 @@ def box(components: Components = STANDARD) -> str:
         ("swords", f"on the fields {', '.join(map(str, components.swords))}"),
         ("chips", f"one for each suit, and {len(suits)} places for them"),
     ]
-    return markdown(["", ""], rows)
+    return DocTable(["", ""], rows)
 
 
-def actions(components: Components = STANDARD) -> str:
+def actions(components: Components = STANDARD) -> DocTable:
     """Action ids in runs of the same kind."""
     rows = []
     for (effect, _), run in groupby(enumerate(action_table(components)), key=lambda pair: _kind(pair[1], components)):
         members = list(run)
         (first, low), (last, high) = members[0], members[-1]
         rows.append([f"{first}..{last}" if last > first else first, *_meaning(effect, low, high, components)])
-    return markdown(["ids", "move", "action"], rows)
+    return DocTable(["ids", "move", "action"], rows)
 
 
 def _kind(action: Action, components: Components) -> tuple[int, int]:
@@ -57,7 +56,7 @@ def _meaning(effect: int, low: Action, high: Action, components: Components) -> 
     return "`decline`", "place no chip"
 
 
-def observation(components: Components = STANDARD) -> str:
+def observation(components: Components = STANDARD) -> DocTable:
     """Blocks of the observation in order."""
     rows, index = [], 0
     for block in observation_layout(components):
@@ -65,8 +64,8 @@ def observation(components: Components = STANDARD) -> str:
         bounds = f"{block.low}..{block.high}", f"{block.scale:.3g}", block.scaled_range
         rows.append([indices, block.size, block.name, *bounds, block.meaning])
         index += block.size
-    return markdown(["index", "size", "block", "range", "scale", "as floats", "meaning"], rows)
+    return DocTable(["index", "size", "block", "range", "scale", "as floats", "meaning"], rows)
 
 
-DOCUMENTS = {"box": box, "actions": actions, "observation": observation}
+TABLES = {"box": box, "actions": actions, "observation": observation}
 """Beside those that every game has."""

@@ -15,7 +15,7 @@ move. What makes it nicer are three parts of its definition:
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +29,8 @@ from artus_training.play.phrases import say
 
 Position = dict[str, Any]
 """A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
+Holds = Callable[[Position, str, Position], bool]
+"""Whether a move shows something, from the positions before and after it."""
 
 
 class Sentences(Protocol):
@@ -47,11 +49,11 @@ class Browser(Protocol):
     """What a game's own script gets. Every position is one viewer's; all answers have to be JSON.
 
     More functions may be there: `where(before, move, after, components)`, what the script points at when a line of the
-    log is looked at; `lessons(rules, num_players, components)`, the pages of the "?" panel, each with `title`, `text`,
-    `picture` and `where`, or None; `reveals(before, move, after)`, whether a move that was played has shown its player
-    something hidden, so that it can't be taken back (where that isn't there, all have that aren't foreseeable); and
-    `reasons(before, move, after, names, components)`, what speaks for a legal move or against it, for hints: short
-    parts of a sentence, what matters most first (`after` as for `choice`).
+    log is looked at; `tutorial(rules, components)`, what the "?" panel explains: how many players its examples have,
+    and by topic a function that says whether a move shows it (see `Holds`); `reveals(before, move, after)`, whether a
+    move that was played has shown its player something hidden, so that it can't be taken back (where that isn't there,
+    all have that aren't foreseeable); and `reasons(before, move, after, names, components)`, what speaks for a legal
+    move or against it, for hints: short parts of a sentence, what matters most first (`after` as for `choice`).
     """
 
     def setup(self, rules: str, num_players: int, components: Any) -> dict[str, Any]:
