@@ -20,7 +20,7 @@ from artus_env.games.artus.page.picture import picture as draw
 from artus_env.games.artus.page.translations import say
 from artus_env.games.artus.page.tutorial import tutorial as tutorial
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from artus_env.games.quest.page.shapes import TAG_HEIGHT, TAG_WIDTH
 from artus_env.games.quest.page.translations import say
 from artus_env.games.quest.page.tutorial import tutorial as tutorial
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent
 SOURCES = ("quest", "court", "bid")
 
 

@@ -18,7 +18,7 @@ from artus_env.games.royal.page.picture import picture as draw
 from artus_env.games.royal.page.tricks import last_move, suit_of
 from artus_env.games.royal.page.tutorial import tutorial as tutorial
 
-PAGE = Path(__file__).parent / "page"
+PAGE = Path(__file__).parent
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
