@@ -4,12 +4,12 @@
   and `Sentences` and `Browser` for the page in the browser.
 - Compiled rules: `jit`, `jit_inlined` and `jit_wrapping`, random numbers, sets of bits and small arrays.
 - Checks of foreign data, with messages that name the fault: `check_keys`, `whole_number`, ...
-- Words: `counted`, `letter_of`, `signed`, and `markdown` for tables of the documentation.
+- Words: `counted`, `letter_of`, `signed`; and `DocTable` for tables of the documentation.
 """
 
 from artus_env.engine.basics.numbers import is_whole, whole_number
 from artus_env.engine.basics.reading import check_keys, check_names, convert, list_of, one_of, printable, shown, some_of
-from artus_env.engine.basics.wording import counted, letter_of, markdown, observation_table, signed
+from artus_env.engine.basics.wording import counted, letter_of, signed
 from artus_env.engine.compiling.arrays import real_numbers, whole_numbers
 from artus_env.engine.compiling.jit import jit, jit_inlined, jit_wrapping
 from artus_env.engine.contract.bits import (
@@ -32,7 +32,7 @@ from artus_env.engine.contract.bits import (
     unpack_nibbles,
 )
 from artus_env.engine.contract.components import Box
-from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.definition import Definition, DocTable, observation_table
 from artus_env.engine.contract.layout import Feature, Layout
 from artus_env.engine.contract.page import Browser, Position, Sentences
 from artus_env.engine.contract.positions import SEAT, Choice, Each, Members, Number, Part, Positions, Row, from_others
@@ -46,6 +46,7 @@ __all__ = [
     "Browser",
     "Choice",
     "Definition",
+    "DocTable",
     "Each",
     "Feature",
     "Layout",
@@ -78,7 +79,6 @@ __all__ = [
     "letter_of",
     "list_of",
     "lowest_bit",
-    "markdown",
     "next_action",
     "nth_action",
     "observation_table",

@@ -1,4 +1,4 @@
-"""Building blocks for a game's pictures, texts and tutorial: parts of SVG, catalogues in several languages, examples.
+"""Building blocks for a game's pictures and texts: parts of SVG, and catalogues in several languages.
 
 A picture is a function of a position, see `Definition.picture`. Its parts are text: functions such as `badge`, `label`
 and `card_front` return SVG, `whole` puts a picture together, and `style_sheet` gives the parts their colours.
@@ -31,11 +31,10 @@ from artus_env.engine.drawing.svg import (
     xml_text,
 )
 from artus_env.engine.drawing.translations import Texts, language
-from artus_env.engine.examples import Example, example, lesson
 
 __all__ = [
-    "BADGES", "CARD_HEIGHT", "CARD_WIDTH", "COLOURS", "HEIGHT", "STROKES", "WIDTH", "Example", "Fills", "Strokes",
-    "Texts", "badge", "card_back", "card_front", "check_options", "example", "flat_colours", "label", "language",
-    "lesson", "placed", "short", "shortened", "small", "small_badges", "small_card", "style_sheet", "whole",
+    "BADGES", "CARD_HEIGHT", "CARD_WIDTH", "COLOURS", "HEIGHT", "STROKES", "WIDTH", "Fills", "Strokes",
+    "Texts", "badge", "card_back", "card_front", "check_options", "flat_colours", "label", "language",
+    "placed", "short", "shortened", "small", "small_badges", "small_card", "style_sheet", "whole",
     "xml_text",
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
 
 
@@ -31,16 +31,3 @@ def signed(value: int) -> str:
 def letter_of(player: int) -> str:
     """The letter that pictures and lists call a player by: A, B, ..."""
     return chr(ord("A") + player)
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def observation_table(rows: Sequence[Sequence[object]]) -> str:
-    """Lines of `Layout.rows` as a table."""
-    several = any(" x " in str(size) for _, size, *_ in rows)
-    meaning = "meaning (of the first)" if several else "meaning"
-    return markdown(["index", "size", "block", "range", "scale", "as floats", meaning], rows)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,22 @@ class HasHash(Protocol):
     @property
     def hash(self) -> str:
         """Up to 64 hexadecimal digits."""
+
+
+class DocTable(NamedTuple):
+    """A table for the documentation."""
+
+    head: Sequence[Any]
+    rows: Sequence[Sequence[Any]]
+    below: Sequence[str] = ()
+    """Paragraphs."""
+
+
+def observation_table(rows: Sequence[Sequence[object]]) -> DocTable:
+    """Lines of `Layout.rows` as a table."""
+    several = any(" x " in str(size) for _, size, *_ in rows)
+    meaning = "meaning (of the first)" if several else "meaning"
+    return DocTable(["index", "size", "block", "range", "scale", "as floats", meaning], rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,9 +93,9 @@ class Definition:
             moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with settings for trainings, a file for each variant; None: there are none.
-        ladder: File with what was measured of each agent (see `artus_env.engine.ladder`); None: nothing was.
-        documents: Tables for the documentation by name, each a function without arguments, beside those that every game
-            has (see `artus_env.engine.documents`).
+        ladder: File with what was measured of each agent (see `artus_training.arena.ladder_file`); None: nothing was.
+        doc_tables: Tables for the documentation by name, each a function without arguments that returns a `DocTable`,
+            beside those that every game has (see `artus_training.watch.doc_tables`).
         reconstructed: Facts about the box that no public text states.
         layout: components -> the blocks of an observation with their places; made of `features`.
     """
@@ -116,7 +132,7 @@ class Definition:
     trained: Path | None = None
     presets: Path | None = None
     ladder: Path | None = None
-    documents: Mapping[str, Callable[[], str]] | None = None
+    doc_tables: Mapping[str, Callable[[], DocTable]] | None = None
     reconstructed: tuple[str, ...] = ()
     layout: Callable[[Any], Layout] = field(init=False, compare=False)
 

@@ -37,9 +37,10 @@ class Browser(Protocol):
     """Data for a game's own script. Every position is one viewer's; all answers have to be JSON.
 
     More functions may be there: `where(before, move, after, components)`, what the script points at when a line of the
-    log is looked at; `lessons(rules, num_players, components)`, the pages of the "?" panel, each with `title`, `text`,
-    `picture` and `where`, or None; `reveals(before, move, after)`, whether a move that was played has shown its player
-    something hidden, so that it can't be taken back (where that isn't there, all have that aren't foreseeable); and
+    log is looked at; `tutorial(rules, components)`, what the "?" panel explains: how many players its examples have,
+    and by topic a function that says of a move, from the positions before and after it, whether it shows the topic;
+    `reveals(before, move, after)`, whether a move that was played has shown its player something hidden, so that it
+    can't be taken back (where that isn't there, all have that aren't foreseeable); and
     `reasons(before, move, after, names, components)`, what speaks for a legal move or against it, for hints: short
     parts of a sentence, what matters most first (`after` as for `choice`).
     """

@@ -1,11 +1,10 @@
-"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses (see
-`artus_env.engine.documents`)."""
+"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
-from artus_env.authoring import Layout, counted, markdown
+from artus_env.authoring import DocTable, Layout, counted
 from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, PLACE, RING, ROYAL, SLOTS, Action, action_table
 from artus_env.games.artus.components import (
     MAX_KNIGHTS,
@@ -44,7 +43,7 @@ def describe_card(card: Card) -> str:
     return f"{text}; else {card.penalty}" if card.penalty else text
 
 
-def spec(components: Components = STANDARD) -> str:
+def spec(components: Components = STANDARD) -> DocTable:
     """The environment in numbers."""
     low, high = Layout(features(components)).bounds
     rows = [
@@ -60,7 +59,7 @@ def spec(components: Components = STANDARD) -> str:
         ("reward", "zero-sum, at the end or move by move"),
         ("episode", "ends when all hands are played; nothing truncates"),
     ]
-    return markdown(["", ""], rows)
+    return DocTable(["", ""], rows)
 
 
 def _described(rules: RuleSet) -> str:
@@ -68,7 +67,7 @@ def _described(rules: RuleSet) -> str:
     return f"{counted(rules.a_turn, 'card')} a turn{', scoring cards' if 'scoring' in rules.piles else ''}"
 
 
-def course(components: Components = STANDARD) -> str:
+def course(components: Components = STANDARD) -> DocTable:
     """Hands, turns and rounds."""
     rows = [
         [
@@ -79,26 +78,25 @@ def course(components: Components = STANDARD) -> str:
         ]
         for name, rules in RULE_SETS.items()
     ]
-    return markdown(["", "hand at the deal", "a turn", "rounds"], rows)
+    return DocTable(["", "hand at the deal", "a turn", "rounds"], rows)
 
 
-def cards(components: Components = STANDARD) -> str:
+def cards(components: Components = STANDARD) -> DocTable:
     """The deck."""
     rows = [[f"`{card.name}`", card.pile, card.copies, describe_card(card)] for card in components.cards]
-    return markdown(["card", "back", "copies", "effect"], rows)
+    return DocTable(["card", "back", "copies", "effect"], rows)
 
 
-def wheel(components: Components = STANDARD) -> str:
+def wheel(components: Components = STANDARD) -> DocTable:
     """Value by distance behind the King."""
     rows = []
     for start in range(0, NUM_SEATS, 14):
         part = range(start, start + 14)
         rows += [["**behind**", *part], ["**value**", *("crown" if d == 0 else components.wheel[d] for d in part)]]
-    table = markdown([" "] * 15, rows)
-    return f"{table}\n\nCarpet: seats {', '.join(map(str, components.carpet))}."
+    return DocTable([" "] * 15, rows, [f"Carpet: seats {', '.join(map(str, components.carpet))}."])
 
 
-def actions(components: Components = STANDARD) -> str:
+def actions(components: Components = STANDARD) -> DocTable:
     """Action ids in runs of the same kind: f counts the figures and s the steps of a row, from 0."""
     rows = []
     numbered = enumerate(action_table(components))
@@ -109,7 +107,7 @@ def actions(components: Components = STANDARD) -> str:
         ids = f"{first}..{last}" if last > first else f"{first}"
         what, count = _run(effect, [action for _, action in members])
         rows.append([ids, name, what, f"{first} + {count}" if count else ids])
-    return markdown(["ids", "card", "action", "id"], rows)
+    return DocTable(["ids", "card", "action", "id"], rows)
 
 
 def _run(effect: int, members: list[Action]) -> tuple[str, str]:
@@ -132,7 +130,7 @@ def _royals(slots: list[int]) -> str:
     return ", ".join(SLOTS[slot] for slot in slots)
 
 
-DOCUMENTS = {
+TABLES = {
     "course": course,
     "cards": cards,
     "wheel": wheel,

@@ -1,10 +1,10 @@
-"""Tables for the documentation, made from the data that the game itself uses (see `artus_env.engine.documents`)."""
+"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-from artus_env.authoring import markdown, observation_table
+from artus_env.authoring import DocTable, observation_table
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,
@@ -34,7 +34,7 @@ from artus_env.games.quest.terminal import needs_text
 PLAYERS = range(MIN_PLAYERS, MAX_PLAYERS + 1)
 
 
-def box(components: Components = STANDARD) -> str:
+def box(components: Components = STANDARD) -> DocTable:
     """Places, virtue cards, rounds."""
     copies = [f"{count} `{card}`" for card, count in zip(CARDS, components.copies, strict=True)]
     rows = [
@@ -46,10 +46,10 @@ def box(components: Components = STANDARD) -> str:
         ("tournament", f"{components.prize} points, {components.prize // 2} each where it is drawn"),
         ("rounds", f"at most {components.rounds}"),
     ]
-    return markdown(["", ""], rows)
+    return DocTable(["", ""], rows)
 
 
-def display(components: Components = STANDARD) -> str:
+def display(components: Components = STANDARD) -> DocTable:
     """Action cards, how many of them everybody takes, and the goal, by the number of players."""
     rows: list[list[object]] = [
         [f"`{action}`", *(cards[kind] for cards in components.display)] for kind, action in enumerate(ACTIONS)
@@ -59,18 +59,18 @@ def display(components: Components = STANDARD) -> str:
         ["**a player takes**", *components.choices],
         ["**points that end the game**", *components.goals],
     ]
-    return markdown(["action card", *(f"{players} players" for players in PLAYERS)], rows)
+    return DocTable(["action card", *(f"{players} players" for players in PLAYERS)], rows)
 
 
-def quests(components: Components = STANDARD) -> str:
+def quests(components: Components = STANDARD) -> DocTable:
     """What each quest demands and brings."""
     rows = [
         [f"`{name}`", needs_text(quest), quest.points] for name, quest in zip(QUESTS, components.quests, strict=True)
     ]
-    return markdown(["quest", "demands", "points"], rows)
+    return DocTable(["quest", "demands", "points"], rows)
 
 
-def actions(components: Components = STANDARD) -> str:
+def actions(components: Components = STANDARD) -> DocTable:
     """Action ids in runs of the same kind."""
     moves = texts(components)
     meanings = {
@@ -94,15 +94,16 @@ def actions(components: Components = STANDARD) -> str:
                 meanings[first],
             ]
         )
-    return markdown(["ids", "move", "action"], rows)
+    return DocTable(["ids", "move", "action"], rows)
 
 
-def observation() -> str:
+def observation() -> DocTable:
     """Blocks of the observation in order; those of the other players, which are the same again, in one line each."""
     others = tuple(f" of player +{turn}" for turn in range(2, MAX_PLAYERS))
     table = observation_table([row for row in LAYOUT.rows() if not str(row[2]).endswith(others)])
-    return f"{table}\n\nPlayers +2 and +3 follow player +1 with the same blocks, all 0 where nobody holds the seat."
+    below = ["Players +2 and +3 follow player +1 with the same blocks, all 0 where nobody holds the seat."]
+    return table._replace(below=below)
 
 
-DOCUMENTS = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}
+TABLES = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}
 """Beside those that every game has."""

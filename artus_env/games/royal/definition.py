@@ -53,6 +53,6 @@ ROYAL = Definition(
     presets=Path(__file__).parent / "presets",
     trained=Path(__file__).parent / "trained",
     ladder=Path(__file__).parent / "ladder.json",
-    documents=doc_tables.DOCUMENTS,
+    doc_tables=doc_tables.TABLES,
     reconstructed=RECONSTRUCTED,
 )

@@ -1,16 +1,15 @@
-"""Tables for the documentation and for `artus rules`, made from the data that the game itself uses (see
-`artus_env.engine.documents`)."""
+"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
 
 from __future__ import annotations
 
 from itertools import groupby
 
-from artus_env.authoring import markdown
+from artus_env.authoring import DocTable
 from artus_env.games.royal.actions import CARD, SWAP, TRUMP, Action, action_table
 from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
 
 
-def box(components: Components = STANDARD) -> str:
+def box(components: Components = STANDARD) -> DocTable:
     """The cards, the course and the hands."""
     suits = components.suits
     super_trumps = [f"{count} `{name}`" for name, count in zip(SUPER_TRUMPS, components.copies[-2:], strict=True)]
@@ -23,17 +22,17 @@ def box(components: Components = STANDARD) -> str:
         ("swords", f"on the fields {', '.join(map(str, components.swords))}"),
         ("chips", f"one for each suit, and {len(suits)} places for them"),
     ]
-    return markdown(["", ""], rows)
+    return DocTable(["", ""], rows)
 
 
-def actions(components: Components = STANDARD) -> str:
+def actions(components: Components = STANDARD) -> DocTable:
     """Action ids in runs of the same kind."""
     rows = []
     for (effect, _), run in groupby(enumerate(action_table(components)), key=lambda pair: _kind(pair[1], components)):
         members = list(run)
         (first, low), (last, high) = members[0], members[-1]
         rows.append([f"{first}..{last}" if last > first else first, *_meaning(effect, low, high, components)])
-    return markdown(["ids", "move", "action"], rows)
+    return DocTable(["ids", "move", "action"], rows)
 
 
 def _kind(action: Action, components: Components) -> tuple[int, int]:
@@ -56,5 +55,5 @@ def _meaning(effect: int, low: Action, high: Action, components: Components) -> 
     return "`decline`", "place no chip"
 
 
-DOCUMENTS = {"box": box, "actions": actions}
+TABLES = {"box": box, "actions": actions}
 """Beside those that every game has."""

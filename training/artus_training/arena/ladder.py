@@ -21,7 +21,7 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
-from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
+from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import unit_games
 from artus_training.lines import progress

@@ -40,7 +40,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "rules": of_game.rules_of(definition, game.rules),
         "script": files.address("page.js") if (files := files_of(definition)) else None,
         "worded": definition.sentences is not None,
-        "lessons": hasattr(own, "lessons"),
+        "lessons": hasattr(own, "tutorial"),
         "substitute": SUBSTITUTE,
         "strongest": levels.strongest(definition, game.rules, game.num_players),
         "players": [
@@ -49,13 +49,6 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         ],
         "log": [log_entry(hosted, number, player, hosted.number) for number in range(1, len(hosted.steps))],
     }
-
-
-def lessons(hosted: HostedGame) -> list[dict[str, Any]]:
-    """The pages of the "?" panel, for the variant that is played; none if the game brings none."""
-    game = hosted.game
-    own = getattr(game.definition.browser, "lessons", None)
-    return list(own(game.rules, game.num_players, game.components)) if own else []
 
 
 def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:

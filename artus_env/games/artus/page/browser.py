@@ -12,12 +12,12 @@ from typing import Any
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.notation import MoveParts, parsed
 from artus_env.games.artus.page import sentences, shapes
-from artus_env.games.artus.page import tutorial as explained
 from artus_env.games.artus.page.counting import counting
 from artus_env.games.artus.page.hints import reasons as reasons  # which the page asks for here
 from artus_env.games.artus.page.picture import SUPPLY, king_of, last_move
 from artus_env.games.artus.page.picture import picture as draw
 from artus_env.games.artus.page.translations import say
+from artus_env.games.artus.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small_badges, small_card
 
 PAGE = Path(__file__).parent
@@ -114,11 +114,6 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
         "target": moved.target,
         "forward": moved.forward,
     }
-
-
-def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
-    """The game in a few pictures, with a title and a text each."""
-    return explained.pages(rules, num_players, components)
 
 
 def sources(rules: str) -> Sequence[str]:

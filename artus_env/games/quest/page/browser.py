@@ -12,12 +12,12 @@ from typing import Any
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
 from artus_env.games.quest.notation import parsed
 from artus_env.games.quest.page import sentences, shapes
-from artus_env.games.quest.page import tutorial as explained
 from artus_env.games.quest.page.deeds import deed, jousters, place_of, total, value_of, virtue_of
 from artus_env.games.quest.page.hints import reasons as reasons  # which the page asks for here
 from artus_env.games.quest.page.picture import picture as draw
 from artus_env.games.quest.page.shapes import TAG_HEIGHT, TAG_WIDTH
 from artus_env.games.quest.page.translations import say
+from artus_env.games.quest.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small, small_badges, small_card
 
 PAGE = Path(__file__).parent
@@ -119,11 +119,6 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
     moved = deed(before, move, after)
     action = moved.move.action if moved.move.kind == "take" else None
     return {"way": moved.way, "quest": moved.move.quest, "card": moved.move.card, "action": action}
-
-
-def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
-    """The game in a few pictures, with a title and a text each."""
-    return explained.pages(rules, num_players, components)
 
 
 def sources(rules: str) -> Sequence[str]:

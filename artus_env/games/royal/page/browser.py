@@ -12,10 +12,10 @@ from typing import Any
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import sentences, shapes
-from artus_env.games.royal.page import tutorial as explained
 from artus_env.games.royal.page.hints import reasons as reasons  # which the page asks for here
 from artus_env.games.royal.page.picture import picture as draw
 from artus_env.games.royal.page.tricks import last_move, suit_of
+from artus_env.games.royal.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small, small_badges, small_card
 
 PAGE = Path(__file__).parent
@@ -103,11 +103,6 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
         "suit": moved.move.suit,
         "places": moved.move.places,
     }
-
-
-def lessons(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
-    """The game in a few pictures, with a title and a text each."""
-    return explained.pages(rules, num_players, components)
 
 
 def sources(rules: str) -> Sequence[str]:

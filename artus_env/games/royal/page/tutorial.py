@@ -1,53 +1,53 @@
-"""The game in a few pictures, for the "?" panel of the play page."""
+"""What the "?" panel of the play page explains: topics, each with the moves that show it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from artus_env.authoring import find_game
 from artus_env.games.royal.components import Components
-from artus_env.games.royal.page.translations import say
 from artus_env.games.royal.page.tricks import last_move, suit_of
-from artus_env.pictures import Example, lesson
+
+Position = dict[str, Any]
+Holds = Callable[[Position, str, Position], bool]
 
 
-def pages(rules: str, num_players: int, components: Components) -> list[dict[str, Any]]:
-    """What is explained: a title, a text and a picture each."""
-    return [lesson(say, topic, find_game("royal"), rules, 4, holds, components) for topic, holds in TOPICS.items()]
+def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
+    """How many players the examples have, and by topic whether a move shows it."""
+    return 4, TOPICS
 
 
-def _follows(found: Example) -> bool:
+def _follows(before: Position, move: str, after: Position) -> bool:
     """Somebody follows suit, before the trick is complete."""
-    trick = found.after["trick"]
+    trick = after["trick"]
     return len(trick) == 3 and len({suit_of(card) for _, card in trick}) == 1
 
 
-def _trumped(found: Example) -> bool:
+def _trumped(before: Position, move: str, after: Position) -> bool:
     """A trump lies in a trick that another suit has led."""
-    trick, trumps = found.after["trick"], [suit for suit in found.after["trumps"] if suit]
+    trick, trumps = after["trick"], [suit for suit in after["trumps"] if suit]
     suits = [suit_of(card) for _, card in trick]
     return len(trick) == 3 and None not in suits and suits[0] not in trumps and any(suit in trumps for suit in suits)
 
 
-def _supers(found: Example) -> bool:
+def _supers(before: Position, move: str, after: Position) -> bool:
     """A knight and a shield lie in the same trick."""
-    return {"knight", "shield"} <= {card for _, card in found.after["trick"]}
+    return {"knight", "shield"} <= {card for _, card in after["trick"]}
 
 
-def _jumps(found: Example) -> bool:
+def _jumps(before: Position, move: str, after: Position) -> bool:
     """The pawn of who takes the trick goes over another one."""
-    last = last_move(*found)
+    last = last_move(before, move, after)
     return (
         last.taker is not None and last.origin is not None and (last.target or 0) > last.origin + 1 and last.origin > 2
     )
 
 
-def _places(found: Example) -> bool:
+def _places(before: Position, move: str, after: Position) -> bool:
     """A second chip is placed."""
-    return found.move.startswith("trump:") and sum(suit is not None for suit in found.after["trumps"]) == 2
+    return move.startswith("trump:") and sum(suit is not None for suit in after["trumps"]) == 2
 
 
-TOPICS: dict[str, Callable[[Example], bool]] = {
+TOPICS: dict[str, Holds] = {
     "follow": _follows, "trumps": _trumped, "super": _supers, "run": _jumps, "swords": _places,
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """The ladder of a game: what was measured of each agent, in a JSON file that comes with the game (`Definition.ladder`).
 
-`artus ladder` writes it, and the document `ladder` (see `documents`) shows it. What wasn't measured is missing in the
-file, and said in the table.
+`artus ladder` writes it, and the table `ladder` (see `watch.doc_tables`) shows it. What wasn't measured is missing in
+the file, and said in the table.
 """
 
 from __future__ import annotations

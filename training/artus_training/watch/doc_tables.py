@@ -7,30 +7,42 @@ the name of a table of the default game, or GAME/NAME.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from artus_env.engine.basics.reading import shown
-from artus_env.engine.basics.wording import markdown, observation_table
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.contract import verbs
-from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.definition import Definition, DocTable, observation_table
 from artus_env.engine.contract.registry import find_game
-from artus_env.engine.ladder import HEAD, read_ladder, rows_of
 from artus_env.engine.play.rewards import reward_modes
+from artus_training.arena.ladder_file import HEAD, read_ladder, rows_of
 
 
-def documents(definition: Definition) -> dict[str, Callable[[], str]]:
-    """What makes each table of a game, by its name: the game's own, then those that every game has."""
-    made = dict(definition.documents or {})
+def tables_of(definition: Definition) -> dict[str, Callable[[], str]]:
+    """What makes each table of a game as Markdown, by its name: the game's own, then those that every game has."""
+    made: dict[str, Callable[[], str]] = {
+        name: partial(_own, make) for name, make in (definition.doc_tables or {}).items()
+    }
     for make in (spec, actions, observation, rewards, *[reconstructed] * bool(definition.reconstructed)):
         made.setdefault(make.__name__, partial(make, definition))
     if definition.ladder:
         made.setdefault(ladder.__name__, partial(ladder, definition.ladder))
     return made
+
+
+def _own(make: Callable[[], DocTable]) -> str:
+    table = make()
+    return "\n\n".join([markdown(table.head, table.rows), *table.below])
+
+
+def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def spec(definition: Definition) -> str:
@@ -56,7 +68,7 @@ def actions(definition: Definition) -> str:
 
 def observation(definition: Definition) -> str:
     """Blocks of the observation in order."""
-    return observation_table(definition.layout(definition.standard).rows())
+    return _own(lambda: observation_table(definition.layout(definition.standard).rows()))
 
 
 def rewards(definition: Definition) -> str:
@@ -110,7 +122,7 @@ def fill(text: str, default: Definition) -> str:
 
     def table(match: re.Match[str]) -> str:
         game, _, name = match[1].rpartition("/")
-        made = documents(find_game(game) if game else default)
+        made = tables_of(find_game(game) if game else default)
         if name not in made:
             raise ValueError(f"there is no table {shown(name)}; there are {', '.join(made)}")
         return f"<!-- table: {match[1]} -->\n{made[name]()}\n<!-- end -->"
