@@ -38,7 +38,7 @@ from artus_env.engine.contract.page import Browser, Position, Sentences
 from artus_env.engine.contract.positions import SEAT, Choice, Each, Members, Number, Part, Positions, Row, from_others
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.contract.rng import below, breaks_tie, random_bits
-from artus_env.engine.contract.state import state_dtype
+from artus_env.engine.contract.state import marked, state_dtype
 
 __all__ = [
     "SEAT",
@@ -79,6 +79,7 @@ __all__ = [
     "letter_of",
     "list_of",
     "lowest_bit",
+    "marked",
     "next_action",
     "nth_action",
     "observation_table",

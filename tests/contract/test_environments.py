@@ -149,12 +149,12 @@ def test_its_classes_describe_it_in_the_form_of_gymnasium(game):
 
 def test_one_class_plays_any_game():
     """The default game where none is named, in the game itself, in batches and in all environments."""
-    made = Game(seed=1), Batch(1, seed=1), GameAEC(), GameEnv()._games.batch, GameVectorEnv(1)._games.batch
+    made = Game(seed=1), Batch(1, seed=1), GameAEC(), GameEnv().games.batch, GameVectorEnv(1).games.batch
     assert {thing.definition.name for thing in made} == {DEFAULT_GAME}
     royal = find_game("royal")
     made = Game(game="royal"), Batch(1, game=royal), GameAEC(game=royal), artus_env.royal_v0.RoyalAEC()
     seats = GameEnv(game="royal"), GameVectorEnv(1, game=royal), artus_env.royal_v0.RoyalEnv()
-    assert all(thing.definition is royal for thing in (*made, *(seat._games.batch for seat in seats)))
+    assert all(thing.definition is royal for thing in (*made, *(seat.games.batch for seat in seats)))
 
 
 def test_the_rules_that_modules_tell_are_those_of_the_boxes():

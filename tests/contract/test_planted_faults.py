@@ -47,7 +47,10 @@ def planted(game, faults):
     """The definition of a game with some verbs and some parts replaced."""
     definition = compiled(game)
     parts = {name: fault for name, fault in faults.items() if hasattr(definition, name)}
-    changed = dataclasses.replace(definition, **parts)
+    fields = {name: fault for name, fault in parts.items() if name != "to_dict"}
+    changed = dataclasses.replace(definition, **fields)
+    if "to_dict" in parts:  # a method
+        object.__setattr__(changed, "to_dict", parts["to_dict"])
     replaced = SimpleNamespace(**{name: fault for name, fault in faults.items() if name not in parts})
     verbs.register(game, tables_of(definition), (replaced, *definition.verbs))
     try:

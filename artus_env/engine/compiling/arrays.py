@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
 from numba import carray, types
 from numba.extending import lower_builtin, overload, type_callable
 
-from artus_env.engine.compiling.jit import DISABLED, in_compiled_code
+from artus_env.engine.compiling.jit import DISABLED, chosen_by_types
+
+Borrowed = TypeVar("Borrowed", bound="np.ndarray | tuple[Any, ...]")
 
 
-def borrow(array: np.ndarray) -> np.ndarray:
-    """The array without its reference count, for compiled loops over the rows of arrays that their caller holds.
+def borrow(array: Borrowed) -> Borrowed:
+    """The array, or the arrays of a tuple, without their reference counts, for compiled loops over the rows of arrays
+    that their caller holds. An array whose rows don't lie one behind the other stays what it is.
 
     Every row that is passed on would cost two atomic additions to one counter, about as much as a whole move, and two
     threads would wait for each other there.
@@ -70,13 +73,37 @@ def _make_room(context: Any, builder: Any, signature: Any, arguments: Any) -> An
         return builder.bitcast(builder.alloca(ir.ArrayType(kind.pointee, signature.args[0].literal_value)), kind)
 
 
+def _choose_borrow(kind: Any) -> Any:
+    if isinstance(kind, types.Array) and kind.layout == "C":
+        return lambda array: carray(_pointer(array, array.ctypes.data), array.shape)
+    if isinstance(kind, types.BaseNamedTuple):
+        named: Any = kind.instance_class  # type: ignore[attr-defined]
+        return lambda array: named(*_borrow_each(array))
+    return (lambda array: _borrow_each(array)) if isinstance(kind, types.BaseTuple) else lambda array: array
+
+
+def _choose_first_words(words: Any, count: Any) -> Any:
+    if words.layout == "C":
+        return lambda words, count: carray(_pointer(words, words.ctypes.data), (count,))
+    return lambda words, count: words[:count]
+
+
+def _borrow_each(parts: Any) -> Any:
+    raise NotImplementedError
+
+
+def _choose_borrow_each(kind: Any) -> Any:
+    return (lambda parts: (borrow(parts[0]), *_borrow_each(parts[1:]))) if len(kind) else lambda parts: ()
+
+
 if not DISABLED:
     type_callable(_pointer)(lambda context: _typing_of_pointer)
     lower_builtin(_pointer, types.VarArg(types.Any))(_make_pointer)
     type_callable(_room)(lambda context: _typing_of_room)
     lower_builtin(_room, types.VarArg(types.Any))(_make_room)
-    in_compiled_code(borrow, lambda array: carray(_pointer(array, array.ctypes.data), array.shape))
-    in_compiled_code(first_words, lambda words, count: carray(_pointer(words, words.ctypes.data), (count,)))
+    chosen_by_types(borrow, _choose_borrow)
+    chosen_by_types(_borrow_each, _choose_borrow_each)
+    chosen_by_types(first_words, _choose_first_words)
     inlined: dict[str, Any] = {"strict": False, "inline": "always", "prefer_literal": True}
     overload(whole_numbers, **inlined)(lambda count: lambda count: carray(_room(count, np.int64), (count,)))
     overload(real_numbers, **inlined)(lambda count: lambda count: carray(_room(count, np.float64), (count,)))

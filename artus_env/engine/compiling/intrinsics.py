@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-from artus_env.engine.compiling.jit import DISABLED, Function, config, in_compiled_code, jit
+from artus_env.engine.compiling.jit import DISABLED, Function, chosen_by_types, config, jit
 
 WORD, BYTE = ir.IntType(64), ir.IntType(8)
 _TRUE = ir.IntType(1)(1)
@@ -140,7 +140,7 @@ def _storing(function: Any, make: Callable[..., Any]) -> None:
     def at_address(bits, out, start):
         write(bits, out.ctypes.data + start)
 
-    in_compiled_code(function, at_address)
+    chosen_by_types(function, lambda bits, out, start: at_address if out.layout == "C" else None)
 
 
 def _flags(order: list[int]) -> Any:
@@ -180,7 +180,11 @@ def _word_at(address: int) -> int:
     raise NotImplementedError  # plain Python runs `packed_bytes`
 
 
-in_compiled_code(packed_bytes, lambda values: _word_at(values.ctypes.data))
+def _word_of(values):
+    return _word_at(values.ctypes.data)
+
+
+chosen_by_types(packed_bytes, lambda values: _word_of if values.layout == "C" else None)
 
 
 # --- what threads tell each other through words of memory, for compiled code; plain Python starts no threads ----------

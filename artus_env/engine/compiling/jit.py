@@ -83,19 +83,14 @@ def jit_wrapping(function: Function) -> Function:
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)
 
 
-def in_compiled_code(function: Callable[..., Any], instead: Callable[..., Any]) -> None:
-    """Where compiled code calls a Python function, it runs another one instead."""
-    chosen_by_types(function, lambda *kinds: instead)
-
-
-def chosen_by_types(function: Callable[..., Any], choose: Callable[..., Callable[..., Any]]) -> None:
-    """Where compiled code calls a Python function, it runs the one that `choose` returns, a plain function.
+def chosen_by_types(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
+    """Where compiled code calls a Python function, it runs the one that `choose` returns.
 
     Args:
-        choose: Given the Numba types of the arguments.
+        choose: Given the Numba types of the arguments, returns a plain function of them; None: they don't fit.
     """
     if not DISABLED:
-        options: Any = OPTIONS | ({"pipeline_class": bitcode.CalleeCompiler} if bitcode else {})
+        options: Any = OPTIONS | {"forceinline": True} | ({"pipeline_class": bitcode.CalleeCompiler} if bitcode else {})
         overload(function, jit_options=options, strict=False)(choose)
 
 

@@ -21,6 +21,7 @@ from artus_env.engine.contract import verbs
 from artus_env.engine.contract.layout import Feature, Layout
 from artus_env.engine.contract.page import Browser, Sentences
 from artus_env.engine.contract.positions import Positions, plain_lines
+from artus_env.engine.contract.state import marked
 
 
 class HasHash(Protocol):
@@ -157,14 +158,7 @@ class Definition:
         actions, most = len(self.action_table(components)), 64 * self.mask_words
         if actions > most:
             raise ValueError(f"{self.name}: these components make {actions} actions, at most {most} are possible")
-        own = build(components)
-        # A game that was made of another by `dataclasses.replace` may have its field already.
-        fields = [name for name in own.dtype.names or () if name != self.name]
-        tables = np.zeros(1, [(self.name, np.int8), *((name, own.dtype[name]) for name in fields)])
-        for name in fields:
-            tables[name] = own[name]
-        tables.flags.writeable = False
-        return tables
+        return marked(self.name, build(components))
 
     def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
         """A position as plain data; with `player`, only what they may know."""

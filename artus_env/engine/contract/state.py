@@ -19,3 +19,14 @@ def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.i
     """
     required = [("scores", score, (seats,)), *((name, np.int8) for name in ("player", "num_players", "rule_set"))]
     return np.dtype(sorted([*required, *fields], key=lambda field: -np.dtype(field[1]).itemsize))
+
+
+def marked(game: str, tables: np.ndarray) -> np.ndarray:
+    """Tables with a field named after the game, by which compiled code tells games apart: shape (1,), read-only."""
+    # A game that was made of another by `dataclasses.replace` may have its field already.
+    fields = [name for name in tables.dtype.names or () if name != game]
+    made = np.zeros(1, [(game, np.int8), *((name, tables.dtype[name]) for name in fields)])
+    for name in fields:
+        made[name] = tables[name]
+    made.flags.writeable = False
+    return made

@@ -7,6 +7,7 @@ discards, voids that follow from them. Nobody asks whether pawns and chips could
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -21,13 +22,14 @@ from artus_env.authoring import (
     Positions,
     Row,
     counted,
-    find_game,
     from_others,
     list_of,
+    marked,
     one_of,
     shown,
     some_of,
 )
+from artus_env.games.royal.actions import build_tables
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_SUITS, RULES, SUPER_TRUMPS, Components
 from artus_env.games.royal.rules import add_to_trick, clear_trick, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, PHASES, STATE, SWORD_PHASE, TRICK_PHASE
@@ -36,8 +38,9 @@ MAX_SHUFFLES = 10_000
 """Far more than a game can have, far fewer than the state can count."""
 
 
-def _tables(components: Components) -> np.void:
-    return find_game("royal").build_tables(components)[0]
+@lru_cache(maxsize=16)
+def _tables(components: Components) -> np.ndarray:
+    return marked("royal", build_tables(components))
 
 
 class CardSet:
@@ -117,7 +120,7 @@ class Trick:
         for player, kind in cards:
             if not counts[player] or int(state["played"][player, counts[player] - 1]) != kind:
                 raise ValueError(f"{name}: {components.cards[kind]} isn't the last card in played[{player}]")
-            add_to_trick(_tables(components), state, player, kind)
+            add_to_trick(_tables(components)[0], state, player, kind)
 
 
 def check(state: np.void, components: Components) -> None:
@@ -219,7 +222,7 @@ def _check_voids(state: np.void, components: Components) -> None:
     for player, suit in product(range(n), range(len(components.suits))):
         if marked[player] >> suit & 1 and int(state["hands"][player, suit]):
             raise ValueError(f"voids[{player}]: player {player} has {components.suits[suit]} in hand")
-    group = _tables(components)["group"].tolist()
+    group = _tables(components)[0]["group"].tolist()
     played = state["played"][:n].tolist()
     seats = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]
     ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # who may lead next, and what has been shown by then
