@@ -110,6 +110,19 @@ def test_a_terminal_gets_one_line_that_changes(terminal, clock, monkeypatch):
     assert screen.getvalue() == (shown if terminal else "")
 
 
+def test_a_notebook_gets_none_and_a_process_that_only_knows_notebooks_does(monkeypatch):
+    began = []
+    monkeypatch.setattr(Lines, "__enter__", lambda line: began.append(line) or line)
+    monkeypatch.setattr(Lines, "__exit__", lambda *_: None)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setitem(sys.modules, "ipykernel", SimpleNamespace())
+    for shell, lines_of_it in ((None, 1), (SimpleNamespace(kernel=1), 1), (SimpleNamespace(), 2)):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+        with progress("playing") as show:
+            show(0.5)
+        assert len(began) == lines_of_it
+
+
 @pytest.mark.parametrize(
     ("arguments", "label"),
     [

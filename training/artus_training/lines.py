@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from typing import Any
 
 SECONDS = 10.0
 """A line is printed so often, also while nothing comes."""
@@ -81,6 +82,11 @@ def _hours(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
+def _in_notebook() -> bool:
+    ipython: Any = sys.modules.get("IPython")
+    return hasattr(ipython and ipython.get_ipython(), "kernel")
+
+
 @contextmanager
 def progress(label: str) -> Iterator[Show]:
     """Show how some work goes: on a terminal in one line that changes, else in `Lines`; in a notebook not at all."""
@@ -98,7 +104,7 @@ def progress(label: str) -> Iterator[Show]:
             yield show
         finally:
             print(f"\r{'':<79}", end="\r", file=sys.stderr, flush=True)
-    elif "ipykernel" in sys.modules:
+    elif _in_notebook():
         yield unseen
     else:
         with Lines(label) as lines:
