@@ -405,7 +405,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
 
 
 @pytest.fixture
-def no_home(monkeypatch):
+def no_home(monkeypatch, tmp_path):
     """A user whom the system doesn't know, as containers start them."""
 
     def unknown(user):
@@ -413,6 +413,7 @@ def no_home(monkeypatch):
 
     for name in ("HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # what isn't compiled yet is kept somewhere
     monkeypatch.setattr("pwd.getpwuid", unknown)
 
 

@@ -172,6 +172,7 @@ def connected(address: str) -> Iterator[Any]:
             _connect(ray, address)
         yield ray
     finally:
+        sys.stdout = sys.stderr  # for what Ray still has to say
         ray.shutdown()
         sys.stdout = stdout
 
