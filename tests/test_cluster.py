@@ -213,7 +213,8 @@ def test_a_unit_that_kills_every_worker_is_named_when_all_others_are_done(machin
     assert isinstance(error, UnitError)
     assert str(error) == f"3 has ended {TRIES} processes, the last one with WorkerCrashedError"
     assert [unit for unit, _ in done] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
-    assert len(list(folder.iterdir())) >= TRIES, "a process that is killed while it starts doesn't count"
+    # Ray may lose the notice that a process has begun, if it dies in that moment: this counts as a start that failed.
+    assert len(list(folder.iterdir())) >= TRIES
 
 
 def test_workers_that_die_before_they_begin_do_not_count_against_their_units(machines, tmp_path):
@@ -251,8 +252,7 @@ def test_a_driver_that_is_asked_to_end_says_one_line(machines, tmp_path):
     driver.terminate()
     output, errors = driver.communicate(timeout=SECONDS)
     assert output == ""
-    assert errors.splitlines()[-1] == "artus evaluate: interrupted"
-    assert all(line.startswith("playing ") for line in errors.splitlines()[:-1]), errors  # how far it is, every 10 s
+    assert re.fullmatch(r"(playing 0 %, .+\n)*artus evaluate: interrupted\n", errors)  # a line after 10 s
     assert driver.returncode == 128 + signal.SIGTERM
 
 

@@ -1,4 +1,4 @@
-"""How long work goes where no terminal is: lines with the part that is done and the time left. Needs no extra."""
+"""Progress where there is no terminal: lines with the part that is done and the time left. Needs no extra."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 SECONDS = 10.0
-"""A line is printed so often, also while nothing comes."""
+"""Between two lines, also while nothing comes."""
 TICK = 1.0
 """Seconds between looks at the clock."""
 Show = Callable[[float], None]
@@ -43,7 +43,7 @@ class Lines:
         self._before = self._part = part
 
     def show(self, part: float) -> None:
-        """So much is done."""
+        """This part is done."""
         self._part = part
 
     def __enter__(self) -> Lines:
@@ -82,7 +82,8 @@ def _hours(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
+    """Whether a notebook runs this; a process that has only imported what notebooks need is none."""
     ipython: Any = sys.modules.get("IPython")
     return hasattr(ipython and ipython.get_ipython(), "kernel")
 
@@ -104,7 +105,7 @@ def progress(label: str) -> Iterator[Show]:
             yield show
         finally:
             print(f"\r{'':<79}", end="\r", file=sys.stderr, flush=True)
-    elif _in_notebook():
+    elif in_notebook():
         yield unseen
     else:
         with Lines(label) as lines:

@@ -24,7 +24,7 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from artus_training.lines import Lines
+from artus_training.lines import Lines, in_notebook
 
 WIDE = 72
 """Columns from which on a terminal has room for a bar."""
@@ -32,7 +32,7 @@ WIDE = 72
 
 def terminal() -> Console:
     """Where progress is shown. In a notebook nothing is: every step of a bar would stay there."""
-    return Console(stderr=True, force_jupyter=False, force_terminal=False if Console().is_jupyter else None)
+    return Console(stderr=True, force_jupyter=False, force_terminal=False if in_notebook() else None)
 
 
 class Bar(Progress):
@@ -45,7 +45,7 @@ class Bar(Progress):
 
     def __init__(self, *columns: ProgressColumn, shown: bool = True) -> None:
         console = terminal()
-        self._prints = shown and not Console().is_jupyter
+        self._prints = shown and not in_notebook()
         self._lines = Lines("", self.line)
         super().__init__(
             *columns, console=console, transient=True, disable=not (shown and console.is_terminal),

@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -380,7 +379,7 @@ class Trainer:
 
     def evaluate(self, opponents: Sequence[str], games: int, show: Show = unseen) -> list[Evaluation]:
         """Play the agent against each opponent, in every variant."""
-        pairs = list(product(self.settings.variants, opponents))
+        pairs = list(itertools.product(self.settings.variants, opponents))
         return [
             evaluate(
                 [self.agent(), opponent],

@@ -94,7 +94,7 @@ class Run:
         ]
 
     def network(self) -> Network:
-        """The policy as it is now, as a network of this project that pieces nothing with it."""
+        """The policy as it is now, as a network of this project that shares nothing with it."""
         return to_network(self.model, self.settings.num_players, self.settings.definition.max_players)
 
     def snapshot(self) -> NeuralAgent:
