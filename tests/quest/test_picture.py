@@ -212,7 +212,7 @@ def told(before, after, move, player):
     return (
         picture(new, before=old, move=move),
         sentences.played(old, move, new, player, names),
-        browser.picture(new, STANDARD, names, old, move),
+        picture(new, STANDARD, before=old, move=move, names=names, layout="table"),
         browser.last(old, move, new, STANDARD),
     )
 

@@ -12,8 +12,9 @@ from artus_env import Game
 from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.page import browser, sentences, shapes
-from artus_env.games.royal.page.picture import HEIGHT, PANEL_LEFT, WIDTH, picture, tile
+from artus_env.games.royal.page.picture import HEIGHT, PANEL_LEFT, picture, tile
 from artus_env.games.royal.page.tricks import destination, holder, last_move, playable
+from artus_env.pictures import WIDTH
 from eyes import SEEN_BY, contrast, least_difference
 from svgs import SVG, has_no_ids, having, parsed, texts
 
@@ -215,7 +216,7 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
         return (
             picture(after, before=before, move=move),
             sentences.played(before, move, after, player, names),
-            browser.picture(after, STANDARD, names, before, move),
+            picture(after, STANDARD, before=before, move=move, names=names, layout="table"),
             browser.last(before, move, after, STANDARD),
         )
 

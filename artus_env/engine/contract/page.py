@@ -4,7 +4,7 @@ Without them the page shows the game's text, or its picture where it has one, an
 fields of its definition add to that:
 
 - `sentences`: sentences about moves (see `Sentences`);
-- `browser`: data for the game's own script, and its picture for the page (see `Browser`);
+- `browser`: data for the game's own script (see `Browser`); the page shows the picture's layout "table" then;
 - `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
   The head of `page/plain.js` of `artus_training.play` lists what the script may export. In its folder `texts` are the
   game's texts, a file for each language (see `artus_env.engine.drawing.translations`): its name `title`, the name of
@@ -47,11 +47,6 @@ class Browser(Protocol):
 
     def setup(self, rules: str, num_players: int, components: Any) -> dict[str, Any]:
         """Data that is the same throughout a game; `badges`, one `<svg>` for each player, replaces the page's own."""
-
-    def picture(
-        self, position: Position, components: Any, names: Sequence[str], before: Position | None, move: str | None
-    ) -> str:
-        """The position as SVG, with the move that led from `before` to it, if there was one that the viewer saw."""
 
     def foreseeable(self, move: str) -> bool:
         """Whether its player knows all effects of a legal move. If not, the page shows none before it is played."""

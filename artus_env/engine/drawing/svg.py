@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from artus_env.engine.basics.reading import check_names
 from artus_env.engine.basics.wording import letter_of
 
 THEMES = ("auto", "light", "dark")
@@ -116,18 +115,6 @@ def xml_text(text: str) -> str:
 def shortened(text: str, length: int) -> str:
     """A text of at most so many letters."""
     return text if len(text) <= length else text[: length - 1] + "…"
-
-
-def check_options(position: Mapping[str, Any], names: Sequence[str] | None, theme: str, layout: str) -> None:
-    """Make sure that a position can be drawn as it is asked for.
-
-    Raises:
-        ValueError: If there is no such theme or layout, or `names` doesn't name every player.
-    """
-    if theme not in THEMES or layout not in LAYOUTS:
-        raise ValueError(f"theme must be one of {THEMES} and layout one of {LAYOUTS}, got {theme!r} and {layout!r}")
-    if names is not None:
-        check_names("names", names, position["num_players"])
 
 
 def whole(

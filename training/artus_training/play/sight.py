@@ -147,16 +147,13 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
         before: The game before the last move, None if there was none.
         move: That move as the player sees it, None if they don't.
     """
-    own, draw = game.definition.browser, game.definition.picture
-    if own is None and draw is None:
+    draw = game.definition.picture
+    if draw is None:
         was = None if before is None else before.render(player, names)
         return text_picture(game.render(player, names), was, of_game.title_of(game.definition))
-    position = game.to_dict(player)
     earlier = None if before is None or move is None else before.to_dict(player)
-    if own is not None:
-        return own.picture(position, game.components, names, earlier, move)
-    assert draw is not None
-    return draw(position, game.components, before=earlier, move=move, names=names)
+    layout = "wide" if game.definition.browser is None else "table"  # the game's own page shows the rest
+    return draw(game.to_dict(player), game.components, before=earlier, move=move, names=names, layout=layout)
 
 
 def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:

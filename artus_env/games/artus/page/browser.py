@@ -11,12 +11,10 @@ from typing import Any
 
 from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.notation import MoveParts, parsed
-from artus_env.games.artus.page import sentences, shapes
+from artus_env.games.artus.page import say, sentences, shapes
 from artus_env.games.artus.page.counting import counting
 from artus_env.games.artus.page.hints import reasons as reasons  # which the page asks for here
 from artus_env.games.artus.page.picture import SUPPLY, king_of, last_move
-from artus_env.games.artus.page.picture import picture as draw
-from artus_env.games.artus.page.translations import say
 from artus_env.games.artus.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small_badges, small_card
 
@@ -44,17 +42,6 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
         },
         "backs": {pile: small_card("artus", shapes.card_back(pile)) for pile in piles},
     }
-
-
-def picture(
-    position: dict[str, Any],
-    components: Components,
-    names: Sequence[str],
-    before: dict[str, Any] | None,
-    move: str | None,
-) -> str:
-    """The round table alone: the page shows players and cards around it."""
-    return draw(position, components, before=before, move=move, names=names, layout="table")
 
 
 def foreseeable(move: str) -> bool:

@@ -10,10 +10,10 @@ from typing import Any
 
 from artus_env.authoring import signed
 from artus_env.games.artus.components import Components
+from artus_env.games.artus.page import say
 from artus_env.games.artus.page.counting import knights_of, worths
 from artus_env.games.artus.page.picture import LastMove, king_of, last_move
 from artus_env.games.artus.page.sentences import figure_words
-from artus_env.games.artus.page.translations import say
 
 WELL = 5
 """Worth of a seat that it is good to keep."""

@@ -16,21 +16,18 @@ from typing import Any, NamedTuple
 from artus_env.authoring import letter_of, signed
 from artus_env.games.artus.components import NUM_SEATS, PILES, RULE_SETS, STANDARD, Card, Components
 from artus_env.games.artus.notation import MoveParts, parsed
-from artus_env.games.artus.page import shapes
+from artus_env.games.artus.page import say, shapes
 from artus_env.games.artus.page.shapes import ring_row
-from artus_env.games.artus.page.translations import say
 from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
-    WIDTH,
+    PictureParts,
     badge,
-    check_options,
     label,
     language,
     short,
     shortened,
-    whole,
     xml_text,
 )
 
@@ -82,37 +79,19 @@ class LastMove(NamedTuple):
     refuge: int | None = None  # where the figure went that it displaced
 
 
-def picture(
+def _draw(
     position: dict[str, Any],
-    components: Components = STANDARD,
+    components: Components,
+    last: LastMove | None,
     *,
-    before: dict[str, Any] | None = None,
-    move: str | None = None,
-    names: Sequence[str] | None = None,
-    note: str = "",
-    theme: str = "auto",
-    layout: str = "wide",
-) -> str:
-    """Draw a position.
-
-    Args:
-        position: As from `to_dict`: hands that are counts are drawn as backs, piles always.
-        before, move: The position before the last move, and that move's text: shows how figures moved.
-        names: Who plays, shown beside "player 0", ...
-        note: A line in the middle of the round table.
-        theme: "light", "dark", or "auto": what the reader's system asks for.
-        layout: "wide", everything (1216 x 688), or "table", the round table alone (616 x 616): good at 200 pixels, too.
-
-    Returns:
-        One `<svg>` element without ids, for a page or as a file.
-
-    Raises:
-        ValueError: If there is no such theme or layout, or `names` doesn't name every player.
-    """
-    check_options(position, names, theme, layout)
-    last = last_move(before, move, position, components) if before is not None and move is not None else None
+    before: dict[str, Any] | None,
+    names: Sequence[str] | None,
+    note: str,
+    wide: bool,
+) -> list[str]:
+    """See `artus_env.pictures.PictureParts.draw`."""
     king = king_of(position)
-    wide = layout == "wide"
+    king = king_of(position)
     # Without scoring cards the carpet plays no part.
     carpet = components.carpet if "scoring" in RULE_SETS[position["rules"]].piles else ()
     lines: list[str] = []
@@ -128,8 +107,7 @@ def picture(
     if wide:
         for player in range(position["num_players"]):
             lines += _panel(position, components, player, names, last)
-    view = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
-    return whole(f"artus-{theme}", view, *describe(position, components, king, last), shapes.style(theme), lines)
+    return lines
 
 
 # --- the last move -------------------------------------------------------------------------------------------------
@@ -163,9 +141,9 @@ def value_of(seat: int, king: int, components: Components) -> int:
     return components.wheel[(king - seat) % NUM_SEATS]
 
 
-def describe(position: dict[str, Any], components: Components, king: int, last: LastMove | None) -> tuple[str, str]:
-    """Title and description for who can't see the picture."""
-    n, phase = position["num_players"], position["phase"]
+def describe(position: dict[str, Any], components: Components, last: LastMove | None) -> tuple[str, str]:
+    """Title and description for readers who can't see the picture."""
+    n, phase, king = position["num_players"], position["phase"], king_of(position)
     best = max(position["scores"])
     if phase == "over":
         won = [letter_of(player) for player, score in enumerate(position["scores"]) if score == best]
@@ -565,3 +543,6 @@ def _cards(
             f'<g transform="translate({short(place_x)} {short(place_y)}) scale({scale:g})">{inside}</g>'
             f"{label(place_x + width / 2, place_y + height + 10, 12, 'mute', caption)}</g>"
         )
+
+
+picture = PictureParts("artus", STANDARD, TABLE_VIEW, shapes.style, last_move, describe, _draw).picture

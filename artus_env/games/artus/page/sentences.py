@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from artus_env.authoring import letter_of, signed
 from artus_env.games.artus.components import STANDARD, Card, Components
 from artus_env.games.artus.notation import parsed
+from artus_env.games.artus.page import say
 from artus_env.games.artus.page.counting import counting
 from artus_env.games.artus.page.picture import LastMove, king_of, last_move, value_of
 from artus_env.games.artus.page.shapes import reach
-from artus_env.games.artus.page.translations import say
 
 
 def plus(points: int) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 
 from artus_env import pictures as drawing
 from artus_env.games.artus.components import MAX_PLAYERS, Card
-from artus_env.games.artus.page.translations import say
+from artus_env.games.artus.page import say
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, short
 
 GREEN, YELLOW, RED = "green", "yellow", "red"

@@ -11,12 +11,10 @@ from typing import Any
 
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
 from artus_env.games.quest.notation import parsed
-from artus_env.games.quest.page import sentences, shapes
+from artus_env.games.quest.page import say, sentences, shapes
 from artus_env.games.quest.page.deeds import deed, jousters, place_of, total, value_of, virtue_of
 from artus_env.games.quest.page.hints import reasons as reasons  # which the page asks for here
-from artus_env.games.quest.page.picture import picture as draw
 from artus_env.games.quest.page.shapes import TAG_HEIGHT, TAG_WIDTH
-from artus_env.games.quest.page.translations import say
 from artus_env.games.quest.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small, small_badges, small_card
 
@@ -63,17 +61,6 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
             for quest in QUESTS
         },
     }
-
-
-def picture(
-    position: dict[str, Any],
-    components: Components,
-    names: Sequence[str],
-    before: dict[str, Any] | None,
-    move: str | None,
-) -> str:
-    """The ring and what lies within it alone: the page shows players and their cards around it."""
-    return draw(position, components, before=before, move=move, names=names, layout="table")
 
 
 def foreseeable(move: str) -> bool:

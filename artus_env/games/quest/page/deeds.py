@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.games.quest.components import CARDS, MIN_PLAYERS, PLACES, QUESTS, VIRTUES, Components
+from artus_env.games.quest.components import CARDS, MIN_PLAYERS, PLACES, QUESTS, STANDARD, VIRTUES, Components
 from artus_env.games.quest.notation import QuestMove, parsed
 
 CAMELOT = PLACES[0]
@@ -93,7 +93,7 @@ class Deed(NamedTuple):
     news: list[str]  # quests that have been opened
 
 
-def deed(before: dict[str, Any], move: str, after: dict[str, Any]) -> Deed:
+def deed(before: dict[str, Any], move: str, after: dict[str, Any], components: Components = STANDARD) -> Deed:
     """What a move did, from the positions before and after it."""
     what, player = parsed(move), before["turn"]
     gains = [new - old for old, new in zip(before["points"], after["points"], strict=True)]

@@ -11,9 +11,9 @@ from typing import Any
 
 from artus_env.games.quest.components import Components
 from artus_env.games.quest.notation import parsed
+from artus_env.games.quest.page import say
 from artus_env.games.quest.page.deeds import jousters, needs_of, place_of, value_of, virtue_of
 from artus_env.games.quest.page.sentences import listed, quest_title
-from artus_env.games.quest.page.translations import say
 
 
 def reasons(

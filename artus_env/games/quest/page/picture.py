@@ -16,23 +16,20 @@ from typing import Any
 
 from artus_env.authoring import letter_of
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, STANDARD, Components
-from artus_env.games.quest.page import shapes
+from artus_env.games.quest.page import say, shapes
 from artus_env.games.quest.page.deeds import CAMELOT, Deed, deed, goal_of, in_order, jousters, place_of, total, winners
 from artus_env.games.quest.page.sentences import action_id, card_id, quest_id, quest_needs
 from artus_env.games.quest.page.shapes import TAG_WIDTH, card_at
-from artus_env.games.quest.page.translations import say
 from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
-    WIDTH,
+    PictureParts,
     badge,
-    check_options,
     label,
     placed,
     short,
     shortened,
-    whole,
 )
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
@@ -47,39 +44,17 @@ SUPPLY_STEP = 50
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
 
 
-def picture(
+def _draw(
     position: dict[str, Any],
-    components: Components = STANDARD,
+    components: Components,
+    last: Deed | None,
     *,
-    before: dict[str, Any] | None = None,
-    move: str | None = None,
-    names: Sequence[str] | None = None,
-    note: str = "",
-    theme: str = "auto",
-    layout: str = "wide",
-) -> str:
-    """Draw a position.
-
-    Args:
-        position: As from `to_dict`: cards that are counts are drawn as backs, bids that are null not at all.
-        components: The box.
-        before, move: The position before the last move, and that move's text: shows how a knight has ridden, what was
-            taken or laid back, and what was bid in a tournament that has ended.
-        names: Who plays, shown beside "player 0", ...
-        note: A line in the middle of the ring.
-        theme: "light", "dark", or "auto": what the reader's system asks for.
-        layout: "wide", everything (1216 x 688), or "table", without the players' cards (680 x 680): good at 200 pixels,
-            too.
-
-    Returns:
-        One `<svg>` element without ids, for a page or as a file.
-
-    Raises:
-        ValueError: If there is no such theme or layout, or `names` doesn't name every player.
-    """
-    check_options(position, names, theme, layout)
-    last = deed(before, move, position) if before is not None and move is not None else None
-    wide = layout == "wide"
+    before: dict[str, Any] | None,
+    names: Sequence[str] | None,
+    note: str,
+    wide: bool,
+) -> list[str]:
+    """See `artus_env.pictures.PictureParts.draw`."""
     lines = [
         f'<circle class="road none" cx="{CENTRE:g}" cy="{CENTRE:g}" r="{RING}"/>',
         *_trail(position, last),
@@ -91,8 +66,7 @@ def picture(
     if wide:
         for player in range(position["num_players"]):
             lines += _panel(position, components, player, names, last)
-    view = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
-    return whole(f"quest-{theme}", view, *describe(position, components, last), shapes.style(theme), lines)
+    return lines
 
 
 # --- in words ------------------------------------------------------------------------------------------------------
@@ -457,3 +431,6 @@ def _virtues(
                 f'<rect class="trail none" x="-1" y="-1" width="{CARD_WIDTH + 2}" height="{CARD_HEIGHT + 2}" rx="6"/>'
             )
         yield card_at(shapes.virtue_front(card) + mark, card_id(card), x, y, scale, about)
+
+
+picture = PictureParts("quest", STANDARD, TABLE_VIEW, shapes.style, deed, describe, _draw).picture

@@ -8,8 +8,8 @@ from typing import Any
 
 from artus_env.games.quest.components import QUESTS, STANDARD, VIRTUES, Components
 from artus_env.games.quest.notation import parsed
+from artus_env.games.quest.page import say
 from artus_env.games.quest.page.deeds import Deed, deed, jousters, place_of, total, value_of, virtue_of
-from artus_env.games.quest.page.translations import say
 
 
 def card_title(card: str) -> str:

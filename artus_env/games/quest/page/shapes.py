@@ -7,8 +7,8 @@ from functools import cache
 
 from artus_env import pictures as drawing
 from artus_env.games.quest.components import MAX_PLAYERS, QUESTS, VIRTUES, Components
+from artus_env.games.quest.page import say
 from artus_env.games.quest.page.deeds import needs_of, place_of, value_of, virtue_of
-from artus_env.games.quest.page.translations import say
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 VIRTUE_COLOURS = ("#093bc4", "#ad0302", "#0c9f67", "#eda90e")

@@ -13,7 +13,6 @@ from artus_env.games.royal.components import Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import sentences, shapes
 from artus_env.games.royal.page.hints import reasons as reasons  # which the page asks for here
-from artus_env.games.royal.page.picture import picture as draw
 from artus_env.games.royal.page.tricks import last_move, suit_of
 from artus_env.games.royal.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small, small_badges, small_card
@@ -43,17 +42,6 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
             for number, suit in enumerate(components.suits)
         },
     }
-
-
-def picture(
-    position: dict[str, Any],
-    components: Components,
-    names: Sequence[str],
-    before: dict[str, Any] | None,
-    move: str | None,
-) -> str:
-    """Course, trumps and trick alone: the page shows players and cards around them."""
-    return draw(position, components, before=before, move=move, names=names, layout="table")
 
 
 def foreseeable(move: str) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 
 from artus_env.games.royal.components import SUPER_TRUMPS, Components
 from artus_env.games.royal.notation import parsed
+from artus_env.games.royal.page import say
 from artus_env.games.royal.page.sentences import goal_words, suit_words
-from artus_env.games.royal.page.translations import say
 from artus_env.games.royal.page.tricks import destination, holder, suit_of, value_of
 
 

@@ -15,24 +15,21 @@ from typing import Any
 
 from artus_env.authoring import letter_of
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.page import shapes
+from artus_env.games.royal.page import say, shapes
 from artus_env.games.royal.page.sentences import card_id, suit_words
 from artus_env.games.royal.page.shapes import card_at, card_back, suit_coin
-from artus_env.games.royal.page.translations import say
 from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, playable
 from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
     HEIGHT,
-    WIDTH,
+    PictureParts,
     badge,
-    check_options,
     label,
     language,
     placed,
     short,
     shortened,
-    whole,
     xml_text,
 )
 
@@ -50,38 +47,17 @@ LIFT = 7
 """How far cards that may be played stand out."""
 
 
-def picture(
+def _draw(
     position: dict[str, Any],
-    components: Components = STANDARD,
+    components: Components,
+    last: LastMove | None,
     *,
-    before: dict[str, Any] | None = None,
-    move: str | None = None,
-    names: Sequence[str] | None = None,
-    note: str = "",
-    theme: str = "auto",
-    layout: str = "wide",
-) -> str:
-    """Draw a position.
-
-    Args:
-        position: As from `to_dict`: hands that are counts are drawn as backs, the pile always.
-        components: The box.
-        before, move: The position before the last move, and that move's text: shows the trick that it completed, and
-            how the pawn moved.
-        names: Who plays, shown beside "player 0", ...
-        note: A line in the middle of the table.
-        theme: "light", "dark", or "auto": what the reader's system asks for.
-        layout: "wide", everything (1216 x 688), or "table", without the hands (680 x 680): good at 200 pixels, too.
-
-    Returns:
-        One `<svg>` element without ids, for a page or as a file.
-
-    Raises:
-        ValueError: If there is no such theme or layout, or `names` doesn't name every player.
-    """
-    check_options(position, names, theme, layout)
-    last = last_move(before, move, position) if before is not None and move is not None else None
-    wide = layout == "wide"
+    before: dict[str, Any] | None,
+    names: Sequence[str] | None,
+    note: str,
+    wide: bool,
+) -> list[str]:
+    """See `artus_env.pictures.PictureParts.draw`."""
     lines = [
         *_course(components, language()),
         *_pawns(position, components, last),
@@ -92,14 +68,13 @@ def picture(
     if wide:
         for player in range(position["num_players"]):
             lines += _panel(position, components, player, names)
-    view = (0, 0, WIDTH, HEIGHT) if wide else TABLE_VIEW
-    return whole(f"royal-{theme}", view, *describe(position, last), shapes.style(theme), lines)
+    return lines
 
 
 # --- in words ------------------------------------------------------------------------------------------------------
 
 
-def describe(position: dict[str, Any], last: LastMove | None) -> tuple[str, str]:
+def describe(position: dict[str, Any], components: Components, last: LastMove | None) -> tuple[str, str]:
     """Title and description for readers who can't see the picture."""
     n, fields, trick = position["num_players"], position["fields"], position["trick"]
     if position["phase"] == "over":
@@ -445,3 +420,6 @@ def _cards(
     for nth, card in enumerate(played):
         about = f'data-player="{player}" data-played="{xml_text(card)}" class="dim"'
         yield card_at(card, components, left + step * (first + nth) + split, y, scale, about, "")
+
+
+picture = PictureParts("royal", STANDARD, TABLE_VIEW, shapes.style, last_move, describe, _draw).picture

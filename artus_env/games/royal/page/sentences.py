@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.page.translations import say
+from artus_env.games.royal.page import say
 from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, suit_of, value_of
 
 

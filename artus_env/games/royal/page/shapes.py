@@ -8,8 +8,8 @@ from functools import cache
 
 from artus_env import pictures as drawing
 from artus_env.games.royal.components import MAX_PLAYERS, Components
+from artus_env.games.royal.page import say
 from artus_env.games.royal.page.sentences import card_id
-from artus_env.games.royal.page.translations import say
 from artus_env.games.royal.page.tricks import suit_of, value_of
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 

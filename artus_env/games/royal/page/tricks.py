@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.games.royal.components import SUPER_TRUMPS
+from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
 from artus_env.games.royal.notation import TrickMove, parsed
 
 Trick = Sequence[Sequence[Any]]
@@ -76,7 +76,9 @@ class LastMove(NamedTuple):
     target: int | None
 
 
-def last_move(before: dict[str, Any], move: str, after: dict[str, Any] | None) -> LastMove:
+def last_move(
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components = STANDARD
+) -> LastMove:
     """What a move did, from the positions before and after it; `after` None: as far as it follows from `before`."""
     player, what = before["turn"], parsed(move)
     trick: Trick = [*before["trick"], [player, what.card]] if what.card else []
