@@ -33,11 +33,11 @@ from artus_env.engine.contract.bits import (
 )
 from artus_env.engine.contract.components import Box
 from artus_env.engine.contract.definition import Definition, DocTable, observation_table
-from artus_env.engine.contract.layout import Feature, Layout
+from artus_env.engine.contract.layout import Feature, Layout, clipped
 from artus_env.engine.contract.page import Browser, Position, Sentences
 from artus_env.engine.contract.positions import SEAT, Choice, Each, Members, Number, Part, Positions, Row, from_others
 from artus_env.engine.contract.registry import find_game, game_names
-from artus_env.engine.contract.rng import below, breaks_tie, random_bits
+from artus_env.engine.contract.rng import below, breaks_tie, random_bits, shuffle
 from artus_env.engine.contract.state import marked, state_dtype
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "breaks_tie",
     "check_keys",
     "check_names",
+    "clipped",
     "convert",
     "counted",
     "find_game",
@@ -90,6 +91,7 @@ __all__ = [
     "random_bits",
     "real_numbers",
     "shown",
+    "shuffle",
     "signed",
     "size",
     "some_of",

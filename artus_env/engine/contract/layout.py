@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from functools import cached_property
 from itertools import groupby
 
 import numpy as np
+
+from artus_env.engine.compiling.jit import jit
 
 
 @dataclass(frozen=True)
@@ -98,3 +101,9 @@ class Layout:
 def _likeness(feature: Feature) -> tuple[object, ...]:
     name = re.sub(r" (\d|the viewer|player \+\d)$", "", feature.name)
     return name, feature.size, feature.low, feature.high, feature.scale
+
+
+@jit
+def clipped(number):
+    """The nearest whole number in -127..127: an int8, and its negative one, too."""
+    return max(-127, min(127, math.floor(number + 0.5)))

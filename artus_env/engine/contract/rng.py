@@ -11,7 +11,7 @@ import numpy as np
 
 from artus_env.engine.basics.numbers import is_whole
 from artus_env.engine.basics.reading import shown
-from artus_env.engine.compiling.jit import jit_wrapping
+from artus_env.engine.compiling.jit import jit, jit_wrapping
 
 SEED_LIMIT = 1 << 64
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -43,6 +43,19 @@ def random_bits(key, n):
 def below(bits, bound):
     """A number in 0..bound-1 from 64 random bits; for bounds under 2**10 uniform to within 2**-22."""
     return int(np.int64(((np.uint64(bits) >> _32) * np.uint64(bound)) >> _32))
+
+
+@jit
+def shuffle(cards, start, size, seed, first, step):
+    """Shuffle `cards[start:start + size]` (Fisher and Yates, from the last card on) with numbers `first`,
+    `first + step`, ... of the stream `seed`. Returns the number after the last one used."""
+    for last in range(size - 1, 0, -1):
+        other = below(random_bits(seed, first), last + 1)
+        first += step
+        card = cards[start + last]
+        cards[start + last] = cards[start + other]
+        cards[start + other] = card
+    return first
 
 
 @jit_wrapping

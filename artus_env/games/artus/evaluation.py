@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from artus_env.authoring import breaks_tie, jit, jit_inlined, next_action, popcount
+from artus_env.authoring import breaks_tie, clipped, jit, jit_inlined, next_action, popcount
 from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, KNIGHT, PLACE, REDS, REVERSED, RING, ROYAL, ROYALS
 from artus_env.games.artus.components import MAX_PLAYERS, NUM_ROYALS, PILES
 from artus_env.games.artus.rules import (
@@ -206,12 +206,6 @@ def promise(t, g, player, royals, near):
 def num_action_features(t):
     """Thirteen: see `prospects`."""
     return NUM_ACTION_FEATURES
-
-
-@jit
-def clipped(number):
-    """Into int8, which only a changed box can exceed."""
-    return max(-127, min(127, number))
 
 
 @jit_inlined

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.authoring import below, highest_bit, jit, jit_inlined, popcount, random_bits
+from artus_env.authoring import below, highest_bit, jit, jit_inlined, popcount, random_bits, shuffle
 from artus_env.games.artus.actions import (
     ALL,
     CARPET,
@@ -455,19 +455,6 @@ def legal(t, g, words):
 
 
 @jit
-def shuffle(cards, start, size, seed, stream):
-    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed. Returns the next
-    number."""
-    for last in range(size - 1, 0, -1):
-        other = below(random_bits(seed, stream), last + 1)
-        stream += 1
-        card = cards[start + last]
-        cards[start + last] = cards[start + other]
-        cards[start + other] = card
-    return stream
-
-
-@jit
 def deal(t, g, seed, start_player, num_players, rule_set):
     """Set up a new game: royals, rings, shuffled piles, hands of as many knight as king cards.
 
@@ -509,7 +496,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
             size = np.int64(t["pile_sizes"][pile])
             for position in range(first, first + size):
                 g["piles"][player, position] = t["deck"][position]
-            stream = shuffle(g["piles"][player], first, size, seed, stream)
+            stream = shuffle(g["piles"][player], first, size, seed, stream, 1)
             g["pile_sizes"][player, pile] = size
         for _ in range(int(t["dealt"][rule_set])):
             for pile in range(2):
@@ -548,7 +535,7 @@ def resample_hidden(t, g, viewer, seed):
                 if position - int(t["first"][card]) >= known:
                     g["piles"][player, place] = card
                     place += 1
-            stream = shuffle(g["piles"][player], first, hidden, seed, stream)
+            stream = shuffle(g["piles"][player], first, hidden, seed, stream, 1)
             for place in range(first, first + in_hand):
                 new_hand = add_copy(t, new_hand, int(g["piles"][player, place]))
                 g["piles"][player, place] = -1

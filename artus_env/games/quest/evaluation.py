@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from artus_env.authoring import jit, lowest_bit, next_action, popcount
+from artus_env.authoring import clipped, jit, lowest_bit, next_action, popcount
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,
@@ -363,12 +363,6 @@ def hopes_of_others(t, g, player):
         else:
             others += hope
     return following, others
-
-
-@jit
-def clipped(number):
-    """The nearest whole number in int8."""
-    return int(max(-127.0, min(127.0, math.floor(number + 0.5))))
 
 
 @jit

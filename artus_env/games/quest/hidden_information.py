@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.authoring import below, jit, popcount, random_bits
+from artus_env.authoring import below, jit, popcount, random_bits, shuffle
 from artus_env.games.quest.actions import BID, BID_KINDS
-from artus_env.games.quest.rules import DIGITS, NUM_QUESTS, cards_in, count, hand, jousters, nth_card, one, shuffle
+from artus_env.games.quest.rules import DIGITS, NUM_QUESTS, cards_in, count, hand, jousters, nth_card, one
 from artus_env.games.quest.state import BID_PHASE, DIGIT
 
 CARDS_STREAM, BID_STREAM, PILE_STREAM, CHANCE_NUMBER = 1000, 0, 100, 200
@@ -96,4 +96,4 @@ def redeal_pile(g, seed):
         if quests >> quest & 1:
             g["quest_pile"][place] = quest
             place += 1
-    shuffle(g["quest_pile"], NUM_QUESTS - size, size, seed, PILE_STREAM)
+    shuffle(g["quest_pile"], NUM_QUESTS - size, size, seed, PILE_STREAM + size - 1, -1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from artus_env.authoring import (
     Feature,
     Layout,
+    clipped,
     jit,
     jit_inlined,
     lowest_bit,
@@ -127,12 +128,6 @@ HELD, TAKEN, FLAGS, PLACE, STATE, POSSIBLE, IN_HAND, PAID = (
 def features(components: Components) -> tuple[Feature, ...]:
     """The blocks of an observation, the same for every box."""
     return LAYOUT.features
-
-
-@jit
-def clipped(number):
-    """Into int8."""
-    return max(-MOST, min(MOST, number))
 
 
 @jit

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.authoring import add, add_all, below, jit, jit_wrapping, packed_bytes, popcount, random_bits
+from artus_env.authoring import add, add_all, below, jit, jit_wrapping, packed_bytes, popcount, random_bits, shuffle
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,
@@ -209,16 +209,6 @@ def margin_scale(t, g):
 
 
 @jit
-def shuffle(cards, start, size, seed, stream):
-    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed."""
-    for last in range(size - 1, 0, -1):
-        other = below(random_bits(seed, stream + last), last + 1)
-        card = cards[start + last]
-        cards[start + last] = cards[start + other]
-        cards[start + other] = card
-
-
-@jit
 def deal_start_cards(t, g, seed):
     """Two virtue cards for each player, drawn from all; the rest goes to the piles."""
     left = 0
@@ -254,17 +244,17 @@ def deal(t, g, seed, start_player, num_players, rule_set):
         g["start_cards"][player], g["taken"][player], g["bids"][player], g["actions"][player] = 0, 0, 0, 0
     first = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
     g["tents"][0], g["tents"][first] = first, 0
-    shuffle(g["tents"], 1, num_players - 1, seed, TENT_STREAM)
+    shuffle(g["tents"], 1, num_players - 1, seed, TENT_STREAM + num_players - 2, -1)
     g["start_player"], g["player"], g["num_players"], g["rule_set"] = first, first, num_players, rule_set
     g["phase"], g["round"], g["lots"], g["bidding"] = CHOOSE_PHASE, 1, 0, 0
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
     for place in range(NUM_PLACES):
         g["spots"][place] = place
-    shuffle(g["spots"], 1, NUM_PLACES - 1, seed, RING_STREAM)
+    shuffle(g["spots"], 1, NUM_PLACES - 1, seed, RING_STREAM + NUM_PLACES - 2, -1)
     deal_start_cards(t, g, seed)
     for quest in range(NUM_QUESTS):
         g["quest_pile"][quest] = quest
-    shuffle(g["quest_pile"], 0, NUM_QUESTS, seed, QUEST_STREAM)
+    shuffle(g["quest_pile"], 0, NUM_QUESTS, seed, QUEST_STREAM + NUM_QUESTS - 1, -1)
     g["quest_pile_size"], g["open_quests"] = NUM_QUESTS, 0
     open_quests(g)
     g["display"] = t["display"][num_players]
@@ -593,7 +583,7 @@ def pitch_tents(g):
         for other in range(player):
             tie = tie or int(g["scores"][other]) == int(g["scores"][player])
     if tie:
-        shuffle(g["tents"], 0, players, random_bits(int(g["chance"]), int(g["lots"])), 0)
+        shuffle(g["tents"], 0, players, random_bits(int(g["chance"]), int(g["lots"])), players - 1, -1)
         g["lots"] += 1
     for tent in range(1, players):  # insertion: equal ones stay in the order of the lot
         player = int(g["tents"][tent])

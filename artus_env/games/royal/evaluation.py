@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from artus_env.authoring import highest_bit, jit, lowest_bit, next_action, popcount
+from artus_env.authoring import clipped, highest_bit, jit, lowest_bit, next_action, popcount
 from artus_env.games.royal.components import MAX_PLAYERS, MAX_SUITS, MAX_VALUE
 from artus_env.games.royal.rules import beats, chips_placed, hand_size, is_sword, landing, last_card, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SHIELDS, SWORD_PHASE, TRICK_PHASE
@@ -464,12 +464,6 @@ def gains_of_others(t, g, takes):
             fields += target - int(g["scores"][other])
             last_field += target == int(t["fields"])
     return (fields / count, last_field / count) if count > 0 else (0.0, 0.0)
-
-
-@jit
-def clipped(number):
-    """The nearest whole number in int8."""
-    return int(max(-127.0, min(127.0, math.floor(number + 0.5))))
 
 
 @jit

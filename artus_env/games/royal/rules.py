@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.authoring import add, below, jit, lowest_bit, random_bits
+from artus_env.authoring import add, below, jit, lowest_bit, random_bits, shuffle
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SWORD_PHASE, TRICK_PHASE
 
@@ -119,17 +119,13 @@ def is_sword(t, field):
 
 
 @jit
-def shuffle(t, g, seed):
+def new_pile(t, g, seed):
     """Make a pile of all cards: shuffled from deck order with numbers 0, 1, ... of a seed."""
     size = int(t["cards"])
     start = MAX_CARDS - size
     for place in range(size):
         g["pile"][start + place] = t["deck"][place]
-    for last in range(size - 1, 0, -1):
-        other = below(random_bits(seed, size - 1 - last), last + 1)
-        card = g["pile"][start + last]
-        g["pile"][start + last] = g["pile"][start + other]
-        g["pile"][start + other] = card
+    shuffle(g["pile"], start, size, seed, 0, 1)
     g["pile_size"] = size
     for group in range(GROUPS):
         g["discards"][group] = 0
@@ -140,7 +136,7 @@ def deal_hands(t, g):
     """Deal full hands, card by card from the dealer's left on, after a shuffle if the pile has too few cards."""
     players, hand = int(g["num_players"]), int(t["hand"])
     if int(g["pile_size"]) < players * hand:
-        shuffle(t, g, random_bits(int(g["chance"]), int(g["shuffles"])))
+        new_pile(t, g, random_bits(int(g["chance"]), int(g["shuffles"])))
         g["shuffles"] = int(g["shuffles"]) + 1
     place = MAX_CARDS - int(g["pile_size"])
     player = left_of(g, int(g["dealer"]), 1)
@@ -182,7 +178,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
     g["dealer"] = (first - 1) % num_players
     g["num_players"], g["rule_set"], g["phase"], g["shuffles"] = num_players, rule_set, TRICK_PHASE, 0
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
-    shuffle(t, g, seed)
+    new_pile(t, g, seed)
     deal_hands(t, g)
 
 
