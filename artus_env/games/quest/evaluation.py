@@ -33,6 +33,7 @@ from artus_env.games.quest.components import (
     QUESTS_AT_PLACE,
     TOURNAMENT,
 )
+from artus_env.games.quest.fast import DIGITS, NUM_CARDS, NUM_PLACES, cards_in
 from artus_env.games.quest.plans import (
     BOOK,
     JOUSTING,
@@ -46,12 +47,8 @@ from artus_env.games.quest.plans import (
 )
 from artus_env.games.quest.rules import (
     CAMELOT,
-    DIGITS,
-    NUM_CARDS,
     NUM_HORSES,
-    NUM_PLACES,
     NUM_VIRTUES,
-    cards_in,
     choices_of,
     count,
     goal,

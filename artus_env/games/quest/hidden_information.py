@@ -11,7 +11,8 @@ import numpy as np
 
 from artus_env.authoring import below, jit, popcount, random_bits, shuffle
 from artus_env.games.quest.actions import BID, BID_KINDS
-from artus_env.games.quest.rules import DIGITS, NUM_QUESTS, cards_in, count, hand, jousters, nth_card, one
+from artus_env.games.quest.fast import DIGITS, cards_in
+from artus_env.games.quest.rules import NUM_QUESTS, count, hand, jousters, nth_card, one
 from artus_env.games.quest.state import BID_PHASE, DIGIT
 
 CARDS_STREAM, BID_STREAM, PILE_STREAM, CHANCE_NUMBER = 1000, 0, 100, 200

@@ -35,18 +35,8 @@ from artus_env.games.quest.components import (
     VIRTUES,
     Components,
 )
-from artus_env.games.quest.rules import (
-    CAMELOT,
-    cards_in,
-    count,
-    goal,
-    hand,
-    jousters,
-    kinds_of,
-    missing,
-    payable,
-    steps_from,
-)
+from artus_env.games.quest.fast import cards_in, kinds_of, missing, payable, steps_from
+from artus_env.games.quest.rules import CAMELOT, count, goal, hand, jousters
 from artus_env.games.quest.state import CHOOSE_PHASE, DIGIT, OVER
 
 MOST = 127

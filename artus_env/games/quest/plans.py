@@ -22,17 +22,8 @@ from artus_env.games.quest.components import (
     QUESTS_AT_PLACE,
     TOURNAMENT,
 )
-from artus_env.games.quest.rules import (
-    ALL_BIDS,
-    CAMELOT,
-    NUM_CARDS,
-    NUM_HORSES,
-    NUM_VIRTUES,
-    cards_in,
-    count,
-    payment,
-    steps_between,
-)
+from artus_env.games.quest.fast import NUM_CARDS, cards_in
+from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, NUM_HORSES, NUM_VIRTUES, count, payment, steps_between
 
 JOUSTING, DRAGON, BOOK, HIGHER = 0.3, 0.2, 0.5, 0.15
 """Points that a virtue card promises beside quests: sword or lance, dragon, book, and with value 2 so much more."""

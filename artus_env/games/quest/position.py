@@ -41,8 +41,9 @@ from artus_env.games.quest.components import (
     VIRTUES,
     Components,
 )
+from artus_env.games.quest.fast import DIGITS, LOW_KINDS
 from artus_env.games.quest.hidden_information import hides_bid
-from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, DIGITS, LOW_KINDS, count, hand, jousters
+from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, count, hand, jousters
 from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, OVER, PHASES, STATE
 
 RULES = ("standard",)
