@@ -38,7 +38,7 @@ def public_action(t, g, action, viewer):
 
 NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "resample_hidden", "hide"), nothing)
 GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action)
-verbs.register("bids", TABLES, [GAME])
+verbs.register("bids", TABLES, [GAME], 1)
 
 
 @pytest.fixture

@@ -52,11 +52,11 @@ def planted(game, faults):
     if "to_dict" in parts:  # a method
         object.__setattr__(changed, "to_dict", parts["to_dict"])
     replaced = SimpleNamespace(**{name: fault for name, fault in faults.items() if name not in parts})
-    verbs.register(game, tables_of(definition), (replaced, *definition.verbs))
+    verbs.register(game, tables_of(definition), (replaced, *definition.verbs), definition.mask_words)
     try:
         yield changed
     finally:
-        verbs.register(game, tables_of(definition), definition.verbs)
+        verbs.register(game, tables_of(definition), definition.verbs, definition.mask_words)
 
 
 def after(game, name, then):

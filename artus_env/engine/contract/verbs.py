@@ -20,7 +20,7 @@ from artus_env.engine.compiling.dispatch import verb, verbs_among
 from artus_env.engine.compiling.jit import jit
 
 
-def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int = 1) -> None:
+def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int) -> None:
     """Make a game's verbs known.
 
     Args:

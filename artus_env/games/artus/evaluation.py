@@ -10,21 +10,30 @@ import math
 import numpy as np
 
 from artus_env.authoring import breaks_tie, clipped, jit, jit_inlined, next_action, popcount
-from artus_env.games.artus.actions import ALL, BEST, CARPET, COLORS, KNIGHT, PLACE, REDS, REVERSED, RING, ROYAL, ROYALS
-from artus_env.games.artus.components import MAX_PLAYERS, NUM_ROYALS, PILES
-from artus_env.games.artus.rules import (
-    LACKING,
+from artus_env.games.artus.actions import (
+    ALL,
+    BEST,
+    CARPET,
+    COLORS,
+    KNIGHT,
     NONE,
-    best_of,
+    PLACE,
+    REDS,
+    REVERSED,
+    RING,
+    ROYAL,
+    ROYALS,
+)
+from artus_env.games.artus.components import MAX_PLAYERS, NUM_ROYALS, PILES
+from artus_env.games.artus.fast import LACKING, best_of, ranked, without_best
+from artus_env.games.artus.rules import (
     cards_in_piles,
     distance_behind,
     king_seat,
     play,
     points_of,
-    ranked,
     rotated,
     scoring_cards,
-    without_best,
 )
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 

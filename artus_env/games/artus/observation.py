@@ -11,7 +11,8 @@ import numpy as np
 from artus_env.authoring import Feature, highest_bit, jit, popcount, unpack32, unpack32_reversed
 from artus_env.games.artus.actions import SLOTS
 from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, Components
-from artus_env.games.artus.rules import TOP, distance_behind, king_seat, rotated, scoring_cards
+from artus_env.games.artus.fast import TOP
+from artus_env.games.artus.rules import distance_behind, king_seat, rotated, scoring_cards
 from artus_env.games.artus.state import OVER
 
 NUM_SLOTS = MAX_KNIGHTS + 4
