@@ -78,3 +78,25 @@ def test_one_room_alone_knows_numba():
         for path in (PROJECT / folder).rglob("*.py"):
             if pattern.search(path.read_text()):
                 assert path.parent.name == "compiling", path
+
+
+LANDING = """
+from artus_env.games.artus.rules import landing
+assert landing(3, 4) == 7
+landing.inspect_types()
+"""
+
+
+def test_numba_shows_what_it_has_compiled(tmp_path):
+    def run(**environment):
+        done = subprocess.run(
+            [sys.executable, "-c", LANDING], cwd=PROJECT, capture_output=True, text=True, timeout=300,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), **environment},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    types = run()
+    assert "landing (int64, int64)" in types and "# --- LINE" in types
+    assert run() == types, "from disk"
+    assert "$const" in run(NUMBA_DUMP_IR="1", NUMBA_CACHE_DIR=str(tmp_path / "other"))[len(types) :]
