@@ -236,7 +236,7 @@ def test_what_is_said_of_cards_of_royal_is_true():
                     assert after.to_dict()["fields"][who] in game.components.swords
                 elif key == "reason.prevents":
                     rival = NAMES.index(values["name"])
-                    goal = destination(before["fields"], rival)
+                    goal = destination(before["fields"], rival, game.components)
                     assert str(goal) in values["goal"] or goal == game.components.fields
     assert set(checked) >= {"reason.unbeaten", "reason.keeps", "reason.void", "reason.prevents"}
 

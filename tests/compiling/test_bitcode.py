@@ -97,6 +97,7 @@ def test_numba_shows_what_it_has_compiled(tmp_path):
         return done.stdout
 
     types = run()
-    assert "landing (int64, int64)" in types and "# --- LINE" in types
+    assert "landing (int64, int64)" in types
+    assert "# --- LINE" in types
     assert run() == types, "from disk"
     assert "$const" in run(NUMBA_DUMP_IR="1", NUMBA_CACHE_DIR=str(tmp_path / "other"))[len(types) :]

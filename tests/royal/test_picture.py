@@ -129,7 +129,7 @@ def test_the_card_that_holds_the_trick_is_marked_and_stays_until_the_next_card_i
             for card in having(root, trick=None)
             if any("winning" in e.get("class", "") for e in card.iter())
         ]
-        last = last_move(before, move, after)
+        last = last_move(before, move, after, STANDARD)
         if last.taker is None:
             assert laid == [tuple(entry) for entry in after["trick"]]
             continue
@@ -143,7 +143,7 @@ def test_what_may_be_played_stands_out():
     _, _, table = first(
         3,
         lambda before, move, after: (
-            after["trick"] and 0 < len(playable(after["hands"][after["turn"]], after["trick"])) < 4
+            after["trick"] and 0 < len(playable(after["hands"][after["turn"]], after["trick"], STANDARD)) < 4
         ),
     )
     turn = table["turn"]
@@ -172,15 +172,15 @@ def test_tricks_are_read_as_the_rules_play_them(num_players):
     """Who takes a trick, where the pawn goes and what may be played, for every move of some games."""
     for seed in range(2):
         for before, move, after, game in steps(royal(num_players, seed), seed):
-            last = last_move(before, move, after)
+            last = last_move(before, move, after, STANDARD)
             if last.taker is not None:
                 gained = [p for p in range(num_players) if after["fields"][p] != before["fields"][p]]
                 assert gained == [last.taker]
-                assert after["fields"][last.taker] == last.target == destination(before["fields"], last.taker)
-                assert last == last_move(before, move, None)
+                assert after["fields"][last.taker] == last.target == destination(before["fields"], last.taker, STANDARD)
+                assert last == last_move(before, move, None, STANDARD)
             if after["phase"] == "trick":
                 hand = after["hands"][after["turn"]]
-                assert playable(hand, after["trick"]) == {*game.moves()}
+                assert playable(hand, after["trick"], STANDARD) == {*game.moves()}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_tricks_are_read_as_the_rules_play_them(num_players):
 )
 def test_who_holds_a_trick(cards, trumps, taker):
     trick = [[player, card] for player, card in enumerate(cards)]
-    assert holder(trick, [*trumps, *[None] * (6 - len(trumps))]) == taker
+    assert holder(trick, [*trumps, *[None] * (6 - len(trumps))], STANDARD) == taker
 
 
 # --- who may see what ----------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def test_a_swap_is_told_with_both_chips():
 )
 def test_what_a_card_comes_to_is_said_before_it_is_played(trick, move, outlook):
     position = {"num_players": 3, "turn": 2, "trick": trick, "trumps": [None] * 6, "fields": [26, 3, 2]}
-    last = last_move(position, move, None)
+    last = last_move(position, move, None, STANDARD)
     names = ["Ann", "Ben", "Cleo"]
     assert sentences.outlook(position, last, names) == outlook
     assert sentences.choice(position, move, None, names) == "play the 7 of hearts" + (f": {outlook}" if outlook else "")

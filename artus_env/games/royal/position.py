@@ -39,7 +39,8 @@ MAX_SHUFFLES = 10_000
 
 
 @lru_cache(maxsize=16)
-def _tables(components: Components) -> np.ndarray:
+def tables_of(components: Components) -> np.ndarray:
+    """The tables of a box, made once: shape (1,)."""
     return marked("royal", build_tables(components))
 
 
@@ -120,7 +121,7 @@ class Trick:
         for player, kind in cards:
             if not counts[player] or int(state["played"][player, counts[player] - 1]) != kind:
                 raise ValueError(f"{name}: {components.cards[kind]} isn't the last card in played[{player}]")
-            add_to_trick(_tables(components)[0], state, player, kind)
+            add_to_trick(tables_of(components)[0], state, player, kind)
 
 
 def check(state: np.void, components: Components) -> None:
@@ -222,7 +223,7 @@ def _check_voids(state: np.void, components: Components) -> None:
     for player, suit in product(range(n), range(len(components.suits))):
         if marked[player] >> suit & 1 and int(state["hands"][player, suit]):
             raise ValueError(f"voids[{player}]: player {player} has {components.suits[suit]} in hand")
-    group = _tables(components)[0]["group"].tolist()
+    group = tables_of(components)[0]["group"].tolist()
     played = state["played"][:n].tolist()
     seats = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]
     ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # who may lead next, and what has been shown by then

@@ -1,5 +1,7 @@
-"""What moves do, from positions as `to_dict` gives them, for pictures and sentences: plain data that a player may
-see."""
+"""What moves do, from positions as `to_dict` gives them, for pictures and sentences: plain data that a player may see.
+
+Who wins, who jousts and what a quest lacks is asked of the rules.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.games.quest.components import CARDS, MIN_PLAYERS, PLACES, QUESTS, STANDARD, VIRTUES, Components
+import numpy as np
+
+from artus_env.games.quest import rules
+from artus_env.games.quest.actions import in_digits
+from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, QUESTS, VIRTUES, Components
 from artus_env.games.quest.notation import QuestMove, parsed
+from artus_env.games.quest.state import STATE
 
 CAMELOT = PLACES[0]
 
@@ -50,22 +57,38 @@ def goal_of(position: dict[str, Any], components: Components) -> int:
 
 
 def winners(position: dict[str, Any]) -> list[int]:
-    """Who has won a finished game: most points, and of those who reached the goal first."""
-    points, reached = position["points"], position["reached"]
-    best = max(points)
-    first = min(
-        (reached[player] for player in range(len(points)) if points[player] == best and reached[player]), default=0
-    )
-    return [player for player in range(len(points)) if points[player] == best and reached[player] == first]
+    """Who has won a finished game."""
+    state = _state(num_players=len(position["points"]), scores=position["points"], reached=position["reached"])
+    keys = [int(rules.ranking_key(None, state, player)) for player in range(len(position["points"]))]  # for any box
+    return [player for player, key in enumerate(keys) if key == max(keys)]
 
 
 def jousters(position: dict[str, Any]) -> list[int]:
-    """Who takes part in the tournament: those with its card whose knights are in Camelot, the earlier tent first."""
-    return [
-        player
-        for player in position["tents"]
-        if "tournament" in position["actions"][player] and position["places"][player] == CAMELOT
-    ]
+    """Who takes part in the tournament, the earlier tent first."""
+    state = _state(
+        num_players=position["num_players"],
+        actions=[in_digits([cards.count(action) for action in ACTIONS]) for cards in position["actions"]],
+        places=[PLACES.index(place) for place in position["places"]],
+    )
+    players = int(rules.jousters(state))
+    return [player for player in position["tents"] if players >> player & 1]
+
+
+def lacking(cards: Sequence[str], quest: str, components: Components) -> list[str]:
+    """What a quest demands that isn't among some cards: the lowest card of each such virtue that will do."""
+    held, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
+    return [need for need in needs if rules.payment(held, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
+
+
+def _state(**fields: Any) -> np.void:
+    """A state with some fields, for rules that ask for no others."""
+    state = np.zeros(1, STATE)[0]
+    for name, value in fields.items():
+        if isinstance(value, list):
+            state[name][: len(value)] = value
+        else:
+            state[name] = value
+    return state
 
 
 def way_between(ring: Sequence[str], origin: str, target: str) -> list[str]:
@@ -93,7 +116,7 @@ class Deed(NamedTuple):
     news: list[str]  # quests that have been opened
 
 
-def deed(before: dict[str, Any], move: str, after: dict[str, Any], components: Components = STANDARD) -> Deed:
+def deed(before: dict[str, Any], move: str, after: dict[str, Any]) -> Deed:
     """What a move did, from the positions before and after it."""
     what, player = parsed(move), before["turn"]
     gains = [new - old for old, new in zip(before["points"], after["points"], strict=True)]

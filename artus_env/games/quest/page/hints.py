@@ -12,7 +12,7 @@ from typing import Any
 from artus_env.games.quest.components import Components
 from artus_env.games.quest.notation import parsed
 from artus_env.games.quest.page import say
-from artus_env.games.quest.page.deeds import jousters, needs_of, place_of, value_of, virtue_of
+from artus_env.games.quest.page.deeds import jousters, lacking, place_of, virtue_of
 from artus_env.games.quest.page.sentences import listed, quest_title
 
 
@@ -43,15 +43,6 @@ def cards_of(position: dict[str, Any], player: int) -> list[str]:
     """The virtue cards in a player's hand, as far as whoever sees this position knows them."""
     start = position["start_cards"][player]
     return [*(start if isinstance(start, list) else []), *position["taken"][player]]
-
-
-def lacking(cards: Sequence[str], quest: str, components: Components) -> list[str]:
-    """What a quest demands that isn't among some cards: the lowest card of each such virtue that will do."""
-    return [
-        need
-        for need in needs_of(quest, components)
-        if not any(virtue_of(card) == virtue_of(need) and value_of(card) >= value_of(need) for card in cards)
-    ]
 
 
 def _titles(quests: Sequence[str]) -> str:

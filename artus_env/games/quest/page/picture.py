@@ -433,4 +433,8 @@ def _virtues(
         yield card_at(shapes.virtue_front(card) + mark, card_id(card), x, y, scale, about)
 
 
-picture = PictureParts("quest", STANDARD, TABLE_VIEW, shapes.style, deed, describe, _draw).picture
+def _last_move(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> Deed:
+    return deed(before, move, after)
+
+
+picture = PictureParts("quest", STANDARD, TABLE_VIEW, shapes.style, _last_move, describe, _draw).picture

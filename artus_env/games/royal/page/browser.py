@@ -59,14 +59,14 @@ def choice(
 ) -> dict[str, Any]:
     """A legal move as the page needs it: which card, which chip or which places."""
     what = parsed(move)
-    last = last_move(before, move, after)
+    last = last_move(before, move, after, components)
     outlook = "" if what.card is None else sentences.outlook(before, last, names, components)
     return {"kind": what.kind, "card": what.card, "suit": what.suit, "places": what.places, "outlook": outlook}
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
     """What was played, and how the pawn of the trick's taker went."""
-    moved = last_move(before, move, after)
+    moved = last_move(before, move, after, components)
     return {
         "card": moved.move.card,
         "suit": moved.move.suit,
@@ -80,7 +80,7 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
     """Where a move took place: a card and the trick up to it, the fields between which the pawn of the trick's taker
     went, the suit of a chip or the places of two."""
-    moved = last_move(before, move, after)
+    moved = last_move(before, move, after, components)
     card = moved.move.card
     return {
         "card": card,

@@ -55,25 +55,28 @@ def unbeaten(position: dict[str, Any], card: str, components: Components) -> boo
     """Whether no card that others may still play takes the trick from a card that is played now, if it holds it."""
     player = position["turn"]
     trick = [*position["trick"], [player, card]]
-    if trick[holder(trick, position["trumps"])][0] != player:
+    if trick[holder(trick, position["trumps"], components)][0] != player:
         return False
     if len(trick) == position["num_players"]:
         return True
     return not any(
-        holder([*trick, [-1, other]], position["trumps"]) == len(trick) for other in unseen(position, components)
+        holder([*trick, [-1, other]], position["trumps"], components) == len(trick)
+        for other in unseen(position, components)
     )
 
 
 def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components: Components) -> Iterator[str]:
     player, fields, trick = before["turn"], before["fields"], [*before["trick"], [before["turn"], card]]
     last = len(trick) == before["num_players"]
-    taker = trick[holder(trick, before["trumps"])][0]
-    gets = destination(fields, taker)
+    taker = trick[holder(trick, before["trumps"], components)][0]
+    gets = destination(fields, taker, components)
     if last and taker == player:
         if gets in components.swords:
             yield say("reason.sword")
-        rival = before["trick"][holder(before["trick"], before["trumps"])][0]
-        yield say("reason.prevents", name=names[rival], goal=goal_words(destination(fields, rival), components))
+        rival = before["trick"][holder(before["trick"], before["trumps"], components)][0]
+        yield say(
+            "reason.prevents", name=names[rival], goal=goal_words(destination(fields, rival, components), components)
+        )
     elif last and gets in components.swords:
         yield say("reason.gives", name=names[taker])
     elif not last and unbeaten(before, card, components):

@@ -89,7 +89,7 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
     ]
     if trick:
         cards = ", ".join(f"{letter_of(player)} {card_id(card)}" for player, card in trick)
-        holding = letter_of(trick[holder(trick, position["trumps"])][0])
+        holding = letter_of(trick[holder(trick, position["trumps"], components)][0])
         parts.append(say("picture.trick", cards=cards, player=holding))
     for player in range(n):
         if position["voids"][player]:
@@ -280,7 +280,7 @@ def _trick(
     elif position["phase"] != "trick":
         return
     leader = trick[0][0] if trick else position["turn"]
-    holding = holder(trick, trumps) if trick else -1
+    holding = holder(trick, trumps, components) if trick else -1
     scale = TRICK_SCALES[n]
     width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
     gap = min(16, (478 - n * width) / (n - 1))
@@ -397,7 +397,7 @@ def _cards(
     hand, played = position["hands"][player], position["played"][player]
     held: list[str | None] = [None] * hand if isinstance(hand, int) else list(hand)
     open_now = position["phase"] == "trick" and position["turn"] == player and not isinstance(hand, int)
-    allowed = playable(hand, position["trick"]) if open_now else set()
+    allowed = playable(hand, position["trick"], components) if open_now else set()
     rows = 2 if position["num_players"] < 4 else 1
     room, slots = PANEL_WIDTH - 2 * PADDING, components.hand
     split = 14 if rows == 1 else 0  # between hand and played cards

@@ -47,7 +47,7 @@ def choice(
     components: Components = STANDARD,
 ) -> str:
     """A legal move in words, said to the player to move: no full stop. `after`: None if it isn't known."""
-    last, trumps = last_move(before, move, after), before["trumps"]
+    last, trumps = last_move(before, move, after, components), before["trumps"]
     if last.move.card is not None:
         prospect = outlook(before, last, names, components)
         card = the_card(last.move.card)
@@ -65,7 +65,7 @@ def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], compon
     """What a card comes to as far as the trick tells; nothing if it is led."""
     viewer = before["turn"]
     trick = [*before["trick"], [viewer, last.move.card]]
-    player, best = trick[holder(trick, before["trumps"])]
+    player, best = trick[holder(trick, before["trumps"], components)]
     if len(trick) == 1:
         return ""
     whose = "own" if player == viewer else "other"
@@ -92,7 +92,7 @@ def played(
         names: Who plays.
         components: The box.
     """
-    last, trumps = last_move(before, move, after), before["trumps"]
+    last, trumps = last_move(before, move, after, components), before["trumps"]
     if last.move.suit is not None:
         place = after["trumps"].index(last.move.suit) + 1
         return say("played.trump", suit=suit_words(last.move.suit), place=place)

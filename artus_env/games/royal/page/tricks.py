@@ -1,12 +1,22 @@
-"""Tricks of a position as `to_dict` gives it, for pictures and sentences: plain data that a player may see."""
+"""Tricks of a position as `to_dict` gives it, for pictures and sentences: plain data that a player may see.
+
+Which card beats which, which cards may be played and where a pawn goes is asked of the rules.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
+import numpy as np
+
+from artus_env.authoring import is_in
+from artus_env.games.royal import rules
+from artus_env.games.royal.actions import MASK_WORDS
+from artus_env.games.royal.components import SUPER_TRUMPS, Components
 from artus_env.games.royal.notation import TrickMove, parsed
+from artus_env.games.royal.position import CardSet, Chips, tables_of
+from artus_env.games.royal.state import STATE, TRICK_PHASE
 
 Trick = Sequence[Sequence[Any]]
 """Pairs of player and card, in order of play."""
@@ -27,42 +37,34 @@ def led_suit(trick: Trick) -> str | None:
     return suit_of(trick[0][1]) if trick else None
 
 
-def holder(trick: Trick, trumps: Sequence[str | None]) -> int:
-    """Which card of a trick, by its number there, takes it as it is (see `rules.beats`)."""
-    best = 0
+def holder(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
+    """Which card of a trick, by its number there, takes it as it is."""
+    tables, state = tables_of(components)[0], np.zeros(1, STATE)[0]
+    state["places"] = Chips().read("trumps", list(trumps), state, components)
+    kinds = [components.cards.index(card) for _, card in trick]
+    suit, best = led_suit(trick), 0
+    led = -1 if suit is None else components.suits.index(suit)
     for nth in range(1, len(trick)):
-        if _beats(trick[nth][1], trick[best][1], led_suit(trick), trumps):
+        if rules.beats(tables, state, kinds[nth], kinds[best], led):
             best = nth
     return best
 
 
-def _beats(card: str, held_by: str, led: str | None, trumps: Sequence[str | None]) -> bool:
-    if card in SUPER_TRUMPS:
-        return card != held_by
-    if held_by in SUPER_TRUMPS:
-        return False
-    return _strength(card, led, trumps) > _strength(held_by, led, trumps)
+def playable(hand: Sequence[str], trick: Trick, components: Components) -> set[str]:
+    """Which cards of a hand may be played."""
+    tables, state, suit = tables_of(components)[0], np.zeros(1, STATE)[0], led_suit(trick)
+    state["hands"][0] = CardSet().read("hand", list(hand), state, components)
+    state["phase"], state["led"] = TRICK_PHASE, -1 if suit is None else components.suits.index(suit)
+    words = np.zeros(MASK_WORDS, np.uint64)
+    rules.legal(tables, state, words)
+    return {card for kind, card in enumerate(components.cards) if is_in(words, kind)}
 
 
-def _strength(card: str, led: str | None, trumps: Sequence[str | None]) -> tuple[int, int]:
-    suit = suit_of(card)
-    place = trumps.index(suit) + 1 if suit in trumps else 0
-    return (place, value_of(card)) if place or suit == led else (0, 0)
-
-
-def playable(hand: Sequence[str], trick: Trick) -> set[str]:
-    """Which cards of a hand may be played: those of the suit that was led, or any where there is none of it."""
-    led = led_suit(trick)
-    following = {card for card in hand if led is not None and suit_of(card) == led}
-    return following or set(hand)
-
-
-def destination(fields: Sequence[int], player: int) -> int:
-    """The field that a player's pawn goes to when they win a trick: the next one without a pawn."""
-    field = fields[player] + 1
-    while field in fields:
-        field += 1
-    return field
+def destination(fields: Sequence[int], player: int, components: Components) -> int:
+    """The field that a player's pawn goes to when they win a trick."""
+    state = np.zeros(1, STATE)[0]
+    state["num_players"], state["scores"][: len(fields)] = len(fields), fields
+    return int(rules.landing(tables_of(components)[0], state, player))
 
 
 class LastMove(NamedTuple):
@@ -76,14 +78,12 @@ class LastMove(NamedTuple):
     target: int | None
 
 
-def last_move(
-    before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components = STANDARD
-) -> LastMove:
+def last_move(before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components) -> LastMove:
     """What a move did, from the positions before and after it; `after` None: as far as it follows from `before`."""
     player, what = before["turn"], parsed(move)
     trick: Trick = [*before["trick"], [player, what.card]] if what.card else []
     if len(trick) < before["num_players"]:
         return LastMove(player, what, [], None, None, None)
-    taker = trick[holder(trick, before["trumps"])][0]
-    target = destination(before["fields"], taker) if after is None else after["fields"][taker]
+    taker = trick[holder(trick, before["trumps"], components)][0]
+    target = destination(before["fields"], taker, components) if after is None else after["fields"][taker]
     return LastMove(player, what, trick, taker, before["fields"][taker], target)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from artus_env.games.royal.components import Components
-from artus_env.games.royal.page.tricks import last_move, suit_of
+from artus_env.games.royal.page.tricks import LastMove, last_move, suit_of
 
 Position = dict[str, Any]
 Holds = Callable[[Position, str, Position], bool]
@@ -14,7 +14,10 @@ Holds = Callable[[Position, str, Position], bool]
 
 def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
     """How many players the examples have, and by topic whether a move shows it."""
-    return 4, TOPICS
+    return 4, {
+        "follow": _follows, "trumps": _trumped, "super": _supers, "swords": _places,
+        "run": lambda before, move, after: _jumps(last_move(before, move, after, components)),
+    }  # fmt: skip
 
 
 def _follows(before: Position, move: str, after: Position) -> bool:
@@ -35,9 +38,8 @@ def _supers(before: Position, move: str, after: Position) -> bool:
     return {"knight", "shield"} <= {card for _, card in after["trick"]}
 
 
-def _jumps(before: Position, move: str, after: Position) -> bool:
+def _jumps(last: LastMove) -> bool:
     """The pawn of who takes the trick goes over another one."""
-    last = last_move(before, move, after)
     return (
         last.taker is not None and last.origin is not None and (last.target or 0) > last.origin + 1 and last.origin > 2
     )
@@ -46,8 +48,3 @@ def _jumps(before: Position, move: str, after: Position) -> bool:
 def _places(before: Position, move: str, after: Position) -> bool:
     """A second chip is placed."""
     return move.startswith("trump:") and sum(suit is not None for suit in after["trumps"]) == 2
-
-
-TOPICS: dict[str, Holds] = {
-    "follow": _follows, "trumps": _trumped, "super": _supers, "run": _jumps, "swords": _places,
-}  # fmt: skip
