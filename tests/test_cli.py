@@ -174,15 +174,12 @@ def test_evaluate_prints_the_result(capsys):
         (["train", "--also", "beginner"], "also takes RULES-PLAYERS"),
         (["train-sb3", "--num-players", "9"], "num_players must be 2..4"),
         (["curves", "missing.json"], "missing.json doesn't exist"),
-        (["compare", "--minutes", "0"], "minutes must be more than 0"),
         (["train", "--steps", "0"], "steps must be at least 1"),
         (["train", "--resume", "--runs", "/nonexistent"], "checkpoint.pt doesn't exist"),
         (["train", "--num-games", "1" + "0" * 15], "num_games 1000000000000000 and num_steps 32 need"),
         (["train-sb3", "--num-envs", "1" + "0" * 15], "num_envs 1000000000000000 and num_steps 16 need"),
         (["train", "--hidden", "1" + "0" * 9, "1" + "0" * 9], "hidden: a network may have 100,000,000 weights"),
-        (["compare", "--minutes", "nan"], "minutes must be more than 0 and finite, got nan"),
-        (["compare", "--minutes", "inf"], "minutes must be more than 0 and finite, got inf"),
-        (["bench-train", "--rounds", "0"], "rounds must be at least 1"),
+        (["bench", "--training", "--neighbours", "1"], "give --training or --neighbours, not both"),
         (["bench", "--seconds", "0"], "--seconds must be more than 0 and finite, got 0.0"),
         (["bench", "--seconds", "-1"], "--seconds must be more than 0 and finite, got -1.0"),
         (["bench", "--seconds", "nan"], "--seconds must be more than 0 and finite, got nan"),
@@ -233,10 +230,8 @@ WRITING_FILES = [
 ]
 WRITING_FOLDERS = [
     "tournament greedy random --games 2 --out",
-    "baseline --agents greedy random --games 2 --out",
     f"train {TINY} --runs",
     "train-sb3 --steps 1 --runs",
-    "compare --minutes 0.001 --folder",
     "play --no-browser --port 0 --games",
 ]
 READING = ["show", "replay", "curves", "train --preset"]
@@ -548,7 +543,7 @@ def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, ca
 
 @pytest.mark.parametrize(
     "command",
-    ["evaluate a b", "tournament a b", "baseline", "show", "rules", "tables README.md", "bench"],
+    ["evaluate a b", "tournament a b", "show", "rules", "tables README.md", "bench"],
 )
 def test_a_game_that_is_not_installed_is_named_in_one_line(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -27,12 +27,8 @@ from artus_training.arena.todo import TRIES, ClusterError, UnitError
 from artus_training.arena.units import run_units
 from artus_training.cli import main
 from artus_training.learn import exploit
-from artus_training.learn.expert.settings import Settings as Expert
-from artus_training.learn.expert.train import train
-from artus_training.learn.expert.trainer import Trainer
 from artus_training.learn.exploit import RESPONSES, Search, check_seen, read_kept
 from artus_training.learn.exploit import Options as Response
-from test_expert import parts_of
 from test_units import Made, Mortal, die
 
 HERE = Path(__file__).parent
@@ -333,27 +329,6 @@ def test_no_cluster_for_responses_is_said_before_anything_is_trained(tmp_path, m
     assert error.count("\n") == 1
 
 
-def train_expert(folder, address):
-    """The units of a first round, what came of each, and the agent after all rounds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Expert, "unit_games", 2)
-        settings = Expert(
-            start=None, anchors=0, hidden=(16,), rounds=3, num_games=10, evaluations=4, search_last=4, window=2,
-            ahead=1, threads=1, evaluate_every=0, final_games=0, runs=folder, ray=address,
-        )  # fmt: skip
-        trainer = Trainer(settings)
-        played = [*run_units(trainer.work(0), trainer.units(0), ray=address)]
-        assert [unit for unit, _ in played] == trainer.units(0)
-        assert train(settings)
-        return [parts_of(games) for _, games in played], settings.agent.read_bytes()
-
-
-def test_a_training_whose_games_a_cluster_plays_ends_with_the_same_agent(machines, tmp_path):
-    played, agent = train_expert(tmp_path / "alone", None)
-    assert len(played) == 5
-    assert drive(train_expert, tmp_path / "many", machines.address) == (played, agent)
-
-
 def test_where_there_is_no_cluster_it_is_said():
     with pytest.raises(ClusterError, match=r"^there is no Ray cluster at 127\.0\.0\.1:1: .*refused$"):
         evaluate(["greedy", "random"], games=2, ray="127.0.0.1:1")
@@ -377,9 +352,3 @@ def test_the_cluster_file_of_the_page_is_one_of_ray_s_launcher():
         validate_config(
             prepare_config(yaml.safe_load(text.replace("head_start_ray_commands", "head_start_ray_command")))
         )
-
-
-def test_the_slurm_script_of_the_page_is_one():
-    (script,) = re.findall(r"```sh\n(#!/bin/bash\n.*?)```", PAGE, re.DOTALL)
-    assert subprocess.run(["bash", "-n"], input=script, text=True, check=False).returncode == 0
-    assert subprocess.run(["bash", "-n"], input=script + "if", text=True, capture_output=True).returncode != 0

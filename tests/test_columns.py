@@ -127,7 +127,7 @@ def test_benchmarks_fit(columns, capsys, monkeypatch):
     monkeypatch.setattr(
         bench_training, "measure", lambda _: {"ours, bfloat16, no action features": figures, LONG[0]: figures}
     )
-    assert main(["bench-train"]) == 0
+    assert main(["bench", "--training"]) == 0
     lines = [(LONG[0] + LONG[1], 123_456_789.0), ("AEC env(), ratio", 1.5)]
     monkeypatch.setattr(interfaces, "measure", lambda *_: iter(lines))
     assert main(["bench"]) == 0

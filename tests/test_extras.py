@@ -28,10 +28,9 @@ def record(tmp_path):
 def test_a_command_that_lacks_an_extra_names_it(extra, record, tmp_path, wheel, environment_with):
     agent = str(ROOT / "artus_env/games/artus/trained/beginner-2.json")
     needed = [
-        *((name, "train") for name in ("train", "train-all", "train-sb3", "compare", "bench-train")),
+        *((name, "train") for name in ("train", "train-all", "train-sb3", "bench --training")),
         (f"curves {agent}", "train"),
         ("tournament greedy random", "tournament"),
-        ("baseline --agents greedy random", "tournament"),
         ("play --no-browser", "play"),
         ("evaluate ppo greedy", "ppo"),
         ("evaluate greedy ppo-search:2", "ppo"),
@@ -104,7 +103,7 @@ def test_train_trains_and_draws_learning_curves(tmp_path, environment_with):
         *(f"{command} {small}".split() for command in (ppo, sb3)),
         ["curves", str(ROOT / "artus_env/games/artus/trained/beginner-2.json"), "--out", str(picture)],
         ["evaluate", *agents, "--games", "2"],
-        *([name, "--help"] for name in ("train-all", "compare", "bench-train")),
+        *([name, "--help"] for name in ("train-all", "bench")),
     )
     assert picture.exists()
 
@@ -113,7 +112,6 @@ def test_tournament_plays_tournaments(tmp_path, environment_with):
     works(
         environment_with("tournament"),
         ["tournament", "greedy", "random", "--games", "4", "--out", str(tmp_path / "one")],
-        ["baseline", "--agents", "greedy", "random", "--games", "2", "--out", str(tmp_path / "all")],
     )
     assert (tmp_path / "one" / "report.md").exists()
 

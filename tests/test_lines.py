@@ -128,7 +128,6 @@ def test_a_notebook_gets_none_and_a_process_that_only_knows_notebooks_does(monke
     [
         (["evaluate", "greedy", "random", "--games", "4"], "playing"),
         (["tournament", "greedy", "random", "--games", "4", "--people", "nobody"], "playing"),
-        (["baseline", "--agents", "greedy", "random", "--games", "4", "--game", "quest"], "playing"),
         (["ladder", "ladder.json", "--seconds", "0"], "measuring speeds"),
     ],
 )

@@ -156,18 +156,6 @@ def test_more_ranks_than_gpus_of_their_machine_are_refused(tmp_path):
     assert "device cuda needs a GPU for each process of a machine, and here are" in errors
 
 
-def test_under_ray_train_two_ranks_train_the_same_agent(done, tmp_path):
-    for needed in ("ray", "pandas", "pyarrow"):  # of ray[train]
-        pytest.importorskip(needed)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "RAY_USAGE_STATS_ENABLED": "0"}
-    environment["RAY_worker_niceness"] = "0"  # Ray's own is 15: beside other tests its workers wouldn't get to run
-    line = [sys.executable, str(Path(__file__).with_name("two_ranks.py")), str(tmp_path), "ray"]
-    made = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=SECONDS)
-    assert made.returncode == 0, made.stderr
-    ours, theirs = (Settings(runs=folder).agent.read_bytes() for folder in (tmp_path, done / "undisturbed"))
-    assert ours == theirs
-
-
 # --- stopping and going on ---
 
 

@@ -25,7 +25,6 @@ from artus_env.engine.agents.names import GROUP, find_agent
 from artus_env.engine.basics.writing import alone_in
 from artus_env.engine.contract import registry
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena.command import baseline
 from artus_training.arena.made_of import files_in, made_of
 from artus_training.arena.names import short_names
 from artus_training.arena.playing import Unit, places_of, play_block
@@ -346,14 +345,6 @@ def test_a_tournament_names_its_game(other_game, tmp_path, monkeypatch, capsys):
     assert {json.loads(line)["game"] for line in Path("games.jsonl").read_text().splitlines()} == {"other"}
     assert main(["tournament", "greedy", "random", "--games", "20", "--out", str(folder)]) == 2
     assert "holds another tournament (rules 'short' -> 'beginner'" in capsys.readouterr().err
-
-
-def test_a_baseline_has_every_variant_of_its_game(other_game, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert baseline(["--game", "other", "--games", "2", "--agents", "greedy", "random"]) == 0
-    titles = [line.partition(" (")[0] for line in capsys.readouterr().out.splitlines() if line.startswith("**")]
-    variants = [f"{rules}, {players} players" for rules in ("short", "long") for players in (2, 3)]
-    assert titles == [f"**Another Game, {variant}**" for variant in variants]
 
 
 FEWEST_WIN = """
@@ -1036,12 +1027,3 @@ def test_replay_steps_through(tmp_path, capsys, monkeypatch):
     assert main(["replay", str(tmp_path / "games.jsonl"), "1"]) == 0
     shown = [line for line in capsys.readouterr().out.splitlines() if line.startswith("move ")]
     assert [line.split(",")[0] for line in shown] == [f"move {n} of 66" for n in (0, 1, 0, 66, 66)]
-
-
-def test_the_tables_of_the_readme_have_every_variant(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert baseline(["--games", "4", "--agents", "greedy", "random"]) == 0
-    printed = capsys.readouterr().out
-    variants = [f"**{rules}, {players} players**" for rules in ("beginner", "advanced") for players in (2, 3, 4)]
-    assert [line.partition(" (")[0] for line in printed.splitlines() if line.startswith("**")] == variants
-    assert printed.count("| greedy |") == printed.count("| random |") == 6

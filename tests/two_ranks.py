@@ -1,6 +1,6 @@
 """What two ranks do for `test_ranks.py`.
 
-`torchrun --nproc-per-node 2 two_ranks.py FOLDER cpu`, or `cuda`; or under Ray Train: `python two_ranks.py FOLDER ray`.
+`torchrun --nproc-per-node 2 two_ranks.py FOLDER cpu`, or `cuda`.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from artus_training.learn.checkpoints import read_checkpoint
 from artus_training.learn.ppo.checkpoint import Progress, load, save
 from artus_training.learn.ppo.ranks import joined
 from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import learn_to_the_end, train
+from artus_training.learn.ppo.train import learn_to_the_end
 from artus_training.learn.ppo.trainer import Trainer
 
 import torch  # isort: skip
@@ -93,26 +93,7 @@ def failing(settings, ranks):
         ranks.from_first(lambda: 1 / 0)
 
 
-def train_here(told):
-    with joined() as ranks:
-        assert ranks.size == 2
-        assert train(Settings(**TINY, **FINITE, runs=Path(told["runs"])), ranks)
-
-
-def train_under_ray(folder):
-    import ray
-    from ray.train import RunConfig, ScalingConfig
-    from ray.train.torch import TorchTrainer
-
-    ray.init("local", num_cpus=3, include_dashboard=False, object_store_memory=80 << 20)
-    run = RunConfig(storage_path=str(folder / "storage"))
-    told = {"runs": str(folder)}
-    TorchTrainer(train_here, train_loop_config=told, scaling_config=ScalingConfig(num_workers=2), run_config=run).fit()
-
-
-if __name__ == "__main__" and sys.argv[2:] == ["ray"]:
-    train_under_ray(Path(sys.argv[1]))
-elif __name__ == "__main__":
+if __name__ == "__main__":
     with joined() as of_two:
         for part in (gradients, rounds, stopped, failing):
             part(Settings(**TINY, device=sys.argv[2], runs=Path(sys.argv[1])), of_two)

@@ -38,10 +38,6 @@ from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
-from artus_training.learn.expert.checkpoint import Progress as ExpertProgress
-from artus_training.learn.expert.checkpoint import load_training, save_training
-from artus_training.learn.expert.settings import Settings as Expert
-from artus_training.learn.expert.trainer import Trainer as ExpertTrainer
 from artus_training.learn.exploit import read_kept
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.checkpoint import load as load_checkpoint
@@ -268,29 +264,6 @@ def checkpoints(folder: Path) -> Iterator[Try]:
         resumed.collect()
         resumed.update()
 
-    yield resuming(settings.checkpoint, go_on)
-
-
-@contextmanager
-def expert_checkpoints(folder: Path) -> Iterator[Try]:
-    torch.set_num_threads(1)
-    settings = Expert(
-        runs=folder, start=None, anchors=0, hidden=(4,), num_games=2, evaluations=2, search_last=3, batch_size=4,
-        threads=1, evaluate_every=0, final_games=0, precision="float32",
-    )  # fmt: skip
-    trainer = ExpertTrainer(settings)
-
-    def play(trainer: ExpertTrainer) -> None:
-        number = trainer.version
-        trainer.round([trainer.work(number)(unit) for unit in trainer.units(number)])
-
-    def go_on() -> None:
-        resumed = ExpertTrainer(settings)
-        load_training(resumed, *read_checkpoint(settings.checkpoint, ExpertProgress))
-        play(resumed)
-
-    play(trainer)
-    save_training(trainer)
     yield resuming(settings.checkpoint, go_on)
 
 
@@ -551,7 +524,6 @@ TARGETS = {
     "ladders": Target(ladders, 0.015),
     "best responses": Target(best_responses, 0.015),
     "checkpoints": Target(checkpoints, 0.02),
-    "expert checkpoints": Target(expert_checkpoints, 0.02),
     "tournaments": Target(tournaments, 0.04),
     "replies": Target(replies, 0.10),
     "stored games": Target(stored_games, 0.03),

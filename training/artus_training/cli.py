@@ -31,11 +31,7 @@ COMMANDS = {
     "train-all": Command(
         "learn.ppo.command", "main_all", "train agents for every rule set and show how strong they are", "train"
     ),
-    "train-expert": Command(
-        "learn.expert.command", "main", "train an agent on what a search with it finds out", "train"
-    ),
     "train-sb3": Command("learn.sb3.command", "main", "train with Stable-Baselines3, for comparison", "train"),
-    "compare": Command("learn.compare", "main", "the same minutes for our trainer and for Stable-Baselines3", "train"),
     "curves": Command("watch.curves", "main", "learning curves of trained agents as a picture", "train"),
     "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("arena.evaluate", "main", "let agents play each other"),
@@ -43,14 +39,10 @@ COMMANDS = {
         "watch.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
     "check-bot": Command("arena.check_bot", "main", "play one game with a bot aloud, and say what is wrong"),
-    "baseline": Command("arena.command", "baseline", "tournaments of the agents here in every variant", "tournament"),
     "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
     "ladder": Command("arena.ladder", "main", "all agents of a game in one table, from what was measured"),
     "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or GIF of it"),
-    "bench": Command("bench.interfaces", "main", "decisions per second, every interface"),
-    "bench-train": Command(
-        "bench.training", "main", "training speed, beside its ceiling and Stable-Baselines3", "train"
-    ),
+    "bench": Command("bench.interfaces", "main", "decisions per second, every interface, or of trainings"),
     "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
     "games": Command("watch.about", "games", "the games that are installed"),
     "new-game": Command("new_game.command", "main", "write a package with a small game, to be made into your own"),

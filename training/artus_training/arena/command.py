@@ -1,9 +1,8 @@
-"""The commands `artus tournament` and `artus baseline`."""
+"""The command `artus tournament`."""
 
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -17,10 +16,9 @@ from artus_env.engine.basics.reading import storable
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.faults import faults_of
 from artus_training.arena.filmed import Film, write_films
-from artus_training.arena.names import variant_name
 from artus_training.arena.people import Result, default_folder, on_the_scale_of, read_results
 from artus_training.arena.playing import Playing
-from artus_training.arena.report import markdown_table, print_table, write_report
+from artus_training.arena.report import print_table, write_report
 from artus_training.arena.results import Results, Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.teams import read_teams, shake_hands
@@ -33,8 +31,6 @@ from artus_training.usage import UsageError
 
 TOURNAMENTS = Path("runs/tournaments")
 """Where tournaments are kept that no other folder is given for."""
-BASELINE = ("random", "greedy", "lookahead", "ismcts:1000", "ppo", "ppo-search:64")
-"""The agents of `artus baseline`."""
 
 
 @options
@@ -184,50 +180,3 @@ def one_line() -> Iterator[None]:
         raise UsageError(
             f"{of}{error.strerror or error}; games that were played are kept; mend that and run the same command again"
         ) from None
-
-
-@options
-class BaselineOptions:
-    """Let the agents that come along play a tournament in every variant of a game, and print the tables.
-
-    Into a file or a pipe they are printed as Markdown. Interrupt it at any time: the same command goes on where it
-    stopped.
-
-        artus baseline --games 120 --workers 2
-        artus baseline --agents random greedy lookahead
-    """
-
-    game: str = DEFAULT_GAME
-    """The game that is played; `artus games` lists all."""
-    games: int = 1000
-    """Games of each line-up (agents that sit together), rounded up so that everybody sits everywhere equally often."""
-    agents: tuple[str, ...] = BASELINE
-    """Who plays."""
-    out: Path = Path("runs/baseline")
-    """The folder for the results."""
-    workers: int = 1
-    """How many processes play. The result is the same."""
-    ray: Ray = None
-    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
-
-
-def baseline(arguments: list[str]) -> int:
-    """The command `artus baseline`: the table of the README, one tournament for each variant."""
-    chosen = read_options(BaselineOptions, "artus baseline", arguments)
-    with one_line():
-        definition = find_game(chosen.game)
-    parts = []
-    for rules in definition.rules:
-        for players in range(definition.min_players, definition.max_players + 1):
-            with one_line():
-                settings = Settings(chosen.agents, rules, players, chosen.games, game=chosen.game)
-                results = run(settings, chosen.out / settings.folder_name, workers=chosen.workers, ray=chosen.ray)
-            if sys.stdout.isatty():
-                print_table(results, standings(results))
-                print()
-                continue
-            title = f"**{variant_name(chosen.game, rules, players)}** ({results.games:,} games)"
-            parts.append(f"{title}\n\n{markdown_table(standings(results))}")
-    if parts:
-        print("\n\n".join(parts))
-    return 0

@@ -234,6 +234,7 @@ class Options:
 
     artus bench
     artus bench --neighbours 2
+    artus bench --training
     """
 
     game: str = DEFAULT_GAME
@@ -244,6 +245,8 @@ class Options:
     """A file for the figures, as JSON."""
     neighbours: int | None = None
     """Compare several threads with one instead, beside so many busy processes: 0, 1, ..."""
+    training: bool = False
+    """Measure the trainer instead, beside its ceiling and Stable-Baselines3."""
 
 
 def main(arguments: list[str]) -> int:
@@ -257,6 +260,8 @@ def main(arguments: list[str]) -> int:
         game = find_game(chosen.game)
     except ValueError as error:
         raise UsageError(str(error)) from None
+    if chosen.training and chosen.neighbours is not None:
+        raise UsageError("give --training or --neighbours, not both")
     if chosen.json:
         check_writable(chosen.json)
     start = time.perf_counter()
@@ -264,7 +269,12 @@ def main(arguments: list[str]) -> int:
     cores = counted(available_cores(), "core")
     print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {version('numba')}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
-    if chosen.neighbours is not None:
+    results: Any
+    if chosen.training:
+        from artus_training.bench import training  # which needs torch and Stable-Baselines3
+
+        results = training.show(training.Settings(game.name))
+    elif chosen.neighbours is not None:
         results = beside_neighbours(game, chosen.neighbours, chosen.seconds)
     else:
         results = one_by_one(game, chosen.seconds)

@@ -1,6 +1,6 @@
 """Measure how close the trainer comes to the speed of its network, and how fast Stable-Baselines3 is beside it.
 
-    artus bench-train
+    artus bench --training
 
 The ceiling is what this network would reach on this machine if games, advantages and bookkeeping cost nothing: a
 forward pass and a drawn action for each decision, and forward, gradient and optimizer step for each decision of each
@@ -35,8 +35,6 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import make_model
 from artus_training.lines import progress
-from artus_training.options import read_options
-from artus_training.usage import UsageError
 
 
 @dataclass
@@ -183,13 +181,9 @@ def measure(settings: Settings) -> dict[str, dict[str, float]]:
     return results
 
 
-def main(arguments: list[str]) -> int:
-    """The command `artus bench-train`."""
-    try:
-        settings = read_options(Settings, "artus bench-train", arguments, description=__doc__)
-        results = measure(settings)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+def show(settings: Settings) -> dict[str, dict[str, float]]:
+    """Measure, print a table, and return its figures (see `measure`)."""
+    results = measure(settings)
     threads = counted(settings.threads or available_cores(), "thread")
     about = (
         f"{settings.game}, {settings.rules}, {settings.num_players} players, hidden {settings.hidden}, "
@@ -209,4 +203,4 @@ def main(arguments: list[str]) -> int:
     print(*table(rows, names=[0], numbers=range(1, 5)), "", sep="\n")
     legend = "trainer: decisions a second; ceiling: its network alone; part: trainer / ceiling; x SB3: times SB3's."
     print(*filled([legend]), sep="\n")
-    return 0
+    return results

@@ -176,13 +176,12 @@ ALONE = Ranks()
 
 @contextmanager
 def joined() -> Iterator[Ranks]:
-    """The processes that `torchrun` has started with this one, or that Ray Train has connected with it, as long as it
-    lasts; else this one alone.
+    """The processes that `torchrun` has started with this one, as long as it lasts; else this one alone.
 
     Raises:
         RankError: If they don't find each other; later, if one of them ends.
     """
-    if not distributed.is_available() or not (distributed.is_initialized() or distributed.is_torchelastic_launched()):
+    if not distributed.is_available() or not distributed.is_torchelastic_launched():
         yield ALONE
         return
     ranks = Ranks(*(int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")))
@@ -190,9 +189,6 @@ def joined() -> Iterator[Ranks]:
     def ended(*_: Any) -> None:
         raise RankError(f"{ranks}: torchrun ends all ranks; --resume goes on from the last checkpoint")
 
-    if distributed.is_initialized():  # whoever has done that sees to the end, too
-        yield ranks
-        return
     previous = signal.signal(signal.SIGTERM, ended)
     try:
         with ranks._together():
