@@ -687,17 +687,6 @@ def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
         preset("beginner", 2, tmp_path / "mine.toml")
 
 
-def test_settings_by_their_old_names_are_read(tmp_path):
-    (tmp_path / "old.toml").write_text('judges = ["random"]\nfinal_judges = ["greedy"]')
-    read = preset("beginner", 2, tmp_path / "old.toml")
-    assert (read.evaluation_opponents, read.final_opponents) == (("random",), ("greedy",))
-    old, new = ["--judges", "random", "--final-judges"], ["--evaluation-opponents", "random", "--final-opponents"]
-    assert parse([*old, "greedy"]) == parse([*new, "greedy"]) != parse([])
-    (tmp_path / "both.toml").write_text('evaluation_opponents = []\njudges = ["random"]')
-    with pytest.raises(ValueError, match=r"both\.toml: judges is the old name of evaluation_opponents"):
-        preset("beginner", 2, tmp_path / "both.toml")
-
-
 class Moody:
     """Gives up now and then, or plays what isn't legal."""
 

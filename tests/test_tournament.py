@@ -1,7 +1,6 @@
 """Tournaments: fair, repeatable, impossible to spoil by interrupting them."""
 
 import csv
-import hashlib
 import json
 import os
 import shutil
@@ -272,50 +271,6 @@ def test_a_folder_of_an_earlier_format_is_refused(tmp_path):
     (tmp_path / "t" / "settings.json").write_text(json.dumps(about))
     with pytest.raises(ValueError, match="written by another version of artus"):
         run(settings, tmp_path / "t")
-
-
-def as_format_2(folder):
-    """Write the files of a tournament as they were before settings named their game and lines had outcomes."""
-    about = json.loads((folder / "settings.json").read_text())
-    assert about.pop("game") == DEFAULT_GAME
-    about["format"] = 2
-    checksum, lines = json.dumps(about), []
-    for text in (folder / "blocks.jsonl").read_text().splitlines():
-        line = json.loads(text)
-        assert list(line) == ["lineup", "first", "scores", "given_up", "notes", "records_end", "checksum"]
-        del line["checksum"]
-        checksum = hashlib.sha256((checksum + json.dumps(line)).encode()).hexdigest()[:16]
-        lines.append(json.dumps({**line, "checksum": checksum}, separators=(",", ":")) + "\n")
-    (folder / "settings.json").write_text(json.dumps(about, indent=2) + "\n")
-    (folder / "blocks.jsonl").write_text("".join(lines))
-    return lines
-
-
-def test_a_folder_of_the_format_before_games_had_names_goes_on(tmp_path):
-    """It is of the default game, and stays as it was but for the lines that come to it."""
-    settings = Settings(("greedy", "random", "lookahead"), games=60)
-    whole = run(settings, tmp_path / "whole")
-    run(settings, tmp_path / "t")
-    old = as_format_2(tmp_path / "t")
-    about = (tmp_path / "t" / "settings.json").read_bytes()
-    for kept in (len(old), 3, 0):
-        (tmp_path / "t" / "blocks.jsonl").write_text("".join(old[:kept]))
-        assert standings(run(settings, tmp_path / "t")).table == standings(whole).table
-        assert (tmp_path / "t" / "settings.json").read_bytes() == about
-        assert (tmp_path / "t" / "blocks.jsonl").read_text().startswith("".join(old[:kept]))
-    (tmp_path / "t" / "blocks.jsonl").write_text("".join(old).replace("[[[", "[[[1", 1))
-    with pytest.raises(ValueError, match="line 1 is damaged"):
-        run(settings, tmp_path / "t")
-
-
-def test_the_hash_of_a_tournament_of_the_default_game_stays():
-    """Folders are named after it."""
-    settings = Settings(("greedy", "random"), "advanced", 3, 100, 7)
-    of = find_game(DEFAULT_GAME)
-    known = {"agents": ["greedy", "random"], "rules": "advanced", "num_players": 3, "games": 100, "seed": 7}
-    known |= {"rules_version": of.rules_version, "components": of.standard.hash}
-    assert settings.hash == hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:12]
-    assert settings.folder_name == f"advanced-3-{settings.hash}"
 
 
 @pytest.fixture

@@ -79,8 +79,6 @@ class Settings:
         """Tells tournaments apart."""
         of = self.definition
         whole = {**asdict(self), "rules_version": of.rules_version, "components": of.standard.hash}
-        if self.game == DEFAULT_GAME:
-            del whole["game"]  # as before there were others: folders of that time go on
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
     @property

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.reading import decode, shown, storable
 from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena.made_of import NO_AGENTS, Given, made_of
@@ -23,9 +22,6 @@ FORMAT = 4
 """Of the files that a tournament is kept in, and of the streams that its games are drawn from; raised whenever they
 change."""
 AHEAD = "ahead.jsonl"
-READABLE = (2, 3, FORMAT)
-"""Formats that can be read and played on: in the second one settings named no game, and no line had outcomes; up to the
-third one line-ups had streams in another order."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +35,8 @@ class Settled:
     seed: int
     made_of: str
     records: str | None
-    format: int = 1  # the first one didn't say
-    game: str | None = None  # the default one
-
-    def text(self) -> dict[str, Any]:
-        """As it stands in the file."""
-        return {name: value for name, value in vars(self).items() if name != "game" or value is not None}
+    format: int = 0  # the first one didn't say
+    game: str = ""
 
 
 @dataclass(frozen=True)
@@ -133,11 +125,11 @@ class Store:
         if records is not None:
             self._check_records(records)
         if fresh:
-            write_atomically(about, (json.dumps(settled.text(), indent=2) + "\n").encode())
+            write_atomically(about, (json.dumps(asdict(settled), indent=2) + "\n").encode())
         self.played = np.zeros((len(settings.lineups()), settings.deals), np.bool_)
         """Which deals of each line-up are played: shape (line-ups, deals). One that no process survives leaves a gap,
         which is filled when the tournament goes on."""
-        self.checksum = json.dumps(settled.text())  # the first line continues the settings
+        self.checksum = json.dumps(asdict(settled))  # the first line continues the settings
         self.blocks: list[Block] = []
         self._read()
         self.ahead = self._read_ahead()
@@ -149,17 +141,14 @@ class Store:
             there = decode(about.read_bytes(), Settled)
         except ValueError as error:
             raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
-        lineups = range(len(self.settings.lineups()))
-        other_streams = there.format < FORMAT and any(self.settings.stream(lineup) != lineup for lineup in lineups)
-        if there.format not in READABLE or other_streams:
+        if there.format != FORMAT:
             raise ValueError(
                 f"{self.folder} was written by another version of artus (format {there.format}, here {FORMAT}); "
                 "give another --out, or delete it"
             )
-        read = replace(there, format=FORMAT, game=there.game or DEFAULT_GAME)
         changed = ", ".join(
             f"{key} {shown(old)} -> {shown(new)}"
-            for (key, old), new in zip(asdict(read).items(), asdict(settled).values(), strict=True)
+            for (key, old), new in zip(asdict(there).items(), asdict(settled).values(), strict=True)
             if old != new
         )
         if changed:

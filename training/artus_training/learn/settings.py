@@ -21,8 +21,6 @@ from artus_env.engine.play.rewards import mode_index
 
 AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
-RENAMED = {"judges": "evaluation_opponents", "final_judges": "final_opponents"}
-"""Settings that had another name: files with the old one are read, and options too."""
 UNTOLD = ("",)
 """What stands there where the command line says nothing."""
 WHERE = ("runs", "name", "resume", "preset", "workers", "ray")
@@ -197,12 +195,6 @@ class PpoSettings(TrainingSettings):
 Run = TypeVar("Run", bound=TrainingSettings)
 
 
-def with_new_names(arguments: Sequence[str]) -> list[str]:
-    """Words of a command line, with the names that options have now."""
-    options = {f"--{old}".replace("_", "-"): f"--{new}".replace("_", "-") for old, new in RENAMED.items()}
-    return [options.get(word, word) for word in arguments]
-
-
 def unsaid(settings: Run) -> Run:
     """Settings as the default of a command line that may name another game: without a rule set, until that is known."""
     settings.rules = ""
@@ -256,10 +248,7 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
     """
     kinds = get_type_hints(type(default))
     values: dict[str, Any] = {}
-    for said, value in given.items():
-        name = RENAMED.get(said, said)
-        if name in values:
-            raise ValueError(f"{source}: {said} is the old name of {name}; it can't have both")
+    for name, value in given.items():
         if name not in kinds:
             raise ValueError(f"{source}: there is no setting {shown(name)}; there are {', '.join(kinds)}")
         if isinstance(value, list) and len(value) > MOST_ITEMS:

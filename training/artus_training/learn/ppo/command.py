@@ -30,7 +30,7 @@ from artus_training.learn.ppo.settings import (
 from artus_training.learn.ppo.train import train, train_all
 from artus_training.learn.ppo.trainer import PROGRAM
 from artus_training.learn.runs import begin_run, stopped_in_one_line
-from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, with_new_names, without_programs
+from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
@@ -42,7 +42,6 @@ SHORT = 4_000_000
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
     checkpoint."""
-    arguments = with_new_names(arguments)
     asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
     nobody = unsaid(Settings(opponents=UNTOLD, evaluation_opponents=UNTOLD, final_opponents=UNTOLD))
     told = read_options(Settings, PROGRAM, asked, default=nobody)

@@ -16,7 +16,7 @@ from artus_training.learn.runs import stopped_in_one_line
 from artus_training.learn.sb3.checkpoint import Progress
 from artus_training.learn.sb3.settings import Settings
 from artus_training.learn.sb3.train import PROGRAM, train
-from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, with_new_names, without_programs
+from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
 from artus_training.learn.start import find_start
 from artus_training.options import read_options
 from artus_training.usage import UsageError
@@ -24,7 +24,6 @@ from artus_training.usage import UsageError
 
 def parse(arguments: list[str]) -> Settings:
     """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
-    arguments = with_new_names(arguments)
     settings = read_options(Settings, PROGRAM, arguments, description=__doc__, default=unsaid(Settings()))
     if settings.resume:
         told = read_options(
