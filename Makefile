@@ -80,11 +80,11 @@ format: install
 
 # The rules of each game as plain Python, so that every line counts.
 GAMES := artus royal quest
-COVERING := components hidden judgement moves observation picture positions redeal reference rulebook_examples rules text
+COVERING := components hidden evaluation moves observation picture positions redeal reference rulebook_examples rules text
 coverage: install
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(ASIDE) \
-		tests/test_engine_*.py tests/contract/test_identity.py \
+		tests/test_engine_*.py tests/compiling tests/contract/test_identity.py \
 		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/$(game)/test_%.py)))
 	$(BIN)/python -m coverage combine --quiet
 	$(foreach game,$(GAMES),$(BIN)/python -m coverage report --include="artus_env/games/$(game)/*" \

@@ -6,14 +6,15 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
-from artus_env import default as _default
-from artus_env.default import Batch, Game
-from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.games import game_names as _game_names
+from artus_env.engine.contract import registry as _registry
+from artus_env.engine.contract.layout import Layout as _Layout
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.game import Game, IllegalMoveError
+from artus_env.engine.play.records import RecordError
 from artus_env.games.artus import actions as _actions
 from artus_env.games.artus import observation as _observation
 from artus_env.games.artus.components import Card, Components
-from artus_env.registration import add_module as _add_module
 from artus_env.registration import module_name as _module_name
 from artus_env.registration import register
 
@@ -27,17 +28,21 @@ __all__ = [
     "Components",
     "Game",
     "IllegalMoveError",
+    "RecordError",
+    "find_game",
+    "game_names",
     "warmup",
 ]
 
 __version__: str
-DEFAULT_GAME = _default.DEFAULT_GAME
+DEFAULT_GAME = _registry.DEFAULT_GAME
 """Name of the game that is played where none is named."""
 NUM_ACTIONS = _actions.NUM_ACTIONS
 """How many actions there are with the standard box: ids are 0..NUM_ACTIONS - 1."""
-OBSERVATION_SIZE = _observation.OBSERVATION_SIZE
+_layout = _Layout(_observation.features(Components()))
+OBSERVATION_SIZE = _layout.size
 """How many features an observation has with the standard box."""
-OBSERVATION_SCALE = _observation.observation_scale()
+OBSERVATION_SCALE = _layout.scale
 """Multiply an observation by it for small floats, most of them within -1..1: shape (OBSERVATION_SIZE,), float32. A
 copy: the engine reads nothing from it."""
 
@@ -69,15 +74,13 @@ def __getattr__(name: str) -> Any:
     """`__version__`, and `NAME_v0` of an installed game: the module with its environments for PettingZoo."""
     if name == "__version__":
         return version("artus-env")
-    for game in _game_names():
-        if name == _module_name(game):
-            _add_module(game)
-            return import_module(f"{__name__}.{name}")
+    if name in map(_module_name, game_names()):
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "__version__", *map(_module_name, _game_names())})
+    return sorted({*globals(), "__version__", *map(_module_name, game_names())})
 
 
-register(DEFAULT_GAME)
+register()

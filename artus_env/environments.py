@@ -1,44 +1,78 @@
-"""Any game as an environment: `env(game="...")` for PettingZoo, `AnyEnv(game="...")` for Gymnasium.
+"""Any game as an environment: `env(game="...")` for PettingZoo, `GameEnv(game="...")` for Gymnasium.
 
-`artus_env.registration` gives each installed game names of its own, and a module `artus_env.NAME_v0`.
+Each installed game also has a module `artus_env.NAME_v0` with classes of its own, which have the docstrings.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from artus_env.default import Batch, Game
-from artus_env.engine.aec import GameAEC
-from artus_env.engine.gym_env import GameEnv
-from artus_env.engine.vector_env import GameVectorEnv
+from artus_env.engine.contract.registry import class_prefix, find_game
+from artus_env.engine.drawing.render import RenderMode
+from artus_env.engine.envs import docstrings
+from artus_env.engine.envs.aec import GameAEC
+from artus_env.engine.envs.gym_env import GameEnv
+from artus_env.engine.envs.vector_env import GameVectorEnv
+from artus_env.engine.play.rewards import RewardMode
+
+__all__ = ["GameAEC", "GameEnv", "GameVectorEnv", "env", "raw_env"]
 
 
-class AnyAEC(GameAEC):
-    """A game for PettingZoo: `game` names it, all other arguments are those of `GameAEC`."""
-
-    game_class = Game
-    metadata = {"render_modes": ["human", "rgb_array", "ansi"], "is_parallelizable": False, "render_fps": 2}
-
-
-class AnyEnv(GameEnv):
-    """One seat of a game for Gymnasium: `game` names it, all other arguments are those of `GameEnv`."""
-
-    batch_class = Batch
-    metadata = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 2}
-
-
-class AnyVectorEnv(GameVectorEnv):
-    """One seat in each of many games: `game` names it, all other arguments are those of `GameVectorEnv`."""
-
-    batch_class = Batch
-    metadata = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}
-
-
-def env(**arguments: Any) -> AnyAEC:
+def env(**arguments: Any) -> GameAEC:
     """A game for PettingZoo; an illegal action ends it. See `GameAEC` for the arguments."""
-    return AnyAEC(**arguments)
+    return GameAEC(**arguments)
 
 
-def raw_env(**arguments: Any) -> AnyAEC:
+def raw_env(**arguments: Any) -> GameAEC:
     """A game for PettingZoo; an illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
-    return AnyAEC(**arguments, raise_illegal=True)
+    return GameAEC(**arguments, raise_illegal=True)
+
+
+def environments_of(
+    game: str, module: str
+) -> tuple[type[GameAEC], type[GameEnv], type[GameVectorEnv], Callable[..., GameAEC], Callable[..., GameAEC]]:
+    """The parts of a game's module: the classes `NAMEAEC`, `NAMEEnv` and `NAMEVectorEnv`, `env` and `raw_env`.
+
+    Args:
+        game: Name of the game.
+        module: Full name of its module, `artus_env.NAME_v0`.
+    """
+    definition, prefix = find_game(game), class_prefix(game)
+    parts = {"game_name": game, "__module__": module}
+
+    def part(name: str, base: type, template: str) -> Any:
+        text = docstrings.docstring(template, definition, module, f"{prefix}Env")
+        return type(f"{prefix}{name}", (base,), {**parts, "__doc__": text})
+
+    aec: type[GameAEC] = part("AEC", GameAEC, docstrings.AEC)
+
+    def env(
+        rules: str | None = None,
+        num_players: int = 2,
+        reward: RewardMode = "win",
+        components: Any = None,
+        render_mode: RenderMode | None = None,
+    ) -> GameAEC:
+        return aec(rules, num_players, reward, components, render_mode)
+
+    def raw_env(
+        rules: str | None = None,
+        num_players: int = 2,
+        reward: RewardMode = "win",
+        components: Any = None,
+        render_mode: RenderMode | None = None,
+    ) -> GameAEC:
+        return aec(rules, num_players, reward, components, render_mode, raise_illegal=True)
+
+    ends = {env: "ends it", raw_env: "raises `IllegalMoveError`"}
+    for function, end in ends.items():
+        function.__module__, function.__qualname__ = module, function.__name__  # so that it can be pickled
+        function.__doc__ = f"{definition.title} for PettingZoo; an illegal action {end}. See `{aec.__name__}`."
+    return (
+        aec,
+        part("Env", GameEnv, docstrings.ENV),
+        part("VectorEnv", GameVectorEnv, docstrings.VECTOR_ENV),
+        env,
+        raw_env,
+    )

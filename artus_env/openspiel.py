@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.default import DEFAULT_GAME, Game
-from artus_env.engine import kernels
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import shown
-from artus_env.engine.rewards import WIN
+from artus_env.engine.basics.numbers import whole_number
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import DEFAULT_GAME, find_game
+from artus_env.engine.play.game import Game
+from artus_env.engine.play.rewards import WIN
 
 try:
     import pyspiel
@@ -84,7 +83,8 @@ def load(
             )
     if components is not None and not hasattr(box, "to_dict"):
         raise TypeError(
-            f"components need to_dict and from_dict, as artus_env.engine.box.Box has them, got {shown(box)}"
+            f"components need to_dict and from_dict, as artus_env.engine.contract.components.Box has "
+            f"them, got {shown(box)}"
         )
     given = {
         "game": definition.name,
@@ -215,7 +215,7 @@ class OpenSpielState(pyspiel.State):
         """What each player is paid: zeros before the end."""
         paid = np.zeros(len(self.seen))
         if self.game is not None and self.game.over:
-            kernels.pay_one(self.game._tables, self.game._states, WIN, np.zeros(len(paid)), True, paid)
+            self.game.pay(WIN, np.zeros(len(paid), np.int64), paid)
         return paid.tolist()
 
     def __str__(self) -> str:

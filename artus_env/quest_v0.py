@@ -38,22 +38,11 @@ Equal points get their tents by lot.
 acts several times in a row. The action mask has a 1 for each legal action.
 """
 
-from __future__ import annotations
+from artus_env.environments import environments_of
+from artus_env.games.quest import actions as actions
+from artus_env.games.quest import components as components
+from artus_env.games.quest import observation as observation
+from artus_env.games.quest import state as state
+from artus_env.games.quest.components import Components as Components
 
-from typing import Any
-
-from artus_env.environments import AnyAEC
-
-
-class QuestAEC(AnyAEC):
-    """By order of the King as an AEC environment. All arguments but `game` are those of `GameAEC`."""
-
-
-def env(**arguments: Any) -> QuestAEC:
-    """By order of the King; an illegal action ends the game. See `GameAEC` for the arguments."""
-    return QuestAEC(game="quest", **arguments)
-
-
-def raw_env(**arguments: Any) -> QuestAEC:
-    """By order of the King; an illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
-    return QuestAEC(game="quest", raise_illegal=True, **arguments)
+QuestAEC, QuestEnv, QuestVectorEnv, env, raw_env = environments_of("quest", __name__)

@@ -3,68 +3,34 @@
 from __future__ import annotations
 
 import sys
-from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
 
 from gymnasium.envs import registration as gymnasium_envs
 from pettingzoo.env_registry import registration as pettingzoo_envs
 
-from artus_env.engine.games import find_game, game_modules
+from artus_env.engine.contract.registry import DEFAULT_GAME, class_prefix, find_game, game_modules
 
 PACKAGE = __name__.partition(".")[0]
 
 
-def pettingzoo_name(game: str, default: str) -> str:
-    """What PettingZoo calls a game's environment: `secret-lot-v0`, but `artus-secret-lot-v0` if the game comes along
-    with this package and isn't its default one."""
-    return f"{_prefix(game, default)}{game}-v0"
+def pettingzoo_name(game: str) -> str:
+    """Id of a game's environment in PettingZoo: `secret-lot-v0`, but `artus-secret-lot-v0` if the game belongs to this
+    package and isn't the default one."""
+    return f"{_prefix(game)}{game}-v0"
 
 
-def gymnasium_name(game: str, default: str) -> str:
-    """What Gymnasium calls a game's environment: `Secret-Lot-v0`, or likewise `ArtusSecret-Lot-v0`."""
+def gymnasium_name(game: str) -> str:
+    """Id of a game's environment in Gymnasium: `Secret-Lot-v0`, and by the same rule `ArtusSecret-Lot-v0`."""
     title = "-".join(part.capitalize() for part in game.split("-"))
-    return f"{_prefix(game, default).rstrip('-').capitalize()}{title}-v0"
+    return f"{_prefix(game).rstrip('-').capitalize()}{title}-v0"
 
 
-def _prefix(game: str, default: str) -> str:
-    """`artus-` for the other games of this package: their names alone might be anybody's."""
-    return f"{default}-" if game != default and game_modules()[game].partition(".")[0] == PACKAGE else ""
-
-
-class GameModule(ModuleType):
-    # The module `artus_env.NAME_v0` of a game from another package: `env()` and `raw_env()`, as in the modules of
-    # PettingZoo's own games. The game is imported at the first use. (No docstring: `__doc__` is the property below.)
-
-    def __init__(self, name: str, game: str) -> None:
-        super().__init__(name)
-        self.game = game
-
-    @property
-    def __doc__(self) -> str | None:  # type: ignore[override]
-        """The docstring of the module with the game's definition, which tells the rules."""
-        find_game(self.game)
-        return sys.modules[game_modules()[self.game]].__doc__
-
-    @cached_property
-    def AEC(self) -> Any:  # noqa: N802
-        """The environment's class. Its module is this one: agents look there for the rules."""
-        from artus_env.environments import AnyAEC  # only needed here
-
-        return type("AEC", (AnyAEC,), {"__module__": self.__name__, "__doc__": AnyAEC.__doc__})
-
-    def env(self, **arguments: Any) -> Any:
-        """An illegal action ends the game. See `GameAEC` for the arguments."""
-        return self.AEC(game=self.game, **arguments)
-
-    def raw_env(self, **arguments: Any) -> Any:
-        """An illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
-        return self.AEC(game=self.game, raise_illegal=True, **arguments)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return import_module, (self.__name__,)
+def _prefix(game: str) -> str:
+    """`artus-` for the other games of this package, whose names alone are too general."""
+    return f"{DEFAULT_GAME}-" if game != DEFAULT_GAME and game_modules()[game].startswith(f"{PACKAGE}.") else ""
 
 
 def module_name(game: str) -> str:
@@ -72,29 +38,36 @@ def module_name(game: str) -> str:
     return f"{game.replace('-', '_')}_v0"
 
 
-def add_module(game: str) -> None:
-    """Make the module of a game importable; the games of this package have a file each."""
-    name = f"{PACKAGE}.{module_name(game)}"
-    if name not in sys.modules and find_spec(name) is None:
-        sys.modules[name] = GameModule(name, game)
+class GameModules(MetaPathFinder, Loader):
+    """Makes `artus_env.NAME_v0` when it is imported, for games of other packages; those of this package are files."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """The module of an installed game."""
+        if path is None or not name.startswith(f"{PACKAGE}."):
+            return None
+        games = {f"{PACKAGE}.{module_name(game)}": game for game in game_modules()}
+        return ModuleSpec(name, self, loader_state=games[name]) if name in games else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Fill the module. Its docstring, the rules, is that of the module with the definition."""
+        from artus_env.environments import environments_of  # only needed here
+
+        game: str = module.__spec__.loader_state  # type: ignore[union-attr]
+        find_game(game)
+        module.__doc__ = sys.modules[game_modules()[game]].__doc__
+        for thing in environments_of(game, module.__name__):
+            setattr(module, thing.__name__, thing)
 
 
-def register(default: str) -> None:
-    """Register every installed game with Gymnasium and PettingZoo, once: both libraries warn of doing it again. Give
-    each of them its module.
-
-    Args:
-        default: The game that has environments of its own, and whose name the other games of this package begin with.
-    """
+def register() -> None:
+    """Register every installed game with Gymnasium and PettingZoo, once: both libraries warn of doing it again. Make
+    its module importable."""
+    if not any(type(finder).__qualname__ == GameModules.__qualname__ for finder in sys.meta_path):
+        sys.meta_path.append(GameModules())
     for game in game_modules():
-        title, name = gymnasium_name(game, default), pettingzoo_name(game, default)
-        own = game == default
-        kwargs = {} if own else {"game": game}
+        module, title, name = f"{PACKAGE}.{module_name(game)}", gymnasium_name(game), pettingzoo_name(game)
+        classes = f"{module}:{class_prefix(game)}"
         if title not in gymnasium_envs.registry:
-            module = "artus_env.gymnasium_v0:Artus" if own else "artus_env.environments:Any"
-            gymnasium_envs.register(
-                title, entry_point=f"{module}Env", vector_entry_point=f"{module}VectorEnv", kwargs=kwargs
-            )
-        add_module(game)
+            gymnasium_envs.register(title, entry_point=f"{classes}Env", vector_entry_point=f"{classes}VectorEnv")
         if name not in pettingzoo_envs.aec_registry:
-            pettingzoo_envs.register("aec", name, f"{PACKAGE}.{module_name(game)}:env")
+            pettingzoo_envs.register("aec", name, f"{module}:env")

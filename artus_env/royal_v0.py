@@ -35,22 +35,11 @@ Players who aren't first are ranked by their fields.
 mask has a 1 for each legal action.
 """
 
-from __future__ import annotations
+from artus_env.environments import environments_of
+from artus_env.games.royal import actions as actions
+from artus_env.games.royal import components as components
+from artus_env.games.royal import observation as observation
+from artus_env.games.royal import state as state
+from artus_env.games.royal.components import Components as Components
 
-from typing import Any
-
-from artus_env.environments import AnyAEC
-
-
-class RoyalAEC(AnyAEC):
-    """The royal card game as an AEC environment. All arguments but `game` are those of `GameAEC`."""
-
-
-def env(**arguments: Any) -> RoyalAEC:
-    """The royal card game; an illegal action ends it. See `GameAEC` for the arguments."""
-    return RoyalAEC(game="royal", **arguments)
-
-
-def raw_env(**arguments: Any) -> RoyalAEC:
-    """The royal card game; an illegal action raises `IllegalMoveError`. See `GameAEC` for the arguments."""
-    return RoyalAEC(game="royal", raise_illegal=True, **arguments)
+RoyalAEC, RoyalEnv, RoyalVectorEnv, env, raw_env = environments_of("royal", __name__)

@@ -5,6 +5,8 @@ import inspect
 import json
 import os
 import re
+from functools import cache
+from importlib import import_module
 from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,8 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.nodes import make_refnode
 
-import artus_env
+from artus_env.engine.contract.registry import DEFAULT_GAME, class_prefix
+from artus_env.environments import GameAEC, GameEnv, GameVectorEnv
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = {"artus_env": ROOT, "artus_agents": ROOT / "agents", "artus_training": ROOT / "training"}
@@ -137,7 +140,7 @@ def modules() -> dict[str, str]:
     for package, folder in PACKAGES.items():
         for path in sorted((folder / package).rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
-            if parts[-1] != "__main__":
+            if parts[-1] != "__main__" and "template" not in parts:  # what `artus new-game` writes is no module
                 name = ".".join(parts).removesuffix(".__init__")
                 found[name] = ast.get_docstring(ast.parse(path.read_text())) or ""
     return found
@@ -184,12 +187,19 @@ def as_rst(text: str) -> str:
     return re.sub(r"^## (.*)", r".. rubric:: \1", text, flags=re.MULTILINE)
 
 
-SAID_ELSEWHERE = {
-    r"Knights and princes sit .*?(?=\n\n)": "The game: :doc:`/rules`.",
-    r'``"win"``: at the end, w joint winners .*?(?=\n\n)': "What each mode pays: :doc:`/rewards`.",
-}
-"""Parts that the docstring of every environment needs in a terminal, and links to the pages of the site that say the
-same."""
+REWARDS = re.compile(r'``"win"``: at the end, w joint winners .*?(?=\n\n)', re.DOTALL)
+"""A part that the docstring of every environment needs in a terminal; the site has a page about it."""
+
+
+ENVIRONMENTS = GameAEC, GameEnv, GameVectorEnv
+
+
+def without_what_is_the_same(thing: Any, text: str) -> str:
+    """The docstring of a game's environment without the sections that are the same for every game."""
+    kind = next(base for base in thing.__mro__ if base in ENVIRONMENTS)
+    name = class_prefix(DEFAULT_GAME) + kind.__name__.removeprefix("Game")
+    same = f"All other sections are as for :py:class:`{name} <artus_env.{DEFAULT_GAME}_v0.{name}>`."
+    return text.partition(".. rubric:: Rewards")[0] + same
 
 
 one_sentence: dict[str, list[str]] = {}
@@ -197,8 +207,9 @@ one_sentence: dict[str, list[str]] = {}
 
 def before_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     text = as_rst("\n".join(lines))
-    for part, link in SAID_ELSEWHERE.items():
-        text = re.sub(part, link, text, flags=re.DOTALL)
+    text = REWARDS.sub("What each mode pays: :doc:`/rewards`.", text)
+    if what == "class" and issubclass(thing, ENVIRONMENTS) and thing.game_name not in (None, DEFAULT_GAME):
+        text = without_what_is_the_same(thing, text)
     for base in bases(thing) if what == "class" else []:
         text += f"\n\nIt has the methods of :py:class:`{base.__name__} <{base.__module__}.{base.__name__}>`."
     lines[:] = text.split("\n")
@@ -211,30 +222,41 @@ def after_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, 
         lines[:] = one_sentence[name]
 
 
-def exported() -> set[Any]:
-    """What `artus_env` itself describes: its names, and the bases that they have their docstrings from."""
-    things = [getattr(artus_env, name) for name in artus_env.__all__]
-    classes = [thing for thing in things if inspect.isclass(thing)]
-    return {base for thing in classes for base in thing.__mro__ if base.__doc__ == thing.__doc__}
+PUBLIC = ("artus_env", "artus_env.agents", "artus_env.authoring", "artus_env.pictures")
+"""Modules that describe what they import from elsewhere."""
+
+
+@cache
+def described() -> dict[Any, str]:
+    """The public module that describes a class or a function: the first that has it; bases from which classes of
+    `artus_env` have their docstrings as well."""
+    pages: dict[Any, str] = {}
+    for page in PUBLIC:
+        module = import_module(page)
+        for thing in (getattr(module, name) for name in module.__all__):
+            if inspect.isclass(thing):
+                pages |= {base: page for base in thing.__mro__ if base.__doc__ == thing.__doc__ and base not in pages}
+            elif inspect.isfunction(thing):
+                pages.setdefault(thing, page)
+    return pages
 
 
 def bases(thing: type) -> list[type]:
     """Classes of ours whose methods a class has, and which are described on a page of their own."""
     return [
-        base for base in thing.__bases__ if base.__module__.partition(".")[0] in PACKAGES and base not in exported()
+        base for base in thing.__bases__ if base.__module__.partition(".")[0] in PACKAGES and base not in described()
     ]
 
 
 def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Nothing is described twice: what users import from `artus_env` is described there and not where it is written,
-    all else only where it is written."""
-    if inspect.isfunction(thing):
-        page = app.env.docname.removeprefix("reference/")
-        return True if what == "module" and page != "artus_env" and thing.__module__ != page else None
-    if not inspect.isclass(thing):
+    """Nothing is described twice: what users import from a public module is described there and not where it is
+    written, all else only where it is written."""
+    if not (inspect.isclass(thing) or inspect.isfunction(thing)):
         return None
-    elsewhere = what == "module" and app.env.docname != "reference/artus_env" and thing in exported()
-    return True if elsewhere or thing.__name__ != name.rpartition(".")[2] else None  # other names are only aliases
+    page = f"reference/{described().get(thing, thing.__module__)}"
+    elsewhere = what == "module" and app.env.docname != page
+    alias = inspect.isclass(thing) and thing.__name__ != name.rpartition(".")[2]
+    return True if elsewhere or alias else None
 
 
 def hide_long_value(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
@@ -245,7 +267,8 @@ def hide_long_value(app: Sphinx, domain: str, kind: str, content: addnodes.desc_
 
 
 class LinkCode(SphinxPostTransform):
-    """Code in a text that names a thing of the reference links to it: `Game.redeal`, `View`, `artus_env.engine.agents`.
+    """Code in a text that names a thing of the reference links to it: `Game.redeal`, `View`,
+    `artus_env.agents`.
 
     Short code is marked, so that it isn't broken at a hyphen.
     """

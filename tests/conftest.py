@@ -50,7 +50,9 @@ def pytest_collection_modifyitems(items):
 
 def group_of(item):
     """The game of a test that every game has to pass; `wheel` if it needs that; else its file."""
-    from artus_env.engine.games import game_names  # which registers what is installed, the stranger's game as well
+    from artus_env.engine.contract.registry import (
+        game_names,  # which registers what is installed, the stranger's game as well
+    )
 
     if item.path.parent.name == CONTRACT and hasattr(item, "callspec"):
         for value in item.callspec.params.values():

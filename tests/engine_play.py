@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from artus_env import Batch, Card, Components, Game
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.rewards import reward_modes
-from artus_env.engine.rng import below, following, next_seed, random_bits
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.contract.rng import below, following, next_seed, random_bits
+from artus_env.engine.play.rewards import reward_modes
 
 VARIANTS = [(rules, num_players) for rules in ("beginner", "advanced") for num_players in (2, 3, 4)]
 TINY_BOX = Components(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine import games
+from artus_env.engine.contract import registry
 from artus_training.play.command import seats
 from artus_training.play.connections import Server
 from artus_training.play.hosted import HostedGame
@@ -95,8 +95,8 @@ def serving(folder, *arguments, **options):
 
 def without_looks(monkeypatch):
     """Let the default game be one that brings nothing for the play page but its text."""
-    bare = replace(games.find_game(DEFAULT_GAME), words=None, sight=None, page=None, picture=None)
-    monkeypatch.setattr(games, "_load", lambda name: bare)
+    bare = replace(registry.find_game(DEFAULT_GAME), sentences=None, browser=None, page=None, picture=None)
+    monkeypatch.setattr(registry, "_load", lambda name: bare)
 
 
 def deal(folder, rules, names, agents=(), seed=5):

@@ -30,7 +30,7 @@ YELLOW = [27, 26, 25]
 
 
 def prospects(position: dict, player: int) -> list[int]:
-    """What `judgement.prospects` says of a position, from its plain data: score, seats, other seats, sum of what the
+    """What `evaluation.prospects` says of a position, from its plain data: score, seats, other seats, sum of what the
     cards left would bring, the others' sums, the best card of the hand, the best one that the next player has left.
     Then of each opponent but the last one the seats and the sum, and the best card of the one after; 0 for nobody."""
     players = position["num_players"]

@@ -1,4 +1,4 @@
-"""The page "Adding a game", followed to the letter: from an empty folder to a game that plays."""
+"""What `artus new-game` writes is a game that plays, and the page "Adding a game" tells the truth about it."""
 
 import os
 import re
@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from artus_training.new_game.command import check_name, main, write_game
+from artus_training.usage import UsageError
+
 PAGE = (Path(__file__).parents[1] / "docs" / "adding-a-game.md").read_text()
-BLOCKS = re.findall(r"^`([\w./-]+)`(?:, continued)?\n\n```\w+\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
-HIDDEN = Path(__file__).parent / "contract" / "test_hidden.py"
-CHOICES = "hidden_choice or may_not_know or not_before"
 
 PLAY = """
 from artus_env import Batch, Game
-from artus_env.engine.games import find_game
-from artus_env.engine.rewards import reward_modes
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.rewards import reward_modes
 
-definition = find_game("auction")
+definition = find_game("dragons")
 for players in range(definition.min_players, definition.max_players + 1):
-    game = Game(game="auction", num_players=players, seed=players)
+    game = Game(game="dragons", num_players=players, seed=players)
     while not game.over:
         for viewer in range(players):
             other = game.redeal(viewer, seed=5)
@@ -29,12 +29,12 @@ for players in range(definition.min_players, definition.max_players + 1):
             assert (other.observation(viewer) == game.observation(viewer)).all()
             assert other.render(viewer) == game.render(viewer)
             assert viewer != game.player or other.moves() == game.moves()
-        assert Game.from_dict(game.to_dict(), game="auction") == game
+        assert Game.from_dict(game.to_dict(), game="dragons") == game
         game.play(game.moves()[game.seed % len(game.moves())])
     assert Game.replay(game.record()) == game
     low, high = definition.observation_bounds(definition.standard)
     for reward in reward_modes(definition.score):
-        batch = Batch(64, game="auction", num_players=players, seed=1, reward=reward)
+        batch = Batch(64, game="dragons", num_players=players, seed=1, reward=reward)
         ended = 0
         for _ in range(40):
             assert (low <= batch.observation).all() and (batch.observation <= high).all()
@@ -47,19 +47,31 @@ for players in range(definition.min_players, definition.max_players + 1):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The package as the page writes it, installed as far as looking for its entry point goes."""
-    folder = tmp_path_factory.mktemp("auction-game")
-    (folder / "auction").mkdir()
-    (folder / "auction" / "__init__.py").touch()
-    for name, text in BLOCKS:
-        with (folder / name).open("a") as file:
-            file.write(text if name.endswith("toml") else f"{text}\n\n")
-    about = folder / "auction_game-0.1.dist-info"
+    """The package as the command writes it, installed as far as looking for its entry point goes."""
+    folder = tmp_path_factory.mktemp("games") / "dragons-game"
+    assert main(["dragons", "--folder", str(folder)]) == 0
+    about = folder / "dragons_game-0.1.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: auction-game\nVersion: 0.1\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: dragons-game\nVersion: 0.1\n")
     points = re.search(r'entry-points\."(\S+)"\]\n(\w+) = "(\S+)"', (folder / "pyproject.toml").read_text())
     (about / "entry_points.txt").write_text(f"[{points[1]}]\n{points[2]} = {points[3]}\n")
     return folder
+
+
+@pytest.mark.parametrize("name", ["Dragons", "9lives", "", "a-b", "class", "json", "pytest", "x" * 33])
+def test_a_name_that_can_be_no_package_is_refused(name, tmp_path):
+    with pytest.raises(UsageError, match=r"game's name is|package .* already"):
+        check_name(name)
+
+
+def test_nothing_is_overwritten(tmp_path):
+    with pytest.raises(UsageError, match="is there already"):
+        write_game("dragons", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_page_is_short():
+    assert len(PAGE.split()) <= 2000
 
 
 def python(folder, *arguments, **environment):
@@ -85,18 +97,18 @@ def test_the_loops_of_the_page_run(folder):
     run(folder, loops, jit=True)
 
 
-def contract(folder, which):
-    """The tests of hidden information that every game has to pass, as somebody runs them who adds this one."""
-    return python(folder, "-m", "pytest", "-p", "no:cacheprovider", "-k", which, HIDDEN).stdout
-
-
-def test_the_contract_finds_out_whether_bids_are_kept_secret(folder, tmp_path):
-    assert re.search(r"^9 passed", contract(folder, f"auction and ({CHOICES})"), re.MULTILINE)
+def test_the_checks_find_out_whether_bids_are_kept_secret(folder, tmp_path):
+    check = "from artus_env.testing import check_no_leaks; check_no_leaks('dragons')"
+    run(folder, check, jit=True)
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    rules = tmp_path / "auction" / "rules.py"
+    rules = tmp_path / "dragons" / "rules.py"
     told = re.sub(r"@jit\ndef public_action.*?\n\n\n", "", rules.read_text() + "\n\n", flags=re.DOTALL)
     assert "public_action" not in told
     rules.write_text(told)
-    answer = contract(tmp_path, "auction and may_not_know")
-    assert re.search(r"^3 failed", answer, re.MULTILINE), answer
-    assert "tells_too_much" in answer
+    assert "tells more than the state does" in python(tmp_path, "-c", check).stderr
+
+
+def test_the_package_passes_its_own_tests(folder):
+    """With `check_game`, untouched."""
+    done = python(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder / "tests")
+    assert done.returncode == 0, done.stdout

@@ -11,7 +11,8 @@ import pytest
 from artus_agents.program import ProgramAgent
 from artus_agents.simple import GreedyAgent
 from artus_env import Batch
-from artus_env.engine.agents import View, find_agent, runs_program
+from artus_env.engine.agents.names import find_agent, runs_program
+from artus_env.engine.agents.view import View
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.made_of import made_of
 from artus_training.cli import main
@@ -124,7 +125,7 @@ def test_a_file_that_others_wrote_cannot_have_one_run(file):
 
 
 def test_a_tournament_notices_that_the_file_has_changed(file):
-    from artus_env.engine.games import find_game
+    from artus_env.engine.contract.registry import find_game
 
     def of():
         return made_of("", find_game("artus"), [f"{file}:Cautious"])
@@ -139,7 +140,7 @@ def test_a_file_is_run_once_in_a_process(file):
     file.write_text(
         "print('running')\n\n\ndef first(observation, action_mask):\n    return int(action_mask.argmax())\n"
     )
-    code = f"from artus_env.engine.agents import find_agent\nfor _ in range(3): find_agent('{file}:first')"
+    code = f"from artus_env.agents import find_agent\nfor _ in range(3): find_agent('{file}:first')"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "running\n"
 
 

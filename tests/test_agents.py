@@ -11,15 +11,15 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent, infer
 from artus_agents.simple import GreedyAgent, RandomAgent
 from artus_env import NUM_ACTIONS, Batch
-from artus_env.engine import agents as engine_agents
-from artus_env.engine.agents import GROUP, View, find_agent, runs_program
-from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents import names as engine_agents
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import GROUP, find_agent, runs_program
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.play.game import IllegalMoveError
 from artus_env.games.artus.actions import PLACE, action_table
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
-from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import PLAY_PHASE
 from artus_training.arena.evaluate import evaluate
 
@@ -40,11 +40,13 @@ def middle_of_games(num_games=256, rules="advanced", num_players=3, steps=60):
     return batch
 
 
-def network(sample=False, card=None, outlook=True):
+def network(sample=False, card=None, action_features=True):
     torch.manual_seed(0)
-    shape = Shape.of(ARTUS, STANDARD, (32,), outlook)
+    shape = Shape.of(ARTUS, STANDARD, (32,), action_features)
     return NeuralAgent(
-        Network(shape, observation_scale(), ARTUS.outlook_gates).requires_grad_(False), sample=sample, card=card
+        Network(shape, ARTUS.observation_scale(ARTUS.standard), ARTUS.action_feature_gates).requires_grad_(False),
+        sample=sample,
+        card=card,
     )
 
 
@@ -218,7 +220,7 @@ def test_greedy_beats_random_clearly(rules, num_players):
 
 def test_a_neural_agent_samples_what_its_network_says():
     batch = Batch(1, seed=2)
-    agent = network(sample=True, outlook=False)
+    agent = network(sample=True, action_features=False)
     agent.network.head.weight *= 100  # far from equal chances
     logits = infer(agent.network, batch.observation).logits[0].clone()
     logits[torch.from_numpy(batch.mask[0]) == 0] = -torch.inf
@@ -265,7 +267,7 @@ def entry_point(monkeypatch):
 
     def stand(attribute):
         entry = EntryPoint("mine", f"{__name__}:{attribute}", "artus.agents")
-        monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry])
+        monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [entry])
 
     return stand
 

@@ -17,13 +17,13 @@ import torch
 from PIL import Image
 
 from artus_env import DEFAULT_GAME, Game
-from artus_env.engine.documents import documents, fill
-from artus_env.engine.games import find_game
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import COMMANDS, main
 from artus_training.options import read_options
 from artus_training.watch.about import aligned
+from artus_training.watch.doc_tables import fill, tables_of
 
 ROOT = Path(__file__).parent.parent
 
@@ -459,7 +459,7 @@ def test_games_lists_what_is_installed(capsys):
 def test_rules_shows_all_tables_of_a_game_or_those_that_are_named(capsys):
     assert main(["rules"]) == 0
     printed = capsys.readouterr().out
-    for name, make in documents(find_game(DEFAULT_GAME)).items():
+    for name, make in tables_of(find_game(DEFAULT_GAME)).items():
         assert f"{name}\n\n{aligned(make())}\n" in printed
     assert main(["rules", "rewards", "spec", "--game", "magpies"]) == 0
     printed = capsys.readouterr().out

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from jsonschema import ValidationError
 
-from artus_env.engine.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
 from artus_training.arena import tournament
 from artus_training.arena.cluster import connected
 from artus_training.arena.evaluate import evaluate

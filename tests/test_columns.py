@@ -124,7 +124,9 @@ def test_tables_of_rules_fit(game, capsys, monkeypatch):
 
 def test_benchmarks_fit(columns, capsys, monkeypatch):
     figures = dict.fromkeys(("steps_per_second", "ceiling"), 12345678.0) | {"part_of_ceiling": 0.9, "times_sb3": 5}
-    monkeypatch.setattr(bench_training, "measure", lambda _: {"ours, bfloat16, no outlook": figures, LONG[0]: figures})
+    monkeypatch.setattr(
+        bench_training, "measure", lambda _: {"ours, bfloat16, no action features": figures, LONG[0]: figures}
+    )
     assert main(["bench-train"]) == 0
     lines = [(LONG[0] + LONG[1], 123_456_789.0), ("AEC env(), ratio", 1.5)]
     monkeypatch.setattr(interfaces, "measure", lambda *_: iter(lines))

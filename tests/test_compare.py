@@ -7,7 +7,7 @@ from collections import defaultdict
 import pytest
 from matplotlib.figure import Figure
 
-from artus_env.engine.files import write_atomically
+from artus_env.engine.basics.writing import write_atomically
 from artus_training.cli import main
 from artus_training.learn import compare
 from artus_training.learn.ppo.settings import Settings

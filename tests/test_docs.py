@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from artus_env import DEFAULT_GAME, registration
-from artus_env.engine.documents import documents, fill
-from artus_env.engine.games import find_game, game_modules
-from artus_env.engine.rewards import MARGIN, POINTS, WIN, mode_index, reward_modes
+from artus_env.engine.contract.registry import find_game, game_modules
+from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index, reward_modes
 from artus_training.cli import COMMANDS
+from artus_training.watch.doc_tables import fill, tables_of
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -27,8 +27,8 @@ def test_tables_are_up_to_date(page):
 def test_every_table_is_shown_somewhere():
     shown = {name for page in PAGES for name in re.findall(r"<!-- table: (\S+) -->", page.read_text())}
     own = [game for game, module in game_modules().items() if module.startswith("artus_env.") and game != DEFAULT_GAME]
-    others = {f"{game}/{name}" for game in own for name in documents(find_game(game))}
-    assert shown == set(documents(find_game(DEFAULT_GAME))) | others
+    others = {f"{game}/{name}" for game in own for name in tables_of(find_game(game))}
+    assert shown == set(tables_of(find_game(DEFAULT_GAME))) | others
 
 
 def test_names_are_those_that_are_registered(monkeypatch):
@@ -40,9 +40,9 @@ def test_names_are_those_that_are_registered(monkeypatch):
     assert [row[0] for row in rows] == ["artus", "royal", "quest", "secret-lot"]
     for game, module, pettingzoo_id, gymnasium_id in rows:
         assert module == f"artus_env.{registration.module_name(game)}"
-        assert pettingzoo_id == registration.pettingzoo_name(game, DEFAULT_GAME)
-        assert gymnasium_id == f"artus_env:{registration.gymnasium_name(game, DEFAULT_GAME)}"
-    ids = {row[2] for row in rows} | {"auction-v0"}
+        assert pettingzoo_id == registration.pettingzoo_name(game)
+        assert gymnasium_id == f"artus_env:{registration.gymnasium_name(game)}"
+    ids = {row[2] for row in rows} | {"dragons-v0"}
     for other in PAGES:
         if other.name != "CHANGELOG.md":  # of older versions, too
             assert set(re.findall(r"pettingzoo\.make\(\s*\"aec\", \"([^\"]+)\"", other.read_text())) <= ids
@@ -55,7 +55,7 @@ def test_no_more_is_promised_of_scaled_observations_than_holds():
     assert not [path for path in sources if "about -1" in path.read_text()]
     for game, page in (("artus", "observation.md"), ("royal", "royal.md"), ("quest", "quest.md")):
         definition = find_game(game)
-        rows = documents(definition)["observation"]().splitlines()[2:]
+        rows = tables_of(definition)["observation"]().splitlines()[2:]
         bounds = [row.split(" | ")[5] for row in rows if row.startswith("| ")]
         assert all(f"| {bound} |" in (ROOT / "docs" / page).read_text() for bound in bounds)
         low, high = (
@@ -72,7 +72,7 @@ def test_every_name_of_a_reward_mode_is_in_the_table(game):
     definition = find_game(game)
     for name in ("points", *reward_modes(definition.score)):
         assert mode_index(name, definition.score) in (WIN, MARGIN, POINTS)
-        assert f"`{name}`" in documents(definition)["rewards"]()
+        assert f"`{name}`" in tables_of(definition)["rewards"]()
 
 
 def test_an_unknown_table_is_named():

@@ -18,8 +18,9 @@ from artus_agents.neural_search import (
 )
 from artus_agents.saved import save_agent
 from artus_env import Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
 from artus_training.arena.lineup import line_up
@@ -96,7 +97,7 @@ def best_reply(game, player):
     """What the rest of a game comes to for a player, by the calculation itself from one card later on."""
     while not game.over:
         batch = Batch(1, rules=game.rules, num_players=2, autoreset=False)
-        batch.states[:] = game._states
+        batch.states[:] = game.states
         batch.refresh()
         game = after(game, int(endgame.solved(View(batch, None, seed_stream(1, 1)))[0]))
     return game.scores[player] - game.scores[1 - player]

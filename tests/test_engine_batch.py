@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from artus_env import NUM_ACTIONS, Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from engine_play import ARRAYS, VARIANTS, decisions, play_digest
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)

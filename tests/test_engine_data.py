@@ -3,14 +3,9 @@
 import numpy as np
 import pytest
 
-from artus_env import NUM_ACTIONS, OBSERVATION_SCALE, Batch, Game
-from artus_env.games.artus.actions import MASK_WORDS, action_table, build_tables
-from artus_env.games.artus.observation import (
-    OBSERVATION_SIZE,
-    observation_bounds,
-    observation_layout,
-    observation_scale,
-)
+from artus_env import NUM_ACTIONS, OBSERVATION_SCALE, OBSERVATION_SIZE, Batch, Game
+from artus_env.games.artus.actions import MASK_WORDS, action_table
+from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.state import STATE
 
 
@@ -25,9 +20,9 @@ def test_a_game_is_a_few_hundred_bytes():
 
 
 def test_tables_are_read_only():
-    tables = build_tables()
+    tables = ARTUS.build_tables(ARTUS.standard)
     assert tables.shape == (1,)
-    assert build_tables() is tables
+    assert ARTUS.build_tables(ARTUS.standard) is tables
     with pytest.raises(ValueError, match="read-only"):
         tables["wheel"][0, 3] = 5
     assert Batch(1).tables is Batch(2).tables  # one for all games of a box
@@ -35,8 +30,8 @@ def test_tables_are_read_only():
 
 
 def test_scale_and_bounds_fit_the_observation():
-    scale, (low, high) = observation_scale(), observation_bounds()
-    size = sum(block.size for block in observation_layout())
+    scale, (low, high) = ARTUS.observation_scale(ARTUS.standard), ARTUS.observation_bounds(ARTUS.standard)
+    size = ARTUS.layout(ARTUS.standard).size
     assert scale.shape == low.shape == high.shape == Game(seed=1).observation().shape == (size,) == (OBSERVATION_SIZE,)
     assert (scale.dtype, low.dtype, high.dtype) == (np.float32, np.int8, np.int8)
     assert (low <= high).all()
@@ -49,13 +44,13 @@ def test_scale_and_bounds_fit_the_observation():
 def test_a_scale_is_its_users_own():
     """Torch takes it without a warning, which it has for arrays that can't be written to, and nobody else's changes."""
     torch = pytest.importorskip("torch")
-    assert (observation_scale() == OBSERVATION_SCALE).all()
-    for scale in (OBSERVATION_SCALE.copy(), observation_scale()):
+    assert (ARTUS.observation_scale(ARTUS.standard) == OBSERVATION_SCALE).all()
+    for scale in (OBSERVATION_SCALE.copy(), ARTUS.observation_scale(ARTUS.standard)):
         assert torch.as_tensor(scale).dtype == torch.float32
         scale[:] = 0
     assert torch.as_tensor(OBSERVATION_SCALE).all()
-    assert observation_scale().all()
-    assert not np.shares_memory(OBSERVATION_SCALE, observation_scale())
+    assert ARTUS.observation_scale(ARTUS.standard).all()
+    assert not np.shares_memory(OBSERVATION_SCALE, ARTUS.observation_scale(ARTUS.standard))
 
 
 def test_shapes_and_types_of_a_batch():
@@ -84,7 +79,7 @@ def test_shapes_and_types_of_a_batch():
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])
 @pytest.mark.parametrize("num_players", [2, 3, 4])
 def test_observations_stay_within_their_bounds(rules, num_players):
-    low, high = observation_bounds()
+    low, high = ARTUS.observation_bounds(ARTUS.standard)
     batch = Batch(10, rules=rules, num_players=num_players, seed=12)
     lowest, highest = batch.observation.min(0), batch.observation.max(0)
     for _ in range(180):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from artus_env.engine.files import UNFINISHED, alone_in, check_writable, write_atomically
-from artus_env.engine.reading import convert, decode, printable, shown
+from artus_env.engine.basics.reading import convert, decode, printable, shown
+from artus_env.engine.basics.writing import UNFINISHED, alone_in, check_writable, write_atomically
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch):
@@ -64,7 +64,7 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_who_is_alone_in_the_fo
     script = """
 import os, signal, sys
 from pathlib import Path
-from artus_env.engine.files import write_atomically
+from artus_env.engine.basics.writing import write_atomically
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
 write_atomically(Path(sys.argv[1]), b"half")
 """
@@ -142,7 +142,7 @@ def test_where_there_are_no_locks_nothing_is_kept_out_or_removed(tmp_path, monke
     def no_locks(*_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("artus_env.engine.files.fcntl.flock", no_locks)
+    monkeypatch.setattr("artus_env.engine.basics.writing.fcntl.flock", no_locks)
     half = tmp_path / f".file.1{UNFINISHED}"
     half.touch()
     with alone_in(tmp_path, "testing"), alone_in(tmp_path, "testing, too"):

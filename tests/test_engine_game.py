@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from artus_env import NUM_ACTIONS, Components, Game, IllegalMoveError
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
 from artus_env.games.artus.actions import action_table
 from engine_play import VARIANTS, decisions, random_game, random_moves
 

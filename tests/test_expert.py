@@ -20,9 +20,10 @@ from artus_agents.neural import NeuralAgent, infer
 from artus_agents.neural_search import Searched
 from artus_agents.saved import load_agent, read_card
 from artus_env import Batch
-from artus_env.engine.agents import choose_actions, find_agent
-from artus_env.engine.match import wins_of
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.match import wins_of
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import choose_actions
+from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.units import kept, run_units
 from artus_training.cli import main
@@ -166,8 +167,8 @@ def test_the_last_decisions_are_searched_and_some_before_them_kept_to_the_start(
     said = infer(unpacked(Trainer(settings).anchor, settings.shape()), of.observation[anchored])
     for row, logits, gates in zip(np.flatnonzero(anchored), said.logits, said.gates, strict=True):
         entries = slice(of.first[row], of.first[row + 1])
-        outlook = torch.from_numpy(of.outlook[entries]).float()
-        policy = torch.softmax(logits[of.action[entries].astype(int)] + 0.1 * (outlook @ gates), 0)
+        action_features = torch.from_numpy(of.action_features[entries]).float()
+        policy = torch.softmax(logits[of.action[entries].astype(int)] + 0.1 * (action_features @ gates), 0)
         np.testing.assert_allclose(of.policy[entries].astype(float), policy.numpy(), atol=2e-3)
     assert (of.gain[anchored] == 0).all()
     assert of.gain[of.searched].astype(float).mean() > 0, "a search thinks that it plays better"
@@ -222,22 +223,22 @@ def test_a_search_that_has_tried_nothing_recommends_what_there_was():
     assert better.gain == 0
 
 
-@pytest.mark.parametrize("outlooks", [0, 3])
-def test_the_gradient_is_that_of_the_cross_entropy(outlooks):
+@pytest.mark.parametrize("num_action_features", [0, 3])
+def test_the_gradient_is_that_of_the_cross_entropy(num_action_features):
     random, rows, actions = np.random.default_rng(1), 60, 50
     logits = torch.tensor(random.normal(size=(rows, actions)), dtype=torch.float32, requires_grad=True)
-    gates = torch.tensor(random.normal(size=(rows, outlooks)), dtype=torch.float32, requires_grad=True)
+    gates = torch.tensor(random.normal(size=(rows, num_action_features)), dtype=torch.float32, requires_grad=True)
     counts = random.integers(2, 9, rows)
     first = np.concatenate([[0], np.cumsum(counts)])
     action = np.concatenate([np.sort(random.choice(actions, count, replace=False)) for count in counts])
-    outlook = random.integers(-9, 10, (len(action), outlooks)).astype(np.int8)
+    action_features = random.integers(-9, 10, (len(action), num_action_features)).astype(np.int8)
     policy = np.concatenate([random.dirichlet(np.ones(count)) for count in counts]).astype(np.float32)
     searched = random.random(rows) < 0.5
     weights = random.random(rows).astype(np.float32)
     loss, divergences, agreements = 0, [], []
     for row in range(rows):
         part = slice(first[row], first[row + 1])
-        known = torch.tensor(outlook[part]).float() @ gates[row] / 10
+        known = torch.tensor(action_features[part]).float() @ gates[row] / 10
         log_probs = torch.log_softmax(logits[row, action[part]] + known, 0)
         wanted = torch.tensor(policy[part])
         loss = loss - weights[row] * (wanted * log_probs).sum()
@@ -246,13 +247,13 @@ def test_the_gradient_is_that_of_the_cross_entropy(outlooks):
     loss.backward()
 
     order = random.permutation(rows)
-    targets = Targets(first, action.astype(np.int16), outlook, policy, searched)
-    by_logits, by_gates = np.full((rows, actions), 7, np.float32), np.full((rows, outlooks), 7, np.float32)
+    targets = Targets(first, action.astype(np.int16), action_features, policy, searched)
+    by_logits, by_gates = np.full((rows, actions), 7, np.float32), np.full((rows, num_action_features), 7, np.float32)
     sums = np.zeros((2, 3))
     said = logits.detach().numpy()[order], gates.detach().numpy()[order]
     cross_entropy_gradient(*said, order, targets, weights[order], by_logits, by_gates, sums)
     np.testing.assert_allclose(by_logits, logits.grad.numpy()[order], atol=1e-6)
-    if outlooks:
+    if num_action_features:
         np.testing.assert_allclose(by_gates, gates.grad.numpy()[order], atol=1e-5)
     for kind in range(2):
         of = searched == bool(kind)
@@ -477,7 +478,7 @@ def test_a_resumed_training_drops_what_other_code_has_played(tiny, capsys):
         ("games.0.policy", lambda part: part.fill_(torch.nan)),
         ("games.0.values", lambda part: part.fill_(torch.inf)),
         ("games.0.observation", lambda part: part[:, :-1].clone()),
-        ("games.0.outlook", None),
+        ("games.0.action_features", None),
         ("games.0.searched", lambda part: part.fill_(2)),
     ],
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from artus_env import Game
-from artus_env.engine.reading import decode
+from artus_env.engine.basics.reading import decode
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.teams import bots_in
 from artus_training.cli import main

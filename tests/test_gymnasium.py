@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 from artus_env import Game, IllegalMoveError
-from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
+from artus_env.artus_v0 import ArtusEnv, ArtusVectorEnv
 from engine_play import VARIANTS, random_game
 
 ENV = "artus_env:Artus-v0"
@@ -54,7 +54,7 @@ def lowest(observation, action_mask):
 
 def table(env):
     """The game behind an environment as bytes, for comparing."""
-    return env._games.batch.states.tobytes()
+    return env.games.batch.states.tobytes()
 
 
 # --- one environment ---
@@ -97,7 +97,7 @@ def test_an_episode_has_a_seats_decisions_of_one_game(rules, num_players):
         _, _, terminated, truncated, info = env.step(choose(info["action_mask"], rng))
         decisions += 1
         assert not truncated
-    assert env._games.batch.over.all()
+    assert env.games.batch.over.all()
     assert not env.action_masks().any()
     knights, cards, dealt = (
         4 if num_players == 4 else 5,
@@ -116,7 +116,7 @@ def test_the_reward_is_what_the_seat_made_of_the_whole_game(rules, num_players):
         for seed in range(4):
             _, info = env.reset(seed=seed)
             rewards = play(env, seed)[2]
-            scores, seat = env._games.batch.scores[0].astype(float), info["seat"]
+            scores, seat = env.games.batch.scores[0].astype(float), info["seat"]
             if mode == "win":
                 winners = scores == scores.max()
                 share = (num_players - winners.sum()) / (winners.sum() * (num_players - 1))
@@ -161,10 +161,10 @@ def test_what_opponents_did_before_the_first_decision_is_paid_with_it():
         seat=1 - mover, reward="prestige", opponents=lambda _, mask: best if mask[best] else int(mask.argmax())
     )
     env.reset(options={"position": position})
-    before = env._games.batch.scores[0].copy()
+    before = env.games.batch.scores[0].copy()
     assert before[mover] - position["scores"][mover] == gain
     rewards = play(env)[2]
-    scores = env._games.batch.scores[0]
+    scores = env.games.batch.scores[0]
     margin = (scores - scores[::-1])[1 - mover] - (position["scores"][1 - mover] - position["scores"][mover])
     assert sum(rewards) == pytest.approx(margin / 100, abs=1e-5)
 
@@ -306,7 +306,7 @@ def test_a_seed_settles_seats_deals_and_opponents_of_all_episodes():
     for _ in range(2):
         env = ArtusEnv("advanced", 3)
         env.reset(seed=5)
-        assert env._games.batch.seeds[0] == 5
+        assert env.games.batch.seeds[0] == 5
         history = []
         for episode in range(3):
             history.append((play(env, episode)[0], table(env)))
@@ -322,7 +322,7 @@ def test_a_seed_settles_seats_deals_and_opponents_of_all_episodes():
 def test_the_deal_of_a_seed_is_that_of_the_game():
     env = ArtusEnv("advanced", 2, seat=1)
     env.reset(seed=9, options={"start_player": 0})  # player 1 places first: nothing has happened yet
-    assert table(env) == Game("advanced", 2, seed=9, start_player=0)._states.tobytes()
+    assert table(env) == Game("advanced", 2, seed=9, start_player=0).states.tobytes()
 
 
 def test_a_game_can_begin_at_a_position():
@@ -419,7 +419,7 @@ def test_it_does_what_a_loop_over_single_environments_does(mode, kwargs):
     for step in range(130):
         actions = choose(info["action_mask"], rng)
         if step % 20 == 10:
-            actions[step % 5] = (-1, 10_000, native._games.mask()[step % 5].argmin())[step // 20 % 3]  # illegal
+            actions[step % 5] = (-1, 10_000, native.games.mask()[step % 5].argmin())[step // 20 % 3]  # illegal
         result, expected = native.step(actions), loop.step(actions)
         terminated, info = result[2], result[4]
         if mode == "NextStep":  # one of two differences: nothing can be drawn from an empty mask
@@ -565,8 +565,8 @@ def test_seeds_can_be_given_one_by_one():
     first = env.reset(seed=[4, 5, 6])[0]
     assert (first == other.reset(seed=4)[0]).all()
     env.reset(seed=[8, None, 4])
-    assert env._games.batch.seeds.tolist()[::2] == [8, 4]
-    assert env._games.batch.seeds[1] != 5
+    assert env.games.batch.seeds.tolist()[::2] == [8, 4]
+    assert env.games.batch.seeds[1] != 5
     with pytest.raises(ValueError, match="seed must be one number or a list of 3"):
         env.reset(seed=[1, 2])
 
@@ -597,7 +597,7 @@ def test_observations_may_come_as_floats_for_networks(game):
     options = {"num_players": 3, "opponents": "greedy"}
     plain, scaled = (gymnasium.make(f"artus_env:{game}-v0", scale_observation=scale, **options) for scale in (0, 1))
     many = gymnasium.make_vec(f"artus_env:{game}-v0", 2, scale_observation=True, **options)
-    scale = scaled.unwrapped._games.batch.definition.observation_scale(plain.unwrapped._games.batch.components)
+    scale = scaled.unwrapped.games.batch.definition.observation_scale(plain.unwrapped.games.batch.components)
     (seen, info), (floats, _) = plain.reset(seed=5), scaled.reset(seed=5)
     rows, _ = many.reset(seed=5)
     over = False

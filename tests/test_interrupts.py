@@ -17,8 +17,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from artus_env.environments import env, raw_env
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="the rules run as Python, which an interrupt may divide")
@@ -338,7 +338,7 @@ OPPONENTS = {"compiled": "random", "python": first_legal, "greedy": "greedy"}
 
 
 def seen_of_gym(gym):
-    games = gym.unwrapped._games
+    games = gym.unwrapped.games
     seen = {
         "observation": plain(games.observation()),
         "mask": plain(gym.unwrapped.action_masks()),
@@ -410,17 +410,17 @@ def test_an_interrupt_while_an_opponent_thinks_leaves_the_game_before_the_step()
 
     gym = gymnasium.make("Artus-v0", num_players=3, opponents=thinks, seat=0, disable_env_checker=True).unwrapped
     gym.reset(seed=SEED, options={"start_player": 0})
-    before = gym._games.batch.states.tobytes(), plain(gym._info()), plain(gym._games.observation())
+    before = gym.games.batch.states.tobytes(), plain(gym._info()), plain(gym.games.observation())
     action = int(gym.action_masks().argmax())
     thoughts.append(1)
     with pytest.raises(Interrupt):
         gym.step(action)
-    assert (gym._games.batch.states.tobytes(), plain(gym._info()), plain(gym._games.observation())) == before
+    assert (gym.games.batch.states.tobytes(), plain(gym._info()), plain(gym.games.observation())) == before
     assert len(thoughts) == 3  # the first opponent had moved
 
 
 def seen_of_vector(envs):
-    games = envs._games
+    games = envs.games
     seen = {
         "observation": plain(games.observation()),
         "mask": plain(envs.action_masks()),
@@ -435,8 +435,8 @@ def seen_of_vector(envs):
     rest = []
     for _ in range(4):
         rest.append(plain(going.step(going.action_masks().argmax(1))))
-        if envs.autoreset_mode == AutoresetMode.DISABLED and going._games.ended.any():
-            rest.append(plain(going.reset(options={"reset_mask": going._games.ended.copy()})))
+        if envs.autoreset_mode == AutoresetMode.DISABLED and going.games.ended.any():
+            rest.append(plain(going.reset(options={"reset_mask": going.games.ended.copy()})))
     return seen | {"later": rest}
 
 
@@ -474,7 +474,7 @@ def test_vector_reset_is_all_or_nothing():
 
 
 def seen_of_trainer(envs):
-    names = ("seat", "_kind", "_holders", "_owed", "_decided", "_return", "_length", "_keys")
+    names = ("seat", "kind", "_holders", "_owed", "_decided", "_return", "_length", "_keys")
     seen = {name: plain(getattr(envs, name)) for name in names}
     seen |= {"results": {kind: list(results) for kind, results in envs.results.items()}}
     seen |= {"random": str(envs._random.bit_generator.state)}

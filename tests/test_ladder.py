@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from artus_agents.neural import trained
-from artus_env.engine.documents import fill
-from artus_env.engine.games import find_game
-from artus_env.engine.ladder import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena import people
 from artus_training.arena.ladder import decisions_per_second, merged
+from artus_training.arena.ladder_file import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
 from artus_training.cli import main
+from artus_training.watch.doc_tables import fill
 
 BOT = Path(__file__).parents[1] / "agents" / "examples" / "bot.py"
 RESPONSE = "ppo-search:8:runs/0-response-own-weights/ppo-beginner-2/agent.safetensors"

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.engine.games import find_game
-from artus_env.engine.texts import LANGUAGES, speaking
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.translations import LANGUAGES, speaking
+from artus_training.play.tutorial import pages
 
 QUESTIONS = {path.stem: json.loads(path.read_text()) for path in (Path(__file__).parent / "help").glob("*.json")}
 VARIANTS = [(game, rules) for game in sorted(QUESTIONS) for rules in find_game(game).rules]
@@ -18,7 +19,7 @@ VARIANTS = [(game, rules) for game in sorted(QUESTIONS) for rules in find_game(g
 
 def lessons(game, rules):
     definition = find_game(game)
-    return definition.sight.lessons(rules, definition.min_players, definition.standard)
+    return pages(definition, rules, definition.standard)
 
 
 @pytest.mark.parametrize("game", sorted(QUESTIONS))
@@ -59,9 +60,9 @@ def test_the_text_that_answers_a_question_stands_in_no_catalogue_by_chance():
     """Without the panels' pages the questions stay open: the answers aren't told by titles or by a page that is always
     there."""
     for game, questions in QUESTIONS.items():
-        pages = lessons(game, find_game(game).rules[-1])
+        shown = lessons(game, find_game(game).rules[-1])
         telling = {
-            next(i for i, page in enumerate(pages) if each["told"] in page["text"].lower()) for each in questions
+            next(i for i, page in enumerate(shown) if each["told"] in page["text"].lower()) for each in questions
         }
         assert len(telling) >= 4, "they are about most of the pages"
 

@@ -20,14 +20,14 @@ from artus_agents.neural_search import (
 from artus_agents.saved import save_agent
 from artus_agents.tree import EDGE, Tree, node_dtype
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.games import find_game
-from artus_env.engine.rewards import MARGIN, POINTS, WIN, mode_index
-from artus_env.engine.rng import seed_stream
-from artus_env.games.artus.actions import action_table, build_tables
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index
+from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import MAX_PLAYERS, STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
-from artus_env.games.artus.observation import observation_scale
 from artus_env.games.artus.state import DRAW_PHASE, PLAY_PHASE
 from artus_env.games.royal.state import OVER as ROYAL_OVER
 from artus_training.arena.evaluate import evaluate
@@ -41,14 +41,16 @@ CARD = {
     "variants": [["beginner", 2], ["advanced", 3]], "components": STANDARD.hash,
     "settings": {"reward": "prestige", "final_reward": "win"},
 }  # fmt: skip
-TABLES = build_tables(STANDARD)[0]
+TABLES = ARTUS.build_tables(STANDARD)[0]
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
 
 
-def network(seed=0, outlook=True):
+def network(seed=0, action_features=True):
     """Any opinions."""
     torch.manual_seed(seed)
-    made = Network(Shape.of(ARTUS, STANDARD, (16,), outlook), observation_scale(), ARTUS.outlook_gates)
+    made = Network(
+        Shape.of(ARTUS, STANDARD, (16,), action_features), ARTUS.observation_scale(STANDARD), ARTUS.action_feature_gates
+    )
     for parameter in made.head.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
     return made.requires_grad_(False)
@@ -56,7 +58,7 @@ def network(seed=0, outlook=True):
 
 def without_opinions(likes=None):
     """Every action is as good as another, except one that it likes, and nothing is still to come."""
-    made = Network(Shape.of(ARTUS, STANDARD, (8,), outlook=False)).requires_grad_(False)
+    made = Network(Shape.of(ARTUS, STANDARD, (8,), action_features=False)).requires_grad_(False)
     for parameter in made.parameters():
         parameter.zero_()
     if likes is not None:
@@ -333,10 +335,10 @@ def test_the_tree_takes_in_what_other_deals_allow(monkeypatch):
         assert len(found) == 15  # of his 16 cards two are alike
 
 
-@pytest.mark.parametrize("outlook", [True, False])
-def test_decisions_don_t_depend_on_company(outlook, monkeypatch):
+@pytest.mark.parametrize("action_features", [True, False])
+def test_decisions_don_t_depend_on_company(action_features, monkeypatch):
     view, batch = somewhere("advanced", 3, 30, count=96)
-    agent = NeuralSearchAgent(exact() if outlook else without_opinions(), 32)
+    agent = NeuralSearchAgent(exact() if action_features else without_opinions(), 32)
     together = agent.act(view)
     some = np.array([70, 3, 95])
     np.testing.assert_array_equal(agent.act(View(batch, some, view.keys)), together[some])
@@ -368,7 +370,7 @@ def magpies(moves, num_players=3, count=24):
 def counting_jewels():
     """No opinion about bids; it knows that jewels are good."""
     definition = find_game("magpies")
-    made = Network(Shape.of(definition, definition.standard, (8,), outlook=False)).requires_grad_(False)
+    made = Network(Shape.of(definition, definition.standard, (8,), action_features=False)).requires_grad_(False)
     for parameter in made.parameters():
         parameter.zero_()
     actions, own_jewels = 20, 20
@@ -553,10 +555,10 @@ def test_a_search_that_has_no_room_plays_on(monkeypatch):
     assert batch.mask[np.arange(24), decided].all()
 
 
-@pytest.mark.parametrize("outlook", [True, False])
-def test_one_evaluation_is_too_few_to_search(outlook):
+@pytest.mark.parametrize("action_features", [True, False])
+def test_one_evaluation_is_too_few_to_search(action_features):
     view, _ = somewhere("beginner", 2, 20)
-    made = network(outlook=outlook)
+    made = network(action_features=action_features)
     np.testing.assert_array_equal(NeuralSearchAgent(made, 1).act(view), NeuralAgent(made).act(view))
 
 

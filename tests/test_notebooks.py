@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from artus_env.engine.jit import ANNOUNCEMENT
+from artus_env.engine.compiling.jit import ANNOUNCEMENT
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 LIMIT = 120

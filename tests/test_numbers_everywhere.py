@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from artus_env import Batch, Game, IllegalMoveError, artus_v0
-from artus_env.engine.agents import find_agent
+from artus_env.engine.agents.names import find_agent
 
 
 def aec(maker):
@@ -64,7 +64,7 @@ def test_a_seed_is_a_whole_number_of_python_or_numpy(interface):
 def agent_that_returns(action):
     agent = find_agent(lambda observation, mask: action)
     batch = Batch(1, seed=5)
-    from artus_env.engine.agents import choose_actions
+    from artus_env.engine.agents.view import choose_actions
 
     return choose_actions(batch, [agent], np.zeros((1, 2), np.int64), batch.seeds)
 

@@ -12,8 +12,8 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
-from artus_env.engine import texts
-from artus_env.engine.drawing import shortened
+from artus_env.engine.drawing import translations
+from artus_env.engine.drawing.svg import shortened
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
@@ -47,23 +47,23 @@ BRACKETED = {"extra_http_headers": {"Accept-Language": "xx"}}
 @pytest.fixture
 def bracketed(monkeypatch):
     """A language whose texts are the English ones in brackets, so that whatever is no text shows."""
-    real = texts.Texts.catalogue
+    real = translations.Texts.catalogue
 
     def mark(text):
         return f"⟦{text}⟧"
 
     def catalogue(self):
-        if texts.language() != "xx":
+        if translations.language() != "xx":
             return real(self)
-        with texts.speaking("en"):
+        with translations.speaking("en"):
             english = real(self)
         return {
             key: {form: mark(text) for form, text in entry.items()} if isinstance(entry, dict) else mark(entry)
             for key, entry in english.items()
         }
 
-    monkeypatch.setitem(texts.LANGUAGES, "xx", "Xx")
-    monkeypatch.setattr(texts.Texts, "catalogue", catalogue)
+    monkeypatch.setitem(translations.LANGUAGES, "xx", "Xx")
+    monkeypatch.setattr(translations.Texts, "catalogue", catalogue)
 
 
 def outside(said, names=()):
@@ -73,7 +73,7 @@ def outside(said, names=()):
         before = None
         while before != text:  # texts stand within texts
             before, text = text, "".join(_unbracketed(text))
-        for name in sorted([*names, *texts.LANGUAGES.values()], key=len, reverse=True):
+        for name in sorted([*names, *translations.LANGUAGES.values()], key=len, reverse=True):
             text = text.replace(name, "")
         words = [word for word in text.split() if sum(letter.isalpha() for letter in word) > 1]
         if words:
@@ -151,7 +151,7 @@ def test_no_text_of_a_films_pictures_stands_outside_the_catalogues(bracketed, ga
         *json.loads(line)["moves"],
         *(card.name for card in getattr(whole.components, "cards", ()) if game == "artus"),
     ]
-    with texts.speaking("xx"):
+    with translations.speaking("xx"):
         game, said = whole.first(), set()
         for count, action in enumerate(whole.actions_played):
             game.play(action)
@@ -174,7 +174,7 @@ def test_a_film_goes_at_three_moves_a_second_and_tells_no_result_in_its_title():
     while not game.over:
         game.play(rng.choice(game.moves()))
     for language in ("en", "de"):
-        with texts.speaking(language):
+        with translations.speaking(language):
             page = film.page_of(game.record(["Ann", "Ben"]))
         title = re.search("<title>(.*?)</title>", page)[1]
         assert title == {"en": "Artus, beginner: Ann, Ben", "de": "Artus, Einsteiger: Ann, Ben"}[language]

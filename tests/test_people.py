@@ -9,7 +9,7 @@ import choix
 import numpy as np
 import pytest
 
-from artus_env.engine.games import find_game, game_names
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena import people
 from artus_training.arena.anchor import NEEDED, Compared, orders, place
 from artus_training.arena.elo import POINTS, ahead

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
-from artus_env.engine.games import game_names
-from artus_env.engine.texts import speaking
+from artus_env.engine.contract.registry import game_names
+from artus_env.engine.drawing.translations import speaking
 from artus_training.arena import people
 from artus_training.arena.anchor import NEEDED
 from artus_training.arena.people import RESULTS, Result, Sat

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from artus_env.engine.positions import PlainPositions
+from artus_env.engine.contract.positions import Positions
 from foreign import VALUES, is_short_line, places, refusal, replaced
 
 SEATS = 4
@@ -20,7 +20,7 @@ STATE = np.dtype(
         ("chance", np.uint64),
     ]
 )
-FEAST = PlainPositions(
+FEAST = Positions(
     "feast", ("standard",), STATE, sets=("trumps",), hidden=("hands", "deck", "trumps", "chance"),
     counted=("hands", "deck"), common=("deck",),
 )  # fmt: skip
@@ -38,8 +38,8 @@ def state():
 WHOLE = {
     "game": "feast",
     "rules": "standard",
-    "player": 1,
     "num_players": 3,
+    "player": 1,
     "scores": [5, -6, 7],
     "hands": [[2, 0, 1], [0, 3, 0], [1, 1, 1]],
     "deck": [4, 5, 6, 7],
@@ -58,7 +58,7 @@ def test_a_player_gets_their_own_part_and_of_others_the_number_or_nothing():
     seen = {**WHOLE, "hands": [3, [0, 3, 0], 3], "deck": 22, "trumps": [None, [[1], [0]], None]}
     del seen["chance"]
     assert FEAST.to_dict(state()[0], None, 1) == seen
-    counting = PlainPositions("feast", ("standard",), STATE, ("trumps",), ("trumps",), counted=("trumps",))
+    counting = Positions("feast", ("standard",), STATE, sets=("trumps",), hidden=("trumps",), counted=("trumps",))
     assert counting.to_dict(state()[0], None, 2)["trumps"] == [2, 2, [[], []]]
 
 
@@ -102,4 +102,4 @@ def test_anything_may_stand_anywhere(path):
 )
 def test_what_is_said_of_the_fields_must_fit(more, options, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        PlainPositions("feast", ("standard",), np.dtype([*FIELDS, more]), **options)
+        Positions("feast", ("standard",), np.dtype([*FIELDS, more]), **options)

@@ -28,9 +28,10 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_env.engine import games, verbs
-from artus_env.engine.pictures import text_picture
-from artus_env.games.artus import words
+from artus_env.engine.compiling import dispatch
+from artus_env.engine.contract import registry
+from artus_env.engine.drawing.text_picture import text_picture
+from artus_env.games.artus.page import sentences
 from artus_training.cli import main as artus
 from artus_training.play import command, connections, forecast, of_game, plain, sight, thinking
 from artus_training.play import server as server_module
@@ -162,9 +163,9 @@ def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
         own, other = (
             sight.log_entry(hosted, number, player, number)["text"] for player in (step.player, 1 - step.player)
         )
-        assert own == f"{other} It is “{words.card_title(card)}”."
+        assert own == f"{other} It is “{sentences.card_title(card)}”."
         assert other == f"draws a {pile} card."
-        assert words.card_title(card) not in json.dumps(sight.seen(hosted, 1 - step.player, number)["last"])
+        assert sentences.card_title(card) not in json.dumps(sight.seen(hosted, 1 - step.player, number)["last"])
 
 
 def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
@@ -210,7 +211,7 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
     with serving(tmp_path, "advanced", PEOPLE) as (server, hosted):
         play_on(hosted, 30)
         own_verbs, one = (
-            verbs._games[hosted.game.definition.build_tables(hosted.game.components).dtype],
+            dispatch._games[hosted.game.definition.build_tables(hosted.game.components).dtype],
             hosted.steps[1],
         )
         hidden = lambda t, g, action, viewer: action if viewer == int(g["player"]) else one.action  # noqa: E731
@@ -224,7 +225,7 @@ def test_what_others_choose_in_secret_is_in_no_log_stream_or_picture(tmp_path, m
                 assert entry["move"] == last["move"] == (step.move if own else None)
                 if not own:
                     assert set(last) == {"player", "move", "text", "points", "gains", "entry", "opened"}
-                    gain = f": {words.plus(entry['points'])}" if entry["points"] else ""
+                    gain = f": {sentences.plus(entry['points'])}" if entry["points"] else ""
                     assert entry["text"] == f"chooses something in secret{gain}."
                     assert "data-move" not in state["picture"]
                     assert step.move not in json.dumps(state)
@@ -255,9 +256,9 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
 
 
 def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
-    magpies = games.find_game("magpies")
-    own = verbs._games[magpies.build_tables(magpies.standard).dtype]
-    monkeypatch.setitem(own, "opened", verbs._DEFAULTS["opened"])
+    magpies = registry.find_game("magpies")
+    own = dispatch._games[magpies.build_tables(magpies.standard).dtype]
+    monkeypatch.setitem(own, "is_revealed", dispatch.DEFAULTS["is_revealed"])
     hosted = HostedGame.deal(Store(tmp_path), None, command.seats(PEOPLE, []), 5, "magpies")
     play_on(hosted, 1000)
     assert hosted.game.over
@@ -297,7 +298,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
             )
             assert server.ask(f"/api/{secret}/move", chosen)[0] == 200
             last = server.events(secret, 1, after=state["number"])[0]["last"]
-            gain = f": {words.plus(last['points'])}" if last["points"] else ""
+            gain = f": {sentences.plus(last['points'])}" if last["points"] else ""
             assert last["text"] == f"plays {chosen['move']}{gain}."
             state = server.ask(f"/api/{secret}")[1]["state"]
         assert state["over"]["sources"] == []
@@ -358,7 +359,7 @@ def test_a_games_own_files_are_served_and_no_others(tmp_path):
         for name, type_ in (("page.js", "text/javascript"), ("page.css", "text/css")):
             assert server.ask(f"{folder}/{name}")[0] == 200
             assert server.headers.get_content_type() == type_
-        for path in ("../words.py", "%2e%2e/words.py", "/etc/passwd", "", "nothing.js"):
+        for path in ("../sentences.py", "%2e%2e/sentences.py", "/etc/passwd", "", "nothing.js"):
             assert server.ask(f"{folder}/{path}")[0] == 404
         for path in ("another/page.js", "another-0123456789ab/page.js", "artus/page.js"):
             assert server.ask(f"{static()}/{path}")[0] == 404
@@ -749,7 +750,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
 def test_programs_are_known_by_what_starts_them_whatever_they_are_called(tmp_path, monkeypatch, name):
     hosted = HostedGame.deal(Store(tmp_path), "beginner", [Seat("Ann", None, "A" * 22), Seat("greedy", name)], 1)
     monkeypatch.setattr(thinking, "find_player", lambda name: pytest.fail("it was made"))
-    monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [Wrapped()])
+    monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [Wrapped()])
     Wrapped.name = name.partition(":")[0]
     with pytest.raises(thinking.NotAllowedError):
         thinking.Mind(hosted, {"wrapped:./other", "wrapped", "program"}).choose(name, 1, hosted.game, 1)
@@ -974,12 +975,12 @@ def test_games_go_on_after_a_restart(tmp_path, moves):
 
 
 def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
-    usual = games.find_game("artus")
+    usual = registry.find_game("artus")
     page = shutil.copytree(usual.page, tmp_path / "page")
     texts = json.loads((page / "texts" / "en.json").read_text()) | {"title": "Another Game", "score": "gold"}
     (page / "texts" / "en.json").write_text(json.dumps(texts))
     another = replace(usual, name="another", title="Another Game", score="gold", rules=usual.rules[:1], page=page)
-    monkeypatch.setattr(games, "_load", {"artus": usual, "another": another}.__getitem__)
+    monkeypatch.setattr(registry, "_load", {"artus": usual, "another": another}.__getitem__)
     lobby = Lobby(Store(tmp_path))
     for name in ("artus", "another"):
         hosted = HostedGame.deal(lobby.store, None, command.seats(PEOPLE[:2], []), game_name=name)
@@ -1563,7 +1564,13 @@ def test_a_server_of_this_machine_answers_to_no_other_name(tmp_path, host, statu
 
 @pytest.mark.parametrize(
     ("host", "status"),
-    [("games.example", 200), ("GAMES.example.:443", 200), ("localhost", 200), ("www.games.example", 421), ("x", 421)],
+    [
+        ("games.example", 200),
+        ("GAMES.example.:443", 200),
+        ("localhost", 200),
+        ("www.games.example", 421),
+        ("x", 421),
+    ],
 )
 def test_behind_a_proxy_the_server_answers_to_the_names_that_it_was_given(tmp_path, host, status):
     given = command.read(["--allow-host", "Games.Example.", "[2001:db8::1]"])

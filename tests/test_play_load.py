@@ -339,12 +339,12 @@ def test_work_is_limited_shared_and_ended_when_nobody_waits():
 WAITING = """
 import sys, time
 from artus_training import cli
-from artus_training.play import forecast, sight
+from artus_training.play import forecast, tutorial
 from artus_training.watch import film
 def slow(*arguments, **options):
     print("begun", flush=True)
     time.sleep(600)
-film.page_of = forecast.hint = forecast.review = sight.lessons = slow
+film.page_of = forecast.hint = forecast.review = tutorial.pages = slow
 cli.run()
 """
 

@@ -17,11 +17,11 @@ import torch
 from artus_agents.network import fast_bfloat16
 from artus_agents.neural import infer
 from artus_agents.saved import load_agent, read_card
-from artus_env.engine.agents import FORFEIT
-from artus_env.engine.files import UNFINISHED
-from artus_env.engine.games import find_game
+from artus_env.engine.agents.view import FORFEIT
+from artus_env.engine.basics.writing import UNFINISHED
+from artus_env.engine.contract.registry import find_game
 from artus_env.games.artus.components import MAX_PLAYERS as P
-from artus_env.games.artus.judgement import OUTLOOKS
+from artus_env.games.artus.evaluation import NUM_ACTION_FEATURES
 from artus_env.games.artus.state import OVER, STATE
 from artus_training import lines
 from artus_training.arena.evaluate import evaluate
@@ -202,11 +202,13 @@ def test_a_round_in_which_no_decision_is_finished_teaches_nothing(tmp_path):
 # --- the gradient ---
 
 
-def decisions(outlook, size=200, actions=339):
+def decisions(action_features, size=200, actions=339):
     random = np.random.default_rng(1)
     logits = random.normal(size=(size, actions)).astype(np.float32)
-    gates = random.normal(size=(size, OUTLOOKS if outlook else 0)).astype(np.float32)
-    out = random.integers(-9, 10, (size, actions, OUTLOOKS) if outlook else (size, 1, 0), dtype=np.int8)
+    gates = random.normal(size=(size, NUM_ACTION_FEATURES if action_features else 0)).astype(np.float32)
+    out = random.integers(
+        -9, 10, (size, actions, NUM_ACTION_FEATURES) if action_features else (size, 1, 0), dtype=np.int8
+    )
     mask = random.random((size, actions)) < 0.07
     chosen = random.integers(0, actions, size)
     mask[np.arange(size), chosen] = True
@@ -217,11 +219,11 @@ def decisions(outlook, size=200, actions=339):
     return logits, gates, out, mask, bits, chosen, old, random.normal(size=size).astype(np.float32)
 
 
-@pytest.mark.parametrize("outlook", [True, False])
-def test_the_gradient_is_that_of_the_clipped_loss(outlook):
-    logits, gates, out, mask, bits, chosen, old, advantages = decisions(outlook)
+@pytest.mark.parametrize("action_features", [True, False])
+def test_the_gradient_is_that_of_the_clipped_loss(action_features):
+    logits, gates, out, mask, bits, chosen, old, advantages = decisions(action_features)
     given = [torch.tensor(logits, requires_grad=True), torch.tensor(gates, requires_grad=True)]
-    z = given[0] + (torch.tensor(out).float() / 10 * given[1][:, None]).sum(2) if outlook else given[0]
+    z = given[0] + (torch.tensor(out).float() / 10 * given[1][:, None]).sum(2) if action_features else given[0]
     log_probs = torch.log_softmax(z.masked_fill(~torch.tensor(mask), -1e9), 1)
     ratio = (log_probs[torch.arange(len(chosen)), torch.tensor(chosen)] - torch.tensor(old)).exp()
     scaled = torch.tensor(advantages)
@@ -238,7 +240,7 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
     np.testing.assert_allclose(by_logits, given[0].grad, atol=1e-7)
     assert sums[0] == pytest.approx(float(entropy.sum().detach()), rel=1e-4)
     assert 20 < sums[2] < 180, "some decisions are clipped and some are not"
-    if outlook:
+    if action_features:
         np.testing.assert_allclose(by_gates, given[1].grad, atol=1e-6)
 
     choices = Choices(*(torch.tensor(part) for part in (bits.view(np.int64), out, chosen, old, advantages)))
@@ -253,7 +255,7 @@ def test_the_gradient_is_that_of_the_clipped_loss(outlook):
 
 
 def test_a_few_seconds_of_training_beat_random_and_the_untrained_network(tmp_path):
-    settings = tiny(tmp_path, outlook=False, steps=150_000, num_games=128, learning_rate=3e-3, hidden=(64,))
+    settings = tiny(tmp_path, action_features=False, steps=150_000, num_games=128, learning_rate=3e-3, hidden=(64,))
     untrained = Trainer(settings)
     before = evaluate([untrained.agent(), "random"], games=400).win_rate
     assert train(settings)
@@ -295,7 +297,7 @@ def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
     while trainer.part < 1:
         trainer.collect()
         trainer.update()
-    assert trainer.network.shape.outlooks == 0
+    assert trainer.network.shape.num_action_features == 0
     result = evaluate([trainer.agent(), "random"], game="magpies", num_players=6, games=300)
     assert result.win_rate > 0.4, "among equals it would be a sixth"
     trainer.save_agent()
@@ -415,7 +417,13 @@ def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
         torch.testing.assert_close(other, one, atol=0.02, rtol=0.05)
     assert not all(torch.equal(one, other) for one, other in zip(exact, short, strict=True)), "it was bfloat16 indeed"
     settings = tiny(
-        tmp_path, precision="bfloat16", outlook=False, steps=150_000, num_games=128, learning_rate=3e-3, hidden=(64,)
+        tmp_path,
+        precision="bfloat16",
+        action_features=False,
+        steps=150_000,
+        num_games=128,
+        learning_rate=3e-3,
+        hidden=(64,),
     )
     assert train(settings)
     assert evaluate([f"ppo:{settings.agent}", "random"], games=400).win_rate > 0.8
@@ -433,7 +441,7 @@ def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
         with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
             saved(settings)
     settings.checkpoint.write_bytes(content)
-    for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"outlook": False}):
+    for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"action_features": False}):
         other = Trainer(dataclasses.replace(settings, **changes))
         with pytest.raises(
             CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"

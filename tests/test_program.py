@@ -29,9 +29,10 @@ from artus_agents import orphans, program
 from artus_agents.program import FAILURES, MAX_ANSWER, Program, ProgramAgent, ProgramError
 from artus_agents.simple import RandomAgent
 from artus_env import Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.match import FORFEIT, Played, play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.match import FORFEIT, Played, play_games
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
 from artus_training import cli
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.lineup import line_up
@@ -208,7 +209,7 @@ def test_the_example_in_the_specification_is_what_happens(tmp_path, monkeypatch)
     batch = Batch(1, autoreset=False)
     batch.states[0] = late_game().state
     batch.refresh()
-    monkeypatch.setattr("artus_env.engine.batch._new_numbers", iter([17]))
+    monkeypatch.setattr("artus_env.engine.play.batch._new_numbers", iter([17]))
     agent = Bot("from_script", tmp_path / "script").agent(time_limit=5.0)
     played = play_games(batch, [agent, RandomAgent()], np.array([[0, 1]]), seed_stream(1, 1, 5))
     agent.close()
@@ -495,8 +496,8 @@ def run_python(code: str, *arguments: str) -> subprocess.Popen[str]:
         from artus_agents import program
         from artus_agents.program import FORFEIT, ProgramAgent
         from artus_env import Batch
-        from artus_env.engine.agents import View
-        from artus_env.engine.rng import seed_stream
+        from artus_env.engine.agents.view import View
+        from artus_env.engine.contract.rng import seed_stream
 
         def act():
             return agent.act(View(Batch(1), None, seed_stream(1, 1, 5)))

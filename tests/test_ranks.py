@@ -184,8 +184,9 @@ def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done_on, de
     assert not torch.equal(tensors["buffers.1.states.0"], tensors["buffers.states.0"])
     assert tensors.keys() == others.keys()
     for name, tensor in tensors.items():
-        # A position that was read has its sets in the order of their members; outlooks of illegal actions are anything.
-        assert name.endswith(("states.0", "outlook")) or torch.equal(tensor, others[name]), name
+        # A position that was read has its sets in the order of their members; num_action_features of illegal actions
+        # are anything.
+        assert name.endswith(("states.0", "action_features")) or torch.equal(tensor, others[name]), name
 
 
 def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):

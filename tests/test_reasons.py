@@ -8,12 +8,12 @@ from functools import cache
 import pytest
 
 from artus_env import Game
-from artus_env.engine.games import find_game
-from artus_env.engine.texts import LANGUAGES, speaking
-from artus_env.games.artus import reasons as of_artus
-from artus_env.games.quest import reasons as of_quest
-from artus_env.games.royal import reasons as of_royal
-from artus_env.games.royal.tricks import destination
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.translations import LANGUAGES, speaking
+from artus_env.games.artus.page import hints as of_artus
+from artus_env.games.quest.page import hints as of_quest
+from artus_env.games.royal.page import hints as of_royal
+from artus_env.games.royal.page.tricks import destination
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 
@@ -55,7 +55,7 @@ def told(game, move):
     action = game.action(move)
     before, then = game.to_dict(game.player), sight.foreseen(game, action)
     after = then.to_dict(game.player) if then else None
-    return game.definition.sight.reasons(before, move, after, NAMES, game.components), before, after
+    return game.definition.browser.reasons(before, move, after, NAMES, game.components), before, after
 
 
 @cache
@@ -236,7 +236,7 @@ def test_what_is_said_of_cards_of_royal_is_true():
                     assert after.to_dict()["fields"][who] in game.components.swords
                 elif key == "reason.prevents":
                     rival = NAMES.index(values["name"])
-                    goal = destination(before["fields"], rival)
+                    goal = destination(before["fields"], rival, game.components)
                     assert str(goal) in values["goal"] or goal == game.components.fields
     assert set(checked) >= {"reason.unbeaten", "reason.keeps", "reason.void", "reason.prevents"}
 

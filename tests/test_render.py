@@ -19,11 +19,11 @@ from pettingzoo.test import render_test
 from PIL import Image
 
 from artus_env import Game, artus_v0
-from artus_env.engine.drawing import BADGES
-from artus_env.engine.reading import printable
-from artus_env.engine.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
-from artus_env.games.artus import shapes
-from artus_env.gymnasium_v0 import ArtusEnv, ArtusVectorEnv
+from artus_env.artus_v0 import ArtusEnv, ArtusVectorEnv
+from artus_env.engine.basics.reading import printable
+from artus_env.engine.drawing.render import FRAME_THEME, FRAME_WIDTH, Window, image, rgb_array
+from artus_env.engine.drawing.svg import BADGES
+from artus_env.games.artus.page import shapes
 from artus_training.cli import main
 from artus_training.watch import film
 from engine_play import random_game
@@ -91,7 +91,7 @@ def test_letters_are_drawn_the_same_everywhere(tmp_path):
     thin_ink, bold_ink = (int((letters != blank).any(2).sum()) for letters in (thin, bold))
     assert 700 < thin_ink < bold_ink < 5000
     code = (
-        "import sys; from artus_env.engine.render import image; "
+        "import sys; from artus_env.engine.drawing.render import image; "
         "sys.stdout.buffer.write(image(sys.stdin.read(), 200).tobytes())"
     )
     fonts = {"FONTCONFIG_FILE": "/dev/null", "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
@@ -155,7 +155,7 @@ def test_an_aec_frame_shows_all_hands_and_the_last_move():
 def test_a_gymnasium_frame_shows_what_the_seat_sees():
     env = gymnasium.make(ENV, rules="advanced", num_players=3, seat=1, render_mode="rgb_array")
     _, info = env.reset(seed=3)
-    games = env.unwrapped._games
+    games = env.unwrapped.games
     for _ in range(20):
         svg = games.svg(0, theme=FRAME_THEME)
         assert (env.render() == rgb_array(svg)).all()
@@ -172,9 +172,9 @@ def test_a_new_game_has_no_last_move():
     env = ArtusEnv(num_players=2, seat=0, opponents="greedy", render_mode="rgb_array")
     for _ in range(3):  # who is to place first has seen no move
         _, info = env.reset(options={"start_player": 1, "seat": 0})
-        assert "Last move" not in env._games.svg(0)
+        assert "Last move" not in env.games.svg(0)
         env.step(int(np.flatnonzero(info["action_mask"])[0]))
-        assert "Last move: B @" in env._games.svg(0)
+        assert "Last move: B @" in env.games.svg(0)
 
 
 def test_vector_frames_are_those_of_single_environments():
@@ -222,7 +222,7 @@ def test_the_gymnasium_window_shows_resets_and_steps():
     before = on_screen()
     env.step(int(info["action_mask"].argmax()))
     assert (on_screen() != before).any()
-    assert (on_screen() == rgb_array(env.unwrapped._games.svg(0, theme=FRAME_THEME))).all()
+    assert (on_screen() == rgb_array(env.unwrapped.games.svg(0, theme=FRAME_THEME))).all()
     env.close()
     assert pygame.display.get_surface() is None
 
@@ -256,7 +256,7 @@ def run_python(code):
 
 
 def test_importing_loads_no_pictures():
-    code = "import sys, artus_env.artus_v0, artus_env.gymnasium_v0, artus_training.watch.replay; "
+    code = "import sys, artus_env.artus_v0, artus_training.watch.replay; "
     code += "assert not {'PIL', 'pygame', 'pillow_lunasvg'} & set(sys.modules)"
     assert run_python(code).returncode == 0
 

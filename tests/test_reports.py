@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from artus_agents.program import ProgramAgent
-from artus_env.engine.match import seat_orders
+from artus_env.engine.agents.match import seat_orders
 from artus_training.arena import command, people, playing, tournament
 from artus_training.arena.elo import POINTS, ahead
 from artus_training.arena.evaluate import wilson_interval

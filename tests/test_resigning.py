@@ -10,7 +10,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_env.engine.games import game_names
+from artus_env.engine.contract.registry import game_names
 from artus_training.cli import main as artus
 from artus_training.play import sight, thinking
 from artus_training.play.command import seats

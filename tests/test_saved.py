@@ -16,12 +16,13 @@ from safetensors.torch import load, save
 
 from artus_agents import saved
 from artus_agents.network import Network, Shape
-from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, trained, view_outlook
+from artus_agents.neural import NeuralAgent, TrainedAgent, find_trained, infer, trained, view_action_features
 from artus_agents.saved import add_to_card, load_agent, read_card, save_agent, write_atomically
 from artus_env import NUM_ACTIONS, OBSERVATION_SIZE, Batch
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD, Components
 from artus_env.games.artus.definition import ARTUS
 from artus_training.arena.evaluate import evaluate
@@ -35,9 +36,9 @@ GOOD_CARD = b'{"format": 1, "variants": [["beginner", 2]], "components": "a0", "
 DTYPES = [torch.float32, torch.bfloat16]
 
 
-def network(seed=0, hidden=(16, 8), outlook=True):
+def network(seed=0, hidden=(16, 8), action_features=True):
     torch.manual_seed(seed)
-    made = Network(Shape.of(ARTUS, STANDARD, hidden, outlook))
+    made = Network(Shape.of(ARTUS, STANDARD, hidden, action_features))
     for parameter in made.parameters():
         parameter.data += torch.randn(parameter.shape) / 10
     return made
@@ -112,13 +113,13 @@ def middle_of_games(rules="beginner", num_players=2, count=200):
 # ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("outlook", [True, False])
+@pytest.mark.parametrize("action_features", [True, False])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_saved_network_comes_back(tmp_path, dtype, outlook):
-    made = network(1, (24,), outlook)
+def test_a_saved_network_comes_back(tmp_path, dtype, action_features):
+    made = network(1, (24,), action_features)
     save_agent(tmp_path / "agent.safetensors", made, CARD, dtype)
     loaded, card = load_agent(tmp_path / "agent.safetensors")
-    assert loaded.shape == made.shape == Shape.of(ARTUS, STANDARD, (24,), outlook)
+    assert loaded.shape == made.shape == Shape.of(ARTUS, STANDARD, (24,), action_features)
     assert same(made, loaded, dtype)
     assert all(value.dtype == torch.float32 for value in loaded.state_dict().values())
     assert not any(parameter.requires_grad for parameter in loaded.parameters())
@@ -147,15 +148,17 @@ def test_nothing_is_added_where_it_does_not_fit_or_cannot_be_written(agent, monk
     assert read_card(agent) == before
 
 
-@pytest.mark.parametrize("outlook", [True, False])
-def test_a_card_from_before_there_were_other_games_is_one_of_artus(tmp_path, outlook):
-    """It names no game, and its network says only whether there is an outlook."""
-    shape = dataclasses.replace(Shape.of(ARTUS, STANDARD, (24,)), outlooks=saved.FIRST_OUTLOOKS if outlook else 0)
+@pytest.mark.parametrize("action_features", [True, False])
+def test_a_card_from_before_there_were_other_games_is_one_of_artus(tmp_path, action_features):
+    """It names no game, and its network says only whether there is action features."""
+    shape = dataclasses.replace(
+        Shape.of(ARTUS, STANDARD, (24,)), num_action_features=saved.FIRST_ACTION_FEATURES if action_features else 0
+    )
     made, path = Network(shape), tmp_path / "agent.safetensors"
     save_agent(path, made, CARD)
     card = read_card(path)
-    del card["game"], card["network"]["players"], card["network"]["outlooks"]
-    card["network"]["outlook"] = outlook
+    del card["game"], card["network"]["players"], card["network"]["num_action_features"]
+    card["network"]["action_features"] = action_features
     path.with_suffix(".json").write_text(json.dumps(card))
     loaded, card = load_agent(path)
     assert loaded.shape == made.shape
@@ -176,12 +179,12 @@ def test_an_agent_of_another_game_is_refused(tmp_path):
 def test_a_game_that_is_not_installed_is_named_where_an_older_card_relies_on_it(agent):
     card = read_card(agent)
     sizes = {name: card["network"][name] for name in ("observation_size", "num_actions", "hidden")}
-    rewrite(agent, agent.read_bytes(), game="whist", network=sizes | {"outlook": True})
+    rewrite(agent, agent.read_bytes(), game="whist", network=sizes | {"action_features": True})
     refused(agent, "there is no game 'whist'", "agent.json")
 
 
-@pytest.mark.parametrize("changes", [{"players": 5}, {"outlooks": 14}])
-def test_an_agent_for_other_players_or_another_outlook_never_plays(tmp_path, changes):
+@pytest.mark.parametrize("changes", [{"players": 5}, {"num_action_features": 14}])
+def test_an_agent_for_other_players_or_another_action_features_never_plays(tmp_path, changes):
     """Compiled loops would read beyond its rows."""
     path = tmp_path / "agent.safetensors"
     shape = Shape.of(ARTUS, STANDARD, (8,))
@@ -230,7 +233,7 @@ def test_weights_are_plain_safetensors_and_the_card_is_plain_json(agent):
     }  # fmt: skip
     card = json.loads(agent.with_suffix(".json").read_text())
     shape = {"observation_size": OBSERVATION_SIZE, "num_actions": NUM_ACTIONS, "players": 4, "hidden": [16, 8]}
-    shape["outlooks"] = 13
+    shape["num_action_features"] = 13
     checksum = hashlib.sha256(agent.read_bytes()).hexdigest()
     assert card == {"format": 1, "game": "artus", **CARD, "network": shape, "weights": checksum} == read_card(agent)
 
@@ -407,11 +410,11 @@ def test_foreign_json(agent, content, message):
         {"hidden": "16"},
         {"hidden": None},
         {"hidden": 16},
-        {"outlook": 1},
-        {"outlooks": None},
-        {"outlooks": True},
-        {"outlooks": -1},
-        {"outlooks": 10**15},
+        {"action_features": 1},
+        {"num_action_features": None},
+        {"num_action_features": True},
+        {"num_action_features": -1},
+        {"num_action_features": 10**15},
         {"players": None},
         {"players": 0},
         {"players": 10**15},
@@ -422,7 +425,9 @@ def test_absurd_sizes_are_refused_before_any_network_is_made(agent, changes, mon
     monkeypatch.setattr(saved, "Network", None)
     card = read_card(agent)
     rewrite(agent, agent.read_bytes(), network=card["network"] | changes)
-    refused(agent, "network must say observation_size, num_actions, players, hidden and outlooks", "agent.json")
+    refused(
+        agent, "network must say observation_size, num_actions, players, hidden and num_action_features", "agent.json"
+    )
 
 
 @pytest.mark.parametrize("given", [None, [], "big", {}, {"hidden": [4]}])
@@ -589,7 +594,9 @@ def test_an_agent_that_samples_draws_from_its_policy():
     batch.reset(np.full(many, batch.seeds[0], np.uint64))
     view = View(batch, None, seed_stream(1, many))
     output = infer(network(), view.observation[:1])
-    logits = output.logits[0] + (output.gates[0] / 10 * torch.from_numpy(view_outlook(view)[0]).float()).sum(dim=1)
+    logits = output.logits[0] + (output.gates[0] / 10 * torch.from_numpy(view_action_features(view)[0]).float()).sum(
+        dim=1
+    )
     logits[torch.from_numpy(view.mask[0]) == 0] = -torch.inf
     expected = torch.softmax(logits, dim=0).numpy()
     drawn = NeuralAgent(network(), sample=True).act(view)

@@ -8,10 +8,11 @@ from artus_agents.lookahead import LookaheadAgent
 from artus_agents.search import EDGES_PER_SIMULATION, MOST_SIMULATIONS, IsmctsAgent
 from artus_agents.tree import EDGE, covers, node_dtype
 from artus_env import Batch, Game
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
-from artus_env.engine.verbs import judge
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.contract.verbs import evaluate
 from artus_env.games.artus.definition import ARTUS
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
@@ -79,7 +80,7 @@ def test_lookahead_takes_the_turn_with_the_best_table():
             for second in after.legal_actions():
                 end = after.clone()
                 end.play(second)
-                judged.append(judge(tables[0], end.state, player, weight))
+                judged.append(evaluate(tables[0], end.state, player, weight))
             return max(judged)
 
         assert best_after(decided[number]) == pytest.approx(max(best_after(first) for first in game.legal_actions()))
@@ -164,9 +165,9 @@ def test_quick_moves_answer_no_bid_that_lies_face_down():
     for key in range(20):
         moves = set()
         for seed in range(12):
-            games = np.repeat(game.redeal(game.player, seed)._states, 3)
+            games = np.repeat(game.redeal(game.player, seed).states, 3)
             legal = np.array([sum(1 << action for action in game.legal_actions())], np.uint64)
-            moves.add(search.quick_move(game._tables[0], games, legal, settings, np.uint64(key), 0))
+            moves.add(search.quick_move(game.tables[0], games, legal, settings, np.uint64(key), 0))
         assert len(moves) == 1
         chosen |= moves
     assert len(chosen) > 1
@@ -178,5 +179,5 @@ def test_only_secret_choices_are_covered():
         legal = np.zeros(game.definition.mask_words, np.uint64)
         for action in game.legal_actions():
             legal[action >> 6] |= np.uint64(1 << (action & 63))
-        t, g = game._tables[0], game._states[0]
+        t, g = game.tables[0], game.state
         assert [covers(t, g, legal, action) for action in game.legal_actions()] == [secret] * len(game.legal_actions())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.engine.games import find_game, game_names
+from artus_env.engine.contract.registry import find_game, game_names
 
 ROOT = Path(__file__).parents[1]
 SHELL = ("artus_env/engine", "agents/artus_agents", "training/artus_training")

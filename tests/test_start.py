@@ -12,7 +12,7 @@ from artus_agents.network import Network
 from artus_agents.neural import infer, trained
 from artus_agents.saved import load_agent, read_card, save_agent
 from artus_env import Batch
-from artus_env.engine.games import find_game, game_names
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.cli import main
 from artus_training.learn.ppo.checkpoint import save
 from artus_training.learn.ppo.command import parse
@@ -87,7 +87,7 @@ def test_an_agent_may_begin_narrower_than_it_is_trained(tmp_path):
     seen = torch.from_numpy(Batch(64, seed=1).observation)
     with torch.no_grad():
         ours, theirs = (network.split(network(seen)) for network in (trainer.network, narrow))
-    told = ours.gates[:, : narrow.shape.outlooks]  # of what the agent wasn't told yet it makes nothing
+    told = ours.gates[:, : narrow.shape.num_action_features]  # of what the agent wasn't told yet it makes nothing
     for part, expected in zip((ours.logits, told, ours.values), theirs, strict=True):
         torch.testing.assert_close(part, expected, rtol=1e-4, atol=1e-4)
     assert weights_equal(find_start(settings, trainer.network.shape).weights, trainer.network.state_dict())
@@ -159,20 +159,22 @@ def test_what_does_not_fit_is_refused_in_one_line_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_training_without_outlook_begins_with_no_agent_that_has_one(tmp_path, saved):
-    settings = dataclasses.replace(saved, start=str(saved.agent), outlook=False)
-    needed = find_game("artus").outlooks
-    with pytest.raises(ValueError, match=rf"has another network than this training: outlooks {needed}, expected 0$"):
+def test_a_training_without_action_features_begins_with_no_agent_that_has_one(tmp_path, saved):
+    settings = dataclasses.replace(saved, start=str(saved.agent), action_features=False)
+    needed = find_game("artus").num_action_features
+    with pytest.raises(
+        ValueError, match=rf"has another network than this training: num_action_features {needed}, expected 0$"
+    ):
         Trainer(settings)
-    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, outlooks=needed - 1)
-    with pytest.raises(ValueError, match=rf"outlooks {needed}, expected {needed - 1}$"):
+    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, num_action_features=needed - 1)
+    with pytest.raises(ValueError, match=rf"num_action_features {needed}, expected {needed - 1}$"):
         find_start(settings, shape)
 
 
 @pytest.mark.parametrize("known", [1, 3])
 def test_an_agent_that_was_told_less_says_the_same_and_learns_the_rest(tmp_path, saved, known):
-    needed = find_game("artus").outlooks
-    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, outlooks=known)
+    needed = find_game("artus").num_action_features
+    shape = dataclasses.replace(load_agent(saved.agent)[0].shape, num_action_features=known)
     network = Network(shape, gates=(1.0, 0.5, -0.5)[:known])
     with torch.no_grad():
         network.head.weight.normal_(generator=torch.Generator().manual_seed(known))
@@ -195,15 +197,17 @@ def test_an_agent_that_was_told_less_says_the_same_and_learns_the_rest(tmp_path,
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
-    """An agent without outlook, as SB3 trains them."""
-    settings = Settings(**TINY, hidden=(32,), outlook=False, num_players=3, runs=tmp_path_factory.mktemp("plain"))
+    """An agent without action features, as SB3 trains them."""
+    settings = Settings(
+        **TINY, hidden=(32,), action_features=False, num_players=3, runs=tmp_path_factory.mktemp("plain")
+    )
     assert train(settings)
     return settings.agent
 
 
 def test_sb3_goes_on_with_the_same_policy_and_the_own_value(tmp_path, plain):
     settings = Sb3Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
-    start = find_start(settings, settings.shape(outlook=False))
+    start = find_start(settings, settings.shape(action_features=False))
     run = Run(settings, make_model(settings, start))
     observation = Batch(32, num_players=3, seed=1).observation
     ours, theirs = (partial(infer, network)(observation) for network in (run.network(), load_agent(plain)[0]))
@@ -223,6 +227,9 @@ def test_sb3_writes_it_into_the_card(tmp_path, plain):
     assert read_card(settings.agent)["start"] == card["start"]
 
 
-def test_sb3_knows_no_outlook(tmp_path, capsys):
+def test_sb3_knows_no_action_features(tmp_path, capsys):
     assert main(["train-sb3", "--start", "ppo", "--runs", str(tmp_path)]) == 2
-    assert f"outlooks {trained('beginner', 2)[0].shape.outlooks}, expected 0" in capsys.readouterr().err
+    assert (
+        f"num_action_features {trained('beginner', 2)[0].shape.num_action_features}, expected 0"
+        in capsys.readouterr().err
+    )

@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from artus_env import Game
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game, game_names
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings as TournamentSettings
 from artus_training.arena.tournament import run

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.texts import LANGUAGES, Texts, language, preferred, read_catalogue, speaking
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.drawing.translations import LANGUAGES, Texts, language, preferred, read_catalogue, speaking
 
 ROOT = Path(__file__).parents[1]
 SHELL = ROOT / "training/artus_training/play"
@@ -41,7 +41,7 @@ def sources(name):
     """Code in which texts are looked up by their keys."""
     if name in GAMES:
         folder = find_game(name).page.parent
-        return [*folder.glob("*.py"), *folder.glob("page/*.js")]
+        return [*folder.rglob("*.py"), *folder.glob("page/*.js")]
     return [*SHELL.glob("*.py"), *SHELL.glob("page/*.js"), *SHELL.glob("page/*.html")]
 
 

@@ -20,11 +20,11 @@ import numpy as np
 import pytest
 
 from artus_env import DEFAULT_GAME, Game
-from artus_env.engine import games
-from artus_env.engine.agents import GROUP, find_agent
-from artus_env.engine.files import alone_in
-from artus_env.engine.games import find_game
-from artus_env.engine.match import fair_seats, seat_orders
+from artus_env.engine.agents.match import fair_seats, seat_orders
+from artus_env.engine.agents.names import GROUP, find_agent
+from artus_env.engine.basics.writing import alone_in
+from artus_env.engine.contract import registry
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.command import baseline
 from artus_training.arena.made_of import files_in, made_of
 from artus_training.arena.names import short_names
@@ -324,7 +324,7 @@ def other_game(monkeypatch):
     """A second game: the default one under other names."""
     of = find_game(DEFAULT_GAME)
     other = replace(of, name="other", title="Another Game", rules=("short", "long"), score="coins", max_players=3)
-    monkeypatch.setattr(games, "_load", {DEFAULT_GAME: of, "other": other}.__getitem__)
+    monkeypatch.setattr(registry, "_load", {DEFAULT_GAME: of, "other": other}.__getitem__)
     return other
 
 
@@ -362,29 +362,22 @@ from dataclasses import replace
 from pathlib import Path
 import numpy as np
 from artus_env import DEFAULT_GAME
-from artus_env.engine import games
+from artus_env.engine.contract import registry
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.tournament import run
 
-of = games.find_game(DEFAULT_GAME)
+of = registry.find_game(DEFAULT_GAME)
 
 class Verbs:
-    def outcome(t, g, player):
+    def ranking_key(t, g, player):
         return -int(g["scores"][player])
 
-def build_tables(components):
-    known = of.build_tables(components)
-    tables = np.zeros(1, [*((name, known.dtype[name]) for name in known.dtype.names), ("fewest", np.int8)])
-    for name in known.dtype.names:
-        tables[name] = known[name]
-    return tables
-
-fewest = replace(of, name="fewest", build_tables=build_tables, verbs=(Verbs, *of.verbs))
+fewest = replace(of, name="fewest", verbs=(Verbs, *of.verbs))
 result = evaluate(["greedy", "random"], games=2, game=fewest)
 assert result.scores[0] > result.scores[1] and result.win_rate == 0, result
-games._load = {DEFAULT_GAME: of, "fewest": fewest}.__getitem__
+registry._load = {DEFAULT_GAME: of, "fewest": fewest}.__getitem__
 settings = Settings(("greedy", "random"), games=2, game="fewest")
 for _ in range(2):  # played, then read
     results = run(settings, Path(sys.argv[1]))
@@ -595,7 +588,7 @@ def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, mo
     module = tmp_path / "cautious.py"
     monkeypatch.syspath_prepend(tmp_path)
     entry = EntryPoint("cautious", "cautious:Cautious", GROUP)
-    monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry, *entry_points(group=group)])
+    monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [entry, *entry_points(group=group)])
     package = tmp_path / "package"
     package.mkdir()
     of = replace(find_game(DEFAULT_GAME), trained=package)
@@ -650,7 +643,7 @@ def test_files_named_like_agents_or_their_settings_do_not_count(agent, tmp_path,
 def test_an_argument_of_another_package_may_be_a_file_but_a_number_is_none(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     entry = EntryPoint("mine", "artus_agents.simple:GreedyAgent", GROUP)
-    monkeypatch.setattr("artus_env.engine.agents.entry_points", lambda group: [entry, *entry_points(group=group)])
+    monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [entry, *entry_points(group=group)])
     for name in ("mine", "64", "weights", "net.safetensors"):
         Path(name).touch()
     assert list(files_in("mine:64")) == []

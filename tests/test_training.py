@@ -20,7 +20,8 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
-from artus_env.engine.agents import FORFEIT, View, find_agent
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import FORFEIT, View
 from artus_training import lines
 from artus_training.arena.evaluate import evaluate, wilson_interval
 from artus_training.arena.lineup import line_up
@@ -226,7 +227,7 @@ def test_opponents_come_in_their_fractions():
     env = made(400, opponents={"random": 0.25, "greedy": 0.75, "self": 0.0})
     env.reset()
     assert env.kinds == ["random", "greedy"]
-    assert 60 < int((env._kind == 0).sum()) < 140
+    assert 60 < int((env.kind == 0).sum()) < 140
 
 
 class Marked(NeuralAgent):

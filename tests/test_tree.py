@@ -7,8 +7,8 @@ import pytest
 
 from artus_agents.search import IsmctsAgent
 from artus_agents.tree import EDGE, Tree, add_edge, best_edge, follow, most_visited, node_dtype, plant, visit
-from artus_env.engine import verbs
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.contract import verbs
 
 STATE = np.dtype([("player", np.int8), ("num_players", np.int8), ("rule_set", np.int8), ("scores", np.int32, (2,)),
                   ("bid", np.int8, (2,))])  # fmt: skip
@@ -36,15 +36,9 @@ def public_action(t, g, action, viewer):
     return action if viewer == int(g["player"]) or action == 2 else 0
 
 
-@jit
-def mask_words(t):
-    """One."""
-    return 1
-
-
-NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "redeal", "conceal"), nothing)
-GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action, mask_words=mask_words)
-verbs.register("bids", TABLES, [GAME])
+NEEDED = dict.fromkeys(("deal", "legal", "points_of", "is_over", "observe", "resample_hidden", "hide"), nothing)
+GAME = SimpleNamespace(**NEEDED, play=play, public_action=public_action)
+verbs.register("bids", TABLES, [GAME], 1)
 
 
 @pytest.fixture
@@ -116,7 +110,7 @@ def test_actions_of_any_number_have_edges():
 
 
 def test_settings_come_from_the_game_unless_given():
-    definition = SimpleNamespace(judge_weight=0.25)
+    definition = SimpleNamespace(evaluation_weight=0.25)
     tables = np.zeros(1, TABLES)
     view, state = SimpleNamespace(definition=definition, tables=tables), game(0)
     assert IsmctsAgent()._settings(view, state)[:4] == (0.25, 0.8, 1.0, 0.08), "this game's scale is 1"

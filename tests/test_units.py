@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from artus_env.engine.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
 from artus_training.arena import processes
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.playing import Unit

@@ -1,5 +1,5 @@
-"""The end of a game, calculated exactly: where everybody knows everything and few decisions are left (`endgame` of
-`artus_env.engine.verbs`). Compiled; knows no rules.
+"""The end of a game, calculated exactly: where everybody knows everything and few decisions are left
+(`perfect_information_horizon` of `artus_env.engine.contract.verbs`). Compiled; knows no rules.
 
 Everybody plays for their own lead over the best of the others. With two players what one wins the other loses, so lines
 that one of them can avoid are cut off (alpha-beta); with more, all lines are gone through.
@@ -12,13 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.bits import next_action
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.verbs import endgame, is_over, mask_words, outcome, play, points_of
-from artus_env.engine.verbs import legal as write_legal
-from artus_env.engine.workers import run_shares, shares, threads_for
+from artus_env.agents import View
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared, run_shares, shares, threads_for
+from artus_env.engine.contract.bits import next_action
+from artus_env.engine.contract.verbs import (
+    is_over,
+    mask_words,
+    perfect_information_horizon,
+    play,
+    points_of,
+    ranking_key,
+)
+from artus_env.engine.contract.verbs import legal as write_legal
 
 TWO, MORE = 4, 3
 """Decisions before the end from which a game is calculated, with two players and with more."""
@@ -69,10 +76,10 @@ def solved(view: View) -> np.ndarray:
 
 @jit
 def decisions_left(tables, states, left):
-    """`endgame` of n games: shape (n,), int64. States may be concealed."""
+    """`perfect_information_horizon` of n games: shape (n,), int64. States may be concealed."""
     tables, states = borrow(tables), borrow(states)
     for i in range(len(left)):
-        left[i] = endgame(tables[0], states[i])
+        left[i] = perfect_information_horizon(tables[0], states[i])
 
 
 @jit_shared
@@ -104,7 +111,7 @@ def room_for(t, games):
 @jit
 def is_near(t, g, two, more):
     """Whether an end that can be calculated is at most so many decisions away, with two players or with more."""
-    left = endgame(t, g)
+    left = perfect_information_horizon(t, g)
     return left > 0 and left <= (two if int(g["num_players"]) == 2 else more)
 
 
@@ -165,7 +172,7 @@ def enter(t, row, room):
         most = count if points > room.points[row, most] else most
         count += 1
         action = next_action(room.words[row], action)
-    if endgame(t, g) == 1:
+    if perfect_information_horizon(t, g) == 1:
         room.counts[2, row] = room.actions[row, most]
         play(t, g, room.actions[row, most])
         write_leads(t, g, room.leads[row])
@@ -181,8 +188,8 @@ def write_leads(t, g, leads):
     for player in range(players):
         others = -math.inf
         for step in range(1, players):
-            others = max(others, float(outcome(t, g, (player + step) % players)))
-        leads[player] = outcome(t, g, player) - others
+            others = max(others, float(ranking_key(t, g, (player + step) % players)))
+        leads[player] = ranking_key(t, g, player) - others
 
 
 @jit

@@ -26,12 +26,21 @@ import numpy as np
 from artus_agents.endgame import finish, is_near, room_for
 from artus_agents.policy import choose, legal_logits
 from artus_agents.tree import Tree, add_edge, best_edge, covers, follow, plant, visit, weigh
-from artus_env.engine.bits import is_in, is_subset, next_action, size
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.rewards import POINTS, WIN, final_reward
-from artus_env.engine.rng import random_bits
-from artus_env.engine.verbs import doubt, has_secrets, is_over, observe, play, redeal, scale
-from artus_env.engine.verbs import legal as write_legal
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.contract.bits import is_in, is_subset, next_action, size
+from artus_env.engine.contract.rng import random_bits
+from artus_env.engine.contract.verbs import (
+    has_secrets,
+    is_over,
+    margin_scale,
+    observe,
+    play,
+    resample_hidden,
+    score_stddev,
+)
+from artus_env.engine.contract.verbs import legal as write_legal
+from artus_env.engine.play.rewards import POINTS, WIN, final_reward
 
 NODES_PER_EVALUATION = 16
 """Room for nodes. A walk adds at most one at its end, and one for each position on its way in which only one action is
@@ -87,12 +96,12 @@ class Leaves(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What a network says of m positions: see `network.Output` and `policy.outlook`."""
+    """What a network says of m positions: see `network.Output` and `policy.action_features`."""
 
     logits: np.ndarray
     gates: np.ndarray
     values: np.ndarray
-    outlook: np.ndarray
+    action_features: np.ndarray
 
 
 @jit
@@ -119,7 +128,7 @@ def plant_all(trees, said, legal, counts):
     for i in range(len(counts)):
         tree = tree_of(trees, i)
         plant(tree)
-        count = legal_logits(said.logits[i], said.gates[i], legal[i], said.outlook[i], ids, logits)
+        count = legal_logits(said.logits[i], said.gates[i], legal[i], said.action_features[i], ids, logits)
         grow(tree, 0, ids, logits, count)
         grown = int(tree.used[1])
         order = np.argsort(-logits[:grown])  # the root's edges are the first ones, in the order of `ids`
@@ -179,7 +188,7 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
         i = games[k]
         deal = offsets[k + 1] - 1  # the last leaf keeps the deal until it is played from there
         states[deal] = roots[i]
-        redeal(t, states[deal], np.int64(roots[i]["player"]), deals[k])
+        resample_hidden(t, states[deal], np.int64(roots[i]["player"]), deals[k])
         tree = tree_of(trees, i)
         for leaf in range(offsets[k], offsets[k + 1]):
             states[leaf] = states[deal]
@@ -267,7 +276,7 @@ def lead_on(tables, going, deals, step, leaves, said):
     bits, actions, log_probs = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.float32)
     for k in range(count):
         bits[k] = random_bits(deals[k], _POLICY + step)
-    choose(said.logits, said.gates, legal, said.outlook, bits, True, actions, log_probs, 0, count)
+    choose(said.logits, said.gates, legal, said.action_features, bits, True, actions, log_probs, 0, count)
     for k in range(count):
         leaf = going[k]
         g = leaves.states[leaf]
@@ -328,14 +337,16 @@ def grow_all(games, chosen, rows, trees, leaves, said):
     Args:
         games: Whose leaves: shape (k,), int64.
         chosen: Which ones, shape (k,), int64.
-        rows: As for `back_up`, now of what `said` has beside the outlook, which has a row for each chosen leaf.
+        rows: As for `back_up`, now of what `said` has beside the action features, which has a row for each chosen leaf.
     """
     trees = borrow(trees)
     ids, logits = np.empty(said.logits.shape[1], np.int64), np.empty(said.logits.shape[1], np.float32)
     for k in range(len(chosen)):
         leaf = chosen[k]
         row = rows[leaf]
-        count = legal_logits(said.logits[row], said.gates[row], leaves.legal[leaf], said.outlook[k], ids, logits)
+        count = legal_logits(
+            said.logits[row], said.gates[row], leaves.legal[leaf], said.action_features[k], ids, logits
+        )
         grow(tree_of(trees, games[k]), leaves.ends[leaf, 0], ids, logits, count)
 
 
@@ -345,7 +356,7 @@ def appraise(t, g, to_come, mode, worth):
 
     Args:
         to_come: Reward still to come for the player to move and those after him, as a network sees it.
-        mode: What reward that is (see `artus_env.engine.rewards`).
+        mode: What reward that is (see `artus_env.engine.play.rewards`).
     """
     players, mover = int(g["num_players"]), int(g["player"])
     over = is_over(t, g)
@@ -366,12 +377,12 @@ def chances(t, g, mode, players, worth):
     total = 0
     for player in range(players):
         total += int(g["scores"][player])
-    spread = doubt(t, g) / scale(t, g)
+    spread = score_stddev(t, g) / margin_scale(t, g)
     highest = -math.inf
     for player in range(players):
         if mode == POINTS:  # what was made so far has been paid
             own = int(g["scores"][player])
-            worth[player] += (own - (total - own) / (players - 1)) / scale(t, g)
+            worth[player] += (own - (total - own) / (players - 1)) / margin_scale(t, g)
         # From the lead over the others' mean to that over everybody's.
         worth[player] *= (players - 1) / players / spread
         highest = max(highest, worth[player])

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.bits import first_words, next_action
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.reading import shown
-from artus_env.engine.rng import breaks_tie, random_bits
-from artus_env.engine.verbs import is_over, judge, mask_words, play, redeal, routine
-from artus_env.engine.verbs import legal as write_legal
-from artus_env.engine.workers import run_shares, scratch, shares, threads_for
+from artus_env.agents import View
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared, run_shares, scratch, shares, threads_for
+from artus_env.engine.contract.bits import first_words, next_action
+from artus_env.engine.contract.rng import breaks_tie, random_bits
+from artus_env.engine.contract.verbs import default_action, evaluate, is_over, mask_words, play, resample_hidden
+from artus_env.engine.contract.verbs import legal as write_legal
 
 GAMES_PER_THREAD = 16
 _DEALS = 1 << 20  # numbers of a decision's stream from here on are for deals, those below break ties
@@ -23,12 +23,12 @@ _DEALS = 1 << 20  # numbers of a decision's stream from here on are for deals, t
 class LookaheadAgent:
     """Plays out each own action, and each second one where it moves again, and takes the best position.
 
-    A position is judged by the game's verb `judge`; where that depends on what is hidden (`Definition.judge_deals`), an
-    action is judged in several deals that fit what the player knows, the same ones for all actions. Actions that the
-    game calls routine are played without a look ahead.
+    A position is judged by the game's verb `evaluate`; where that depends on what is hidden
+    (`Definition.evaluation_deals`), an action is judged in several deals that fit what the player knows, the same ones
+    for all actions. Where the game has a `default_action`, it is played without a look ahead.
 
     Args:
-        weight: What a player holds counts at this weight beside their score, see `judge`; None: as the game says.
+        weight: What a player holds counts at this weight beside their score, see `evaluate`; None: as the game says.
 
     Raises:
         ValueError: If the weight is no finite number.
@@ -54,11 +54,11 @@ class LookaheadAgent:
         count = len(view)
         bounds = shares(count, threads_for(count, GAMES_PER_THREAD))
         states = view.redeal(view.keys)  # the first deal; the truth isn't even here
-        weight = view.definition.judge_weight if self.weight is None else self.weight
+        weight = view.definition.evaluation_weight if self.weight is None else self.weight
         actions = np.empty(count, np.int64)
         arguments = (
             view.tables, states, view.legal_bits, scratch(len(bounds) - 1, 3, states.dtype),
-            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), weight, view.definition.judge_deals,
+            scratch(len(bounds) - 1, view.legal_bits.shape[1], np.uint64), weight, view.definition.evaluation_deals,
             view.keys, actions,
         )  # fmt: skip
         run_shares(lookahead, arguments, bounds)
@@ -67,24 +67,24 @@ class LookaheadAgent:
 
 @jit
 def best_in_turn(t, games, level, legal, player, weight):
-    """Best judgement that `player` can reach from `games[level]` with one more action, if they are to move there."""
+    """Best evaluation that `player` can reach from `games[level]` with one more action, if they are to move there."""
     g = games[level]
-    if is_over(t, g) or int(g["player"]) != player or routine(t, g, np.uint64(0)) >= 0:
-        return judge(t, g, player, weight)
+    if is_over(t, g) or int(g["player"]) != player or default_action(t, g, np.uint64(0)) >= 0:
+        return evaluate(t, g, player, weight)
     best = -math.inf
     write_legal(t, g, legal)
     action = next_action(legal, -1)
     while action >= 0:
         games[level + 1] = g
         play(t, games[level + 1], action)
-        best = max(best, judge(t, games[level + 1], player, weight))
+        best = max(best, evaluate(t, games[level + 1], player, weight))
         action = next_action(legal, action)
     return best
 
 
 @jit
 def lookahead_one(t, games, legal, second, weight, deals, key):
-    """The action that leads to the best judgement in so many deals; ties broken at random. `games[0]` is the first."""
+    """The action that leads to the best evaluation in so many deals; ties broken at random. `games[0]` is the first."""
     player = np.int64(games[0]["player"])
     best, chosen, equals = -math.inf, -1, 0
     action = next_action(legal, -1)
@@ -93,7 +93,7 @@ def lookahead_one(t, games, legal, second, weight, deals, key):
         for deal in range(deals):
             games[1] = games[0]
             if deal > 0:
-                redeal(t, games[1], player, random_bits(key, _DEALS + deal))
+                resample_hidden(t, games[1], player, random_bits(key, _DEALS + deal))
             play(t, games[1], action)
             judged += best_in_turn(t, games, 1, second, player, weight)
         if judged > best:
@@ -118,7 +118,7 @@ def lookahead(tables, states, legal, scratch, words, weight, deals, keys, action
     t = tables[0]
     second = first_words(words[share], mask_words(t))
     for i in range(low, high):
-        actions[i] = routine(t, states[i], keys[i])
+        actions[i] = default_action(t, states[i], keys[i])
         if actions[i] < 0:
             scratch[share, 0] = states[i]
             actions[i] = lookahead_one(t, scratch[share], legal[i], second, weight, deals, keys[i])

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from artus_env.engine.definition import Definition
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
 
 HEAD_MULTIPLE = 32
 """The last layer's width is rounded up to it, with outputs that are never used: processors like whole blocks."""
@@ -25,9 +25,9 @@ class Output(NamedTuple):
     """What a network says about n positions; float32."""
 
     logits: torch.Tensor
-    """Of every action, the legal ones among them, without the outlook: shape (n, A)."""
+    """Of every action, the legal ones among them, without the action features: shape (n, A)."""
     gates: torch.Tensor
-    """What ten units of each outlook add to an action's logit: shape (n, K); K = 0: no outlook."""
+    """What ten units of each action feature add to an action's logit: shape (n, K); K = 0: no action features."""
     values: torch.Tensor
     """Reward still to come for the player to move and the players after him, in turn: shape (n, players)."""
 
@@ -42,36 +42,36 @@ class Shape:
     """The most who play, each of whom it gives a value."""
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
-    outlooks: int = 0
+    num_action_features: int = 0
     """Numbers that the policy is told of what each legal action leads to: the first ones of those that the game has,
     which may add more behind them."""
 
     @classmethod
     def of(
-        cls, definition: Definition, components: Any, hidden: tuple[int, ...] = (256, 256), outlook: bool = True
+        cls, definition: Definition, components: Any, hidden: tuple[int, ...] = (256, 256), action_features: bool = True
     ) -> Shape:
         """What a game needs with these components.
 
         Args:
             hidden: See above.
-            outlook: Whether the policy is told what the game has to say of each legal action.
+            action_features: Whether the policy is told what the game has to say of each legal action.
         """
         return cls(
             len(definition.observation_scale(components)),
             len(definition.action_table(components)),
             definition.max_players,
             hidden,
-            definition.outlooks if outlook else 0,
+            definition.num_action_features if action_features else 0,
         )
 
     def check(self) -> None:
         """Raise a ValueError unless these are sizes of a network that we would build."""
-        sizes = [self.observation_size, *self.hidden, self.num_actions + self.players + self.outlooks]
+        sizes = [self.observation_size, *self.hidden, self.num_actions + self.players + self.num_action_features]
         if not 1 <= len(self.hidden) <= MOST_LAYERS or min(self.hidden) < 1:
             raise ValueError(
                 f"hidden needs the widths of 1..{MOST_LAYERS} layers, each at least 1, got {shown(list(self.hidden))}"
             )
-        if min(self.observation_size, self.num_actions, self.players) < 1 or self.outlooks < 0:
+        if min(self.observation_size, self.num_actions, self.players) < 1 or self.num_action_features < 0:
             raise ValueError(f"a network needs features, actions and players, got {shown(self.to_dict())}")
         if sum(before * after for before, after in itertools.pairwise(sizes)) > MOST_NUMBERS:
             raise ValueError(f"hidden: a network may have {MOST_NUMBERS:,} weights, got {shown(list(self.hidden))}")
@@ -90,7 +90,7 @@ class Network(nn.Module):
         shape: Sizes.
         scale: Multiplies each feature when the weights are drawn, so that all start about alike: shape (F,); None:
             ones.
-        gates: What a new policy makes of the outlook (see `Output.gates`): K numbers, or none for zeros.
+        gates: What a new policy makes of the action features (see `Output.gates`): K numbers, or none for zeros.
     """
 
     def __init__(self, shape: Shape, scale: np.ndarray | None = None, gates: Sequence[float] = ()) -> None:
@@ -104,13 +104,13 @@ class Network(nn.Module):
             layers += [layer, nn.ReLU()]
         self.trunk = nn.Sequential(*layers)
         actions, values = shape.num_actions, shape.num_actions + shape.players
-        used = values + shape.outlooks
+        used = values + shape.num_action_features
         self.head = nn.Linear(shape.hidden[-1], used + -used % HEAD_MULTIPLE)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
         nn.init.orthogonal_(self.head.weight.data[:actions], 0.01)
         nn.init.orthogonal_(self.head.weight.data[actions:values], 0.1)
-        if shape.outlooks and gates:
+        if shape.num_action_features and gates:
             self.head.bias.data[values:used] = torch.tensor(gates)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
@@ -124,7 +124,9 @@ class Network(nn.Module):
     def split(self, rows: torch.Tensor) -> Output:
         """Parts of the same memory: logits, gates, values."""
         actions, values = self.shape.num_actions, self.shape.num_actions + self.shape.players
-        return Output(rows[:, :actions], rows[:, values : values + self.shape.outlooks], rows[:, actions:values])
+        return Output(
+            rows[:, :actions], rows[:, values : values + self.shape.num_action_features], rows[:, actions:values]
+        )
 
 
 def padded_rows(count: int) -> int:

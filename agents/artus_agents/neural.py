@@ -11,12 +11,13 @@ import torch
 
 from artus_agents import saved
 from artus_agents.network import Network, Output, Shape
-from artus_agents.policy import SCALE, choose, outlook
+from artus_agents.policy import SCALE, action_features, choose
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import View
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares, threads_for
+from artus_env.agents import View
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.compiling.threads import run_shares, scratch, shares, threads_for
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
 
 GAMES_PER_THREAD = 128
 SAMPLE = "sample"
@@ -54,7 +55,7 @@ class NeuralAgent:
         actions, _ = draw_actions(output, view.legal_bits, out, view.keys, self.sample)
         return actions
 
-    def judge(self, view: View) -> tuple[np.ndarray, np.ndarray]:
+    def evaluate(self, view: View) -> tuple[np.ndarray, np.ndarray]:
         """What the network makes of positions.
 
         Returns:
@@ -66,16 +67,20 @@ class NeuralAgent:
         """
         output, out = self._consider(view)
         logits = output.logits
-        if known := output.gates.shape[1]:  # as many of the outlook's numbers
+        if known := output.gates.shape[1]:  # as many of the action features's numbers
             told = torch.from_numpy(out[:, :, :known]).float()
             logits = logits + float(SCALE) * (told @ output.gates[:, :, None])[:, :, 0]
         logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
         return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
 
     def _consider(self, view: View) -> tuple[Output, np.ndarray]:
-        """What the network says, and the outlook."""
+        """What the network says, and the action features."""
         self.check_variant(view.rules, view.num_players, view.components, view.definition)
-        out = view_outlook(view) if self.network.shape.outlooks else np.zeros((len(view), 1, 0), np.int8)
+        out = (
+            view_action_features(view)
+            if self.network.shape.num_action_features
+            else np.zeros((len(view), 1, 0), np.int8)
+        )
         return infer(self.network, view.observation, self.bfloat16), out
 
     def check_variant(
@@ -184,10 +189,10 @@ def check_network(
             f"this network takes {shape.observation_size} features and knows {shape.num_actions} actions, "
             f"this box has {needed.observation_size} and {needed.num_actions}"
         )
-    if shape.players != needed.players or shape.outlooks > needed.outlooks:
+    if shape.players != needed.players or shape.num_action_features > needed.num_action_features:
         raise ValueError(
-            f"this network has values for {shape.players} players and an outlook of {shape.outlooks} numbers, "
-            f"{definition.name} has {needed.players} and at most {needed.outlooks}"
+            f"this network has values for {shape.players} players and {shape.num_action_features} action features, "
+            f"{definition.name} has {needed.players} and at most {needed.num_action_features}"
         )
 
 
@@ -217,18 +222,21 @@ def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> 
             torch.set_num_threads(given)
 
 
-def view_outlook(view: View) -> np.ndarray:
-    """The outlook of every legal action of a view, from what its players know: shape (n, A, K), int8; else 0."""
-    out = np.zeros((len(view), view.mask.shape[1], view.definition.outlooks), np.int8)
-    write_outlook(view.tables, view.known(), view.legal_bits, out)
+def view_action_features(view: View) -> np.ndarray:
+    """The action features of every legal action of a view, from what its players know: shape (n, A, K), int8; else
+    0."""
+    out = np.zeros((len(view), view.mask.shape[1], view.definition.num_action_features), np.int8)
+    write_action_features(view.tables, view.known(), view.legal_bits, out)
     return out
 
 
-def write_outlook(tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0) -> None:
-    """`outlook` of n games, by several threads (0: one a core) where that pays."""
+def write_action_features(
+    tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0
+) -> None:
+    """`action_features` of n games, by several threads (0: one a core) where that pays."""
     bounds = shares(len(states), threads_for(len(states), GAMES_PER_THREAD, threads))
     after = scratch(len(bounds) - 1, 2, states.dtype)
-    run_shares(outlook, (tables, states, legal, after, out), bounds)
+    run_shares(action_features, (tables, states, legal, after, out), bounds)
 
 
 def draw_actions(

@@ -14,15 +14,15 @@ from artus_agents import guided_loops, saved
 from artus_agents.endgame import open_games, solved
 from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, NODES_PER_EVALUATION, TREE, Leaves, Said, Trees
 from artus_agents.network import Network, Output, fast_bfloat16
-from artus_agents.neural import NeuralAgent, check_network, infer, trained, write_outlook
+from artus_agents.neural import NeuralAgent, check_network, infer, trained, write_action_features
 from artus_agents.tree import EDGE, node_dtype
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import View
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import shown
-from artus_env.engine.rewards import mode_index
-from artus_env.engine.rng import key_bits
+from artus_env.agents import View
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import key_bits
+from artus_env.engine.play.rewards import mode_index
 
 EVALUATIONS = 64
 """Of `ppo-search` without a number."""
@@ -80,7 +80,7 @@ class NeuralSearchAgent:
         evaluations: Positions that the network judges for a decision, besides the one to decide in and those from which
             the policy plays on. With fewer than two it plays the action that the policy likes best.
         reward: What the network's values are about: `win`, `margin` or what the game calls its points (see
-            `artus_env.engine.rewards`).
+            `artus_env.engine.play.rewards`).
         card: What it was trained for, if it may play nothing else (see `saved`).
         bfloat16: Compute in bfloat16, as for `NeuralAgent`.
         candidates: Actions that compete, at most. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games against
@@ -168,8 +168,8 @@ class NeuralSearchAgent:
             np.empty((n, self.candidates), np.int64),
         )
         counts = np.empty(n, np.int64)
-        outlook = np.empty((n, shape.num_actions, view.definition.outlooks), np.int8)
-        said = self._ask(view.tables, roots, legal, view.observation[part], outlook)
+        action_features = np.empty((n, shape.num_actions, view.definition.num_action_features), np.int8)
+        said = self._ask(view.tables, roots, legal, view.observation[part], action_features)
         guided_loops.plant_all(trees, said, legal, counts)
         more_turns = TREE if view.definition.search_turns is None else view.definition.search_turns
         batches = batches_of(self._plan[:, counts], more_turns != TREE)
@@ -183,13 +183,13 @@ class NeuralSearchAgent:
             np.empty(most, np.bool_),
             np.empty(most, np.int64),
         )
-        outlook = np.empty((most, shape.num_actions, view.definition.outlooks), np.int8)
+        action_features = np.empty((most, shape.num_actions, view.definition.num_action_features), np.int8)
         mode = mode_index(self.reward, view.definition.score)
         for games, numbers, widths, following in batches:
             offsets = np.concatenate([[0], np.cumsum(widths)])
             count, deals = int(offsets[-1]), key_bits(keys[games], numbers)
             guided_loops.walk(view.tables, roots, games, deals, offsets, trees, leaves, more_turns)
-            self._lead_on(view.tables, np.repeat(deals, widths), leaves, outlook)
+            self._lead_on(view.tables, np.repeat(deals, widths), leaves, action_features)
             rows, output = self._judge(leaves.observation[:count], leaves.legal[:count])
             growing = np.empty(count, np.bool_)
             guided_loops.back_up(
@@ -197,25 +197,27 @@ class NeuralSearchAgent:
             )
             chosen = np.flatnonzero(growing)  # only there it matters what the policy likes
             if len(chosen):
-                if shape.outlooks:
-                    write_outlook(view.tables, leaves.states[chosen], leaves.legal[chosen], outlook, threads=1)
-                said = Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), outlook)
+                if shape.num_action_features:
+                    write_action_features(
+                        view.tables, leaves.states[chosen], leaves.legal[chosen], action_features, threads=1
+                    )
+                said = Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), action_features)
                 guided_loops.grow_all(np.repeat(games, widths)[chosen], chosen, rows, trees, leaves, said)
         return trees
 
-    def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, outlook: np.ndarray) -> None:
+    def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, action_features: np.ndarray) -> None:
         """Let the policy play on behind secret choices.
 
         Args:
             deals: Seeds of the leaves' deals, shape (count,), uint64.
-            outlook: Overwritten.
+            action_features: Overwritten.
         """
         for step in range(MAX_DEPTH):
             going = np.flatnonzero(leaves.going[: len(deals)])
             if not len(going):
                 break
             states, legal, observation = leaves.states[going], leaves.legal[going], leaves.observation[going]
-            said = self._ask(tables, states, legal, observation, outlook[: len(going)])
+            said = self._ask(tables, states, legal, observation, action_features[: len(going)])
             guided_loops.lead_on(tables, going, deals[going], step, leaves, said)
 
     def _judge(self, observation: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, Output]:
@@ -230,18 +232,23 @@ class NeuralSearchAgent:
         return np.cumsum(going_on) - 1, infer(self.network, observation[going_on], self.bfloat16)
 
     def _ask(
-        self, tables: np.ndarray, states: np.ndarray, legal: np.ndarray, observation: np.ndarray, outlook: np.ndarray
+        self,
+        tables: np.ndarray,
+        states: np.ndarray,
+        legal: np.ndarray,
+        observation: np.ndarray,
+        action_features: np.ndarray,
     ) -> Said:
-        """What the network says of n positions. `outlook` (n, A, K), int8, is overwritten."""
-        if self.network.shape.outlooks:
-            write_outlook(tables, states, legal, outlook, threads=1)
+        """What the network says of n positions. `action_features` (n, A, K), int8, is overwritten."""
+        if self.network.shape.num_action_features:
+            write_action_features(tables, states, legal, action_features, threads=1)
         output = infer(self.network, observation, self.bfloat16)
-        return Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), outlook)
+        return Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), action_features)
 
 
 class EndgameAgent:
     """Plays what a network says, and searches as soon as everybody knows everything (`endgame` of
-    `artus_env.engine.verbs`); the last decisions are calculated exactly, as in every search.
+    `artus_env.engine.contract.verbs`); the last decisions are calculated exactly, as in every search.
 
     There a search gains most, and few of a game's decisions are made there, so that they cost little on the whole.
     Where a game never says so, all is played by the network.

@@ -1,8 +1,8 @@
 """Compiled loops between the game and a policy network: what each action leads to, and which action to play.
 
-A network sees the position as numbers and would have to learn what every action brings. The *outlook* says it: a few
-numbers for each legal action, which the game's verb `outlook` chooses, such as the points that it brings at once. All
-of it is known to the player to move.
+A network sees the position as numbers and would have to learn what every action brings. The *action_features* says it:
+a few numbers for each legal action, which the game's verb `action_features` chooses, such as the points that it brings
+at once. All of it is known to the player to move.
 """
 
 from __future__ import annotations
@@ -11,29 +11,31 @@ import math
 
 import numpy as np
 
-from artus_env.engine import verbs
-from artus_env.engine.bits import next_action
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.bits import next_action
 
 SCALE = np.float32(0.1)
 """Gates are per ten units: so they are about as large as what else a network says."""
 
 
 @jit_shared
-def outlook(tables, states, legal, scratch, out, low, high, share=0):
-    """Write the outlook of every legal action: shape (n, A, K), int8. Other actions' entries stay as they were.
+def action_features(tables, states, legal, scratch, out, low, high, share=0):
+    """Write the action features of every legal action: shape (n, A, K), int8. Other actions' entries stay as they were.
 
     `scratch` (shares, 2) is overwritten. States may be concealed: nothing hidden is looked at.
     """
     tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
     for i in range(low, high):
-        verbs.outlook(tables[0], states[i], legal[i], scratch[share], out[i])
+        verbs.action_features(tables[0], states[i], legal[i], scratch[share], out[i])
 
 
 @jit
 def legal_logits(logits, gates, legal, out, ids, values):
-    """Logits of the legal actions of one game, outlook included. Writes ids and logits; returns how many there are."""
+    """Logits of the legal actions of one game, action_features included. Writes ids and logits; returns how many there
+    are."""
     count = 0
     action = next_action(legal, -1)
     while action >= 0:
@@ -70,9 +72,9 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, hig
 
     Args:
         logits: shape (n, A), float32.
-        gates: What ten units of each outlook add to a logit: shape (n, K), float32; K = 0: no outlook.
+        gates: What ten units of each action feature add to a logit: shape (n, K), float32; K = 0: no action features.
         legal: shape (n, W), uint64.
-        out: Outlook, shape (n, A, K), int8, or anything of that rank where K = 0.
+        out: Action features, shape (n, A, K), int8, or anything of that rank where K = 0.
         bits: 64 random bits for each game, shape (n,), uint64.
         sample: Whether to draw.
         actions, log_probs: Results, shape (n,), int64 and float32.

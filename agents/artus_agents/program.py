@@ -25,9 +25,9 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import FORFEIT, View
-from artus_env.engine.definition import Definition
-from artus_env.engine.reading import decode, shown
+from artus_env.agents import FORFEIT, View
+from artus_env.engine.basics.reading import decode, shown
+from artus_env.engine.contract.definition import Definition
 
 if sys.platform == "linux":
     from artus_agents import orphans
@@ -285,7 +285,7 @@ class ProgramAgent:
     """
 
     games_at_once = 1  # it is asked about one after the other anyway
-    runs_program = True  # see artus_env.engine.agents.runs_program
+    runs_program = True  # see artus_env.agents.runs_program
 
     @staticmethod
     def files(command: str) -> list[Path]:

@@ -5,8 +5,8 @@
 
 The card says `format` 1, `game`, `variants` ([[rules, num_players], ...]), `components` (hash of the box), `network`
 (see `network.Shape`) and `weights` (SHA-256 of the other file); the trainer adds what else there is to know. A card
-that names no game is one of the default game; there `network` may say `outlook`, true or false, instead of sizes that
-the game knows.
+that names no game is one of the default game; there `network` may say `action_features`, true or false, instead of
+sizes that the game knows.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from safetensors.torch import load, save
 from artus_agents import CARD, WEIGHTS
 from artus_agents.network import Network, Shape
 from artus_env import DEFAULT_GAME
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import convert, decode, shown
+from artus_env.engine.basics.reading import convert, decode, shown
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game
 
 FORMAT = 1
-FIRST_OUTLOOKS = 3
-"""Numbers in the outlook of cards that say only that there is one: those of the default game had so many. More
+FIRST_ACTION_FEATURES = 3
+"""Numbers in the action features of cards that say only that there is one: those of the default game had so many. More
 have been added behind them since."""
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -83,14 +83,14 @@ class Card:
 
 @dataclass
 class Sizes:
-    """The network that a card describes; see `Shape`. Older cards say only whether there is an outlook."""
+    """The network that a card describes; see `Shape`. Older cards say only whether there is action features."""
 
     observation_size: int
     num_actions: int
     hidden: list[int]
     players: int | None = None
-    outlooks: int | None = None
-    outlook: bool | None = None
+    num_action_features: int | None = None
+    action_features: bool | None = None
 
 
 def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.dtype = torch.float32) -> None:
@@ -208,17 +208,17 @@ def _shape(card: dict[str, Any], path: Path) -> Shape:
     """
     try:
         sizes = convert(card.get("network"), Sizes)
-        players, outlooks = sizes.players, sizes.outlooks
-        if players is None or outlooks is None:
-            if sizes.outlook is None:
-                raise ValueError("players and outlooks are missing")
+        players, num_action_features = sizes.players, sizes.num_action_features
+        if players is None or num_action_features is None:
+            if sizes.action_features is None:
+                raise ValueError("players and num_action_features are missing")
             definition = find_game(game_of(card))
-            players, outlooks = definition.max_players, FIRST_OUTLOOKS if sizes.outlook else 0
-        shape = Shape(sizes.observation_size, sizes.num_actions, players, tuple(sizes.hidden), outlooks)
+            players, num_action_features = definition.max_players, FIRST_ACTION_FEATURES if sizes.action_features else 0
+        shape = Shape(sizes.observation_size, sizes.num_actions, players, tuple(sizes.hidden), num_action_features)
         shape.check()
     except ValueError as error:
         raise ValueError(
-            f"{path}: network must say observation_size, num_actions, players, hidden and outlooks: {error}"
+            f"{path}: network must say observation_size, num_actions, players, hidden and num_action_features: {error}"
         ) from None
     return shape
 

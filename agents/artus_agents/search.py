@@ -27,16 +27,26 @@ from artus_agents.tree import (
     visit,
     weigh,
 )
-from artus_env.engine.agents import View
-from artus_env.engine.bits import first_words, is_in, is_subset, next_action, nth_action, size
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow, jit
-from artus_env.engine.reading import shown
-from artus_env.engine.rng import below, random_bits
-from artus_env.engine.verbs import has_secrets, is_over, judge, mask_words, outcome, play, redeal, routine
-from artus_env.engine.verbs import legal as write_legal
-from artus_env.engine.verbs import scale as points_of_margin
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.agents import View
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.compiling.threads import jit_shared, run_shares, scratch, shares
+from artus_env.engine.contract.bits import first_words, is_in, is_subset, next_action, nth_action, size
+from artus_env.engine.contract.rng import below, random_bits
+from artus_env.engine.contract.verbs import (
+    default_action,
+    evaluate,
+    has_secrets,
+    is_over,
+    mask_words,
+    play,
+    ranking_key,
+    resample_hidden,
+)
+from artus_env.engine.contract.verbs import legal as write_legal
+from artus_env.engine.contract.verbs import margin_scale as points_of_margin
 
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
@@ -49,7 +59,7 @@ MOST_SECONDS = 86_400.0
 CHUNK = 32
 """Simulations between two looks at the clock."""
 CLEAR_LEAD, SHARPNESS = 0.8, 0.08
-"""What `scale` and `temperature` are unless given, in margins (see `artus_env.engine.verbs.scale`)."""
+"""What `scale` and `temperature` are unless given, in margins (see `artus_env.engine.contract.verbs.margin_scale`)."""
 
 
 class Settings(NamedTuple):
@@ -83,16 +93,16 @@ class IsmctsAgent:
     """Searches one tree over many deals that fit what it knows (single-observer information-set MCTS).
 
     Every simulation deals what is hidden anew, walks down by PUCT among the actions that are legal in that deal (priors
-    from the judgement after the action), adds a node, plays a few quick moves and judges the position. The most visited
-    action is played. Actions that the game calls routine are played without a search.
+    from the evaluation after the action), adds a node, plays a few quick moves and judges the position. The most
+    visited action is played. Where the game has a `default_action`, it is played without a search.
 
     Args:
         budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results
             depend on the machine), it decides when the time is up or after that many simulations.
-        weight: What a player holds counts at this weight beside their score, see `judge`; None: as the game says.
+        weight: What a player holds counts at this weight beside their score, see `evaluate`; None: as the game says.
         scale: Points of lead that count as a clear advantage; None: 0.8 margins.
         exploration: How much an action's prior counts against what was seen of it.
-        temperature: Points of judgement by which an action must be better to have e times the prior; None: 0.08
+        temperature: Points of evaluation by which an action must be better to have e times the prior; None: 0.08
             margins.
         tries: A quick move is the best of so many drawn ones.
         horizon: Quick moves before the position is judged.
@@ -146,7 +156,7 @@ class IsmctsAgent:
 
         Returns:
             The actions, shape (n,), int64, and how often the search has tried each action, shape (n, A), int64. Where
-            `act` needs no search (one legal action, or a routine one) that is a single 1.
+            `act` needs no search (one legal action, or a default action) that is a single 1.
         """
         states = view.redeal(view.keys)
         actions = np.zeros(len(view), np.int64)
@@ -170,7 +180,7 @@ class IsmctsAgent:
         exploration, tries, horizon = self._others
         margin = points_of_margin(view.tables[0], state)
         return Settings(
-            float(view.definition.judge_weight if weight is None else weight),
+            float(view.definition.evaluation_weight if weight is None else weight),
             float(CLEAR_LEAD * margin if scale is None else scale),
             exploration,
             float(SHARPNESS * margin if temperature is None else temperature),
@@ -238,7 +248,7 @@ def row(memory, share):
 @jit
 def without_search(t, g, legal, key):
     """The action where none needs to be searched for, else -1."""
-    return next_action(legal, -1) if size(legal) == 1 else routine(t, g, key)
+    return next_action(legal, -1) if size(legal) == 1 else default_action(t, g, key)
 
 
 @jit
@@ -255,7 +265,7 @@ def simulate(t, root, key, first, count, settings, memory):
         stream = random_bits(key, simulation)
         games[0] = root
         g = games[0]
-        redeal(t, g, viewer, stream)
+        resample_hidden(t, g, viewer, stream)
         # Down the tree, until it grows by a node.
         node, depth = np.int64(0), 0  # see `n`
         while not is_over(t, g) and depth < path.shape[1]:
@@ -293,10 +303,10 @@ def select(t, games, legal, tree, node, settings):
 
 @jit
 def add_edges(t, games, legal, tree, node, settings):
-    """Give the node an edge for every legal action that has none; priors from the judgement after the action."""
+    """Give the node an edge for every legal action that has none; priors from the evaluation after the action."""
     g = games[0]
     player = np.int64(g["player"])
-    judging = routine(t, g, np.uint64(0)) < 0
+    judging = default_action(t, g, np.uint64(0)) < 0
     start = int(tree.used[1])
     best = -math.inf
     action = next_action(legal, -1)
@@ -307,7 +317,7 @@ def add_edges(t, games, legal, tree, node, settings):
                 games[1] = g
                 if not covers(t, g, legal, action):  # else it brings nothing that could be known
                     play(t, games[1], action)
-                judged = judge(t, games[1], player, settings.weight)
+                judged = evaluate(t, games[1], player, settings.weight)
             if not add_edge(tree, node, action, judged):
                 break
             best = max(best, judged)
@@ -322,7 +332,7 @@ def quick_move(t, games, legal, settings, key, n):
     """A quick, sensible action for `games[0]`: the best of a few drawn ones, judged after the action."""
     g = games[0]
     player = np.int64(g["player"])
-    action = routine(t, g, random_bits(key, n))
+    action = default_action(t, g, random_bits(key, n))
     if action >= 0:
         return action
     count = size(legal)
@@ -334,10 +344,10 @@ def quick_move(t, games, legal, settings, key, n):
     if has_secrets(t):  # the deal tells what others have chosen; the player to move must guess it
         known = 2
         games[known] = g
-        redeal(t, games[known], player, random_bits(random_bits(key, n), 0))
+        resample_hidden(t, games[known], player, random_bits(random_bits(key, n), 0))
     games[1] = games[known]
     play(t, games[1], action)
-    best = judge(t, games[1], player, settings.weight)
+    best = evaluate(t, games[1], player, settings.weight)
     tried = mark(drawn)
     for k in range(1, settings.tries):
         drawn = below(random_bits(key, n + k), count)
@@ -347,7 +357,7 @@ def quick_move(t, games, legal, settings, key, n):
         other = nth_action(legal, drawn)
         games[1] = games[known]
         play(t, games[1], other)
-        judged = judge(t, games[1], player, settings.weight)
+        judged = evaluate(t, games[1], player, settings.weight)
         if judged > best:
             best, action = judged, other
     return action
@@ -361,18 +371,18 @@ def mark(number):
 
 @jit
 def returns(t, g, settings, out):
-    """What a position is worth to each player, -1..1: the result when over, else the squashed judgement."""
+    """What a position is worth to each player, -1..1: the result when over, else the squashed evaluation."""
     players = np.int64(g["num_players"])
     over = is_over(t, g)
     for player in range(players):
         if over:
-            lead = judge(t, g, player, 0.0)
+            lead = evaluate(t, g, player, 0.0)
             best = -math.inf
             for other in range(players):
                 if other != player:
-                    best = max(best, float(outcome(t, g, other)))
-            margin = outcome(t, g, player) - best
+                    best = max(best, float(ranking_key(t, g, other)))
+            margin = ranking_key(t, g, player) - best
             won = 1.0 if margin > 0 else 0.0 if margin == 0 else -1.0
             out[player] = 0.5 * won + 0.5 * math.tanh(lead / settings.scale)
         else:
-            out[player] = math.tanh(judge(t, g, player, settings.weight) / settings.scale)
+            out[player] = math.tanh(evaluate(t, g, player, settings.weight) / settings.scale)

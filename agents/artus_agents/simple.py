@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.agents import View
-from artus_env.engine.choosers import APPEALING, UNIFORM, most_appealing
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow
-from artus_env.engine.kernels import choose
-from artus_env.engine.workers import run_shares, shares, threads_for
+from artus_env.agents import View
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.threads import jit_shared, run_shares, shares, threads_for
+from artus_env.engine.play.choosers import APPEALING, UNIFORM, most_appealing
+from artus_env.engine.play.kernels import choose
 
 GAMES_PER_THREAD = 512
 
@@ -32,8 +31,8 @@ class RandomAgent:
 
 
 class GreedyAgent:
-    """Takes the action that it takes to bring the most points at once (the game's verb `appeal`); ties are broken at
-    random."""
+    """Takes the action that it takes to bring the most points at once (the game's verb `greedy_value`); ties are broken
+    at random."""
 
     games_at_once = 8192
     chooser = APPEALING
@@ -56,7 +55,7 @@ def uniform(tables, legal, keys, actions, low, high):
 
 @jit_shared
 def greedy(tables, states, legal, keys, actions, low, high):
-    """The action with the most appeal for each game: shape (n,), int64."""
+    """The action with the highest `greedy_value` for each game: shape (n,), int64."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     for i in range(low, high):
         actions[i] = most_appealing(tables[0], states[i], legal[i], keys[i])

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.bits import add, is_in, next_action
-from artus_env.engine.jit import jit
-from artus_env.engine.verbs import has_secrets, play, public_action
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.contract.bits import add, is_in, next_action
+from artus_env.engine.contract.verbs import has_secrets, play, public_action
 
 EDGE = np.dtype(
     [

@@ -5,10 +5,10 @@ import random
 import pytest
 
 from artus_env import Game
-from artus_env.games.artus import words
 from artus_env.games.artus.components import STANDARD
-from artus_env.games.artus.counting import counting
-from artus_env.games.artus.moves import parsed
+from artus_env.games.artus.notation import parsed
+from artus_env.games.artus.page import sentences
+from artus_env.games.artus.page.counting import counting
 
 PENALTIES = {card.name: card.penalty for card in STANDARD.cards}
 
@@ -48,5 +48,5 @@ def test_the_log_names_the_seats_that_a_scoring_card_counts():
         position["seats"][seat] = {"knight": 0}
     position["seats"][16] = {"knight": 1}
     after = {**position, "scores": [18, 0]}
-    said = words.played(position, "carpet", after, 0, ["Ann", "Ben"], STANDARD)
+    said = sentences.played(position, "carpet", after, 0, ["Ann", "Ben"], STANDARD)
     assert said == "scores with “Carpet”: +18 (seat 2: 10, seat 1: 8)."

@@ -10,7 +10,7 @@ import pytest
 
 import reference
 from artus_env import Components, Game
-from artus_env.engine.records import LONGEST, RecordError
+from artus_env.engine.play.records import LONGEST, RecordError
 from foreign import TEXTS, is_short_line, places, refusal, replaced
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artus_env import Batch, Game
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
 from artus_env.games.artus.actions import action_table
 from artus_env.games.artus.components import STANDARD
-from artus_env.games.artus.observation import observation_bounds
+from artus_env.games.artus.definition import ARTUS
 from artus_env.games.artus.state import STATE
 from positions import BACKS, DECK, position
 
@@ -24,7 +24,7 @@ COPIES = np.array([DECK.index(name) for name in NAMES])  # the first copy's plac
 BACK_BITS = np.array(
     [sum(1 << place for place, name in enumerate(DECK) if name in BACKS[back]) for back in BACKS], np.int32
 )
-LOW, HIGH = observation_bounds()
+LOW, HIGH = ARTUS.observation_bounds(ARTUS.standard)
 
 
 # --- random games --------------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ def test_positions_that_look_the_same_are_the_same_to_players(start, first):
     assert (batch.observation[0] == batch.observation[1]).all()
     assert (batch.points()[0] == batch.points()[1]).all()
     other = Game.from_dict(start)
-    other._states[:] = twin
+    other.states[:] = twin
     assert other == game
     for player in range(game.num_players):
         assert (game.observation(player) == other.observation(player)).all()

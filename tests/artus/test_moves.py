@@ -5,7 +5,7 @@ import random
 import pytest
 
 from artus_env import Game
-from artus_env.games.artus.moves import MoveParts, parse, parsed
+from artus_env.games.artus.notation import MoveParts, parse, parsed
 
 FORMS = {
     "@12": MoveParts("place", target=12),

@@ -12,7 +12,7 @@ import pytest
 
 import reference
 from artus_env import Batch, Game
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
 from positions import position
 
 VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Card, Components, Game
-from artus_env.engine.drawing import BADGES
-from artus_env.games.artus import shapes
+from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.artus.components import CARDS, WHEEL
-from artus_env.games.artus.picture import PANEL_LEFT, PANEL_WIDTH, PANELS, last_move, picture
+from artus_env.games.artus.page import shapes
+from artus_env.games.artus.page.picture import PANEL_LEFT, PANEL_WIDTH, PANELS, last_move, picture
 from engine_play import TINY_BOX, VARIANTS, random_game, random_moves
 from eyes import SEEN_BY, contrast, least_difference
 from positions import around, position

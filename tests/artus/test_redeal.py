@@ -217,7 +217,7 @@ def test_what_a_player_gets_names_no_hidden_card(rules, num_players):
 
 
 def test_what_a_player_knows_is_no_position():
-    with pytest.raises(ValueError, match=r"hands\[1\] are counts"):
+    with pytest.raises(ValueError, match=r"hands\[1\] must be a list"):
         Game.from_dict(Game(seed=1).to_dict(player=0))
 
 

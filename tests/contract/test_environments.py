@@ -3,6 +3,7 @@
 import importlib.metadata
 import inspect
 import pickle
+import pydoc
 import re
 import subprocess
 import sys
@@ -22,14 +23,15 @@ from stable_baselines3.common.env_checker import check_env as sb3_check_env
 from stable_baselines3.common.monitor import Monitor
 
 import artus_env
-from artus_env import DEFAULT_GAME, Game, IllegalMoveError
-from artus_env.engine.games import find_game
-from artus_env.engine.rewards import reward_modes
-from artus_env.engine.rng import next_seeds
-from artus_env.environments import AnyEnv, AnyVectorEnv, env, raw_env
+from artus_agents.simple import GreedyAgent
+from artus_env import DEFAULT_GAME, Batch, Game, IllegalMoveError
+from artus_env.engine.contract.registry import class_prefix, find_game
+from artus_env.engine.contract.rng import next_seeds
+from artus_env.environments import GameAEC, GameEnv, GameVectorEnv, env, raw_env
 from artus_env.games.quest.components import PLACES, VIRTUES
-from artus_env.registration import gymnasium_name, pettingzoo_name
-from every_game import games, largest, variants, variants_of
+from artus_env.registration import gymnasium_name, module_name, pettingzoo_name
+from artus_env.testing.variants import variants_of
+from every_game import games, largest, variants
 from hoard import Components as Hoard
 
 EPISODES = 3
@@ -45,22 +47,12 @@ def arguments(variant, **others):
 
 def registered(game):
     """What Gymnasium calls the environment of a game."""
-    return f"artus_env:{gymnasium_name(game, DEFAULT_GAME)}"
+    return f"artus_env:{gymnasium_name(game)}"
 
 
 def choose(masks, rng):
     """A uniformly drawn action for each row of masks; any for a row without one."""
     return (rng.random(masks.shape) * masks).argmax(axis=-1)
-
-
-def play(env, rng):
-    """Random steps of an AEC environment until all have terminated: what each agent was paid."""
-    paid = dict.fromkeys(env.possible_agents, 0.0)
-    while not all(env.terminations.values()):
-        env.step(int(choose(env.last()[0]["action_mask"], rng)))
-        for agent, reward in env.rewards.items():
-            paid[agent] += reward
-    return list(paid.values())
 
 
 # --- PettingZoo ---
@@ -81,7 +73,7 @@ def test_it_is_a_pettingzoo_environment(make, variant):
 
 @games
 def test_it_is_registered(game):
-    made = pettingzoo.make("aec", pettingzoo_name(game, DEFAULT_GAME))
+    made = pettingzoo.make("aec", pettingzoo_name(game))
     made.reset(seed=1)
     assert made.game == variants_of(game)[0].new_game(1)
     single = gymnasium.make(registered(game))
@@ -111,7 +103,7 @@ def test_its_module_can_be_imported_and_tells_the_rules(game):
     assert done.stdout == f"{module.__doc__}\n"
     assert getattr(artus_env, name) is module
     assert name in dir(artus_env)
-    for made in (module.env(), module.raw_env(), pettingzoo.make("aec", pettingzoo_name(game, DEFAULT_GAME))):
+    for made in (module.env(), module.raw_env(), pettingzoo.make("aec", pettingzoo_name(game))):
         assert made.definition.name == game
         assert inspect.getmodule(made.unwrapped) is module
     definition = find_game(game)
@@ -121,6 +113,48 @@ def test_its_module_can_be_imported_and_tells_the_rules(game):
         "win" if game != "hoard" else "bid",
     ):
         assert fact in module.__doc__
+
+
+SECTIONS = ("Description", "Action Space", "Observation Space", "Rewards", "Starting State", "Episode End", "Arguments",
+            "Version History")  # fmt: skip
+
+
+@games
+def test_its_classes_describe_it_in_the_form_of_gymnasium(game):
+    """With the numbers of this game, in the module's `help` as well."""
+    definition, module = find_game(game), importlib.import_module(f"artus_env.{module_name(game)}")
+    prefix = class_prefix(game)
+    for name in ("AEC", "Env", "VectorEnv"):
+        made = getattr(module, f"{prefix}{name}")
+        assert tuple(re.findall("^## (.*)", made.__doc__, re.MULTILINE)) == SECTIONS
+        assert pickle.loads(pickle.dumps(made)) is made
+        for fact in (
+            definition.title,
+            f"{definition.min_players} to {definition.max_players} players",
+            str(len(definition.action_table(definition.standard))),
+            str(len(definition.observation_bounds(definition.standard)[0])),
+        ):
+            assert fact in made.__doc__
+        if name != "VectorEnv":
+            assert " ".join(definition.description.split()) in " ".join(made.__doc__.split())
+            assert f'`"{definition.score}"`' in made.__doc__
+            assert all(f'`"{rules}"`' in made.__doc__ for rules in definition.rules)
+    page = pydoc.plain(pydoc.render_doc(module))
+    assert f"class {prefix}Env(" in page
+    assert "## Episode End" in page
+    vector = gymnasium.make_vec(registered(game), 2)
+    assert type(gymnasium.make(registered(game)).unwrapped) is getattr(module, f"{prefix}Env")
+    assert type(vector) is getattr(module, f"{prefix}VectorEnv")
+
+
+def test_one_class_plays_any_game():
+    """The default game where none is named, in the game itself, in batches and in all environments."""
+    made = Game(seed=1), Batch(1, seed=1), GameAEC(), GameEnv().games.batch, GameVectorEnv(1).games.batch
+    assert {thing.definition.name for thing in made} == {DEFAULT_GAME}
+    royal = find_game("royal")
+    made = Game(game="royal"), Batch(1, game=royal), GameAEC(game=royal), artus_env.royal_v0.RoyalAEC()
+    seats = GameEnv(game="royal"), GameVectorEnv(1, game=royal), artus_env.royal_v0.RoyalEnv()
+    assert all(thing.definition is royal for thing in (*made, *(seat.games.batch for seat in seats)))
 
 
 def test_the_rules_that_modules_tell_are_those_of_the_boxes():
@@ -160,23 +194,6 @@ def test_the_package_names_its_version_and_its_games():
     assert {"__version__", "Game", "artus_v0", "royal_v0", "quest_v0", "magpies_v0"} <= set(dir(artus_env))
 
 
-@variants
-def test_the_end_of_an_aec_game_pays_what_the_batch_pays(variant):
-    """In every reward mode, added up for each agent; in the mode of the score, also for points that others' moves
-    bring."""
-    for mode in reward_modes(variant.definition.score):
-        made = raw_env(**arguments(variant, reward=mode))
-        made.reset(seed=4)
-        paid = play(made, np.random.default_rng(4))
-        batch = variant.new_batch(1, reward=mode)
-        batch.reset(seeds=4)
-        total = np.zeros(variant.num_players)
-        for action in made.game.actions_played:
-            total += batch.step([action])[0][0]
-        assert batch.done.all()
-        np.testing.assert_allclose(paid, total, atol=1e-5)
-
-
 @largest
 def test_an_illegal_action_ends_the_game_for_all(variant):
     made = env(**arguments(variant))
@@ -200,7 +217,7 @@ def test_an_illegal_action_ends_the_game_for_all(variant):
 
 @pytest.fixture
 def seated(variant):
-    return AnyEnv(**arguments(variant))
+    return GameEnv(**arguments(variant))
 
 
 @largest
@@ -231,7 +248,7 @@ def test_the_seat_only_meets_its_own_decisions(seated, variant):
         observation, info = seated.reset(seed=episode)
         seat, skipped, terminated, total = info["seat"], info["skipped_games"], False, 0.0
         while not terminated:
-            batch = seated._games.batch
+            batch = seated.games.batch
             assert batch.player[0] == seat
             assert (observation == batch.observe(seat)[0]).all()
             observation, reward, terminated, _, info = seated.step(choose(info["action_mask"], rng))
@@ -252,7 +269,7 @@ def test_the_vector_environment_does_what_a_loop_over_single_ones_does(mode, mos
     options = {"rules": variant.rules, "num_players": variant.num_players, "max_episode_steps": most_steps}
     native = gymnasium.make_vec(name, 3, autoreset_mode=mode, **options)
     loop = gymnasium.make_vec(name, 3, "sync", vector_kwargs={"autoreset_mode": mode}, **options)
-    assert isinstance(native, AnyVectorEnv) or variant.game == DEFAULT_GAME
+    assert isinstance(native, GameVectorEnv)
     rng, result, ends, cut = np.random.default_rng(0), native.reset(seed=7), 0, 0
     assert data_equivalence(result, loop.reset(seed=7), exact=True)
     info = result[1]
@@ -286,8 +303,8 @@ def test_games_that_end_before_the_seat_has_moved_are_skipped(mode, opponents):
     """And paid for: the rewards of the seat are those of all its games, played out by hand."""
     variant = variants_of(SHORT)[0]
     options = {"game": SHORT, "num_players": variant.num_players, "reward": "points", "opponents": opponents}
-    envs = AnyVectorEnv(8, autoreset_mode=mode, **options)
-    own = AnyEnv(**options)
+    envs = GameVectorEnv(8, autoreset_mode=mode, **options)
+    own = GameEnv(**options)
     observation, info = envs.reset(seed=3)
     skipped = info["skipped_games"].sum()
     for game in range(8):
@@ -312,7 +329,7 @@ def test_what_skipped_games_pay_is_paid_with_the_first_step():
     """A seat to which the start player, who drops out at once, leaves the hoard: by hand, from one deal to the next."""
     seen = 0
     for seed in range(200):
-        seat = AnyEnv(game=SHORT, seat=1, opponents=only(0), reward="points")
+        seat = GameEnv(game=SHORT, seat=1, opponents=only(0), reward="points")
         _, info = seat.reset(seed=seed)
         paid, deal, skipped = 0.0, np.array([seed], np.uint64), 0
         while (game := Game(game=SHORT, seed=int(deal[0]))).player == 0:
@@ -341,20 +358,20 @@ def test_a_seat_that_never_decides_is_an_error_and_no_endless_loop():
     message = "hoard: seat 1 has had no decision in 1000 games in a row"
     for opponents in ("random", only(0)):
         options = {"game": SHORT, "seat": 1, "opponents": opponents, "components": DROPPING}
-        single = AnyEnv(**options)
+        single = GameEnv(**options)
         with pytest.raises(RuntimeError, match=message):
             single.reset(seed=1, options={"start_player": 0})
         with pytest.raises(ResetNeeded):
             single.step(0)
         assert single.reset(seed=1, options={"start_player": 1})[1]["action_mask"].any()
         with pytest.raises(RuntimeError, match=message):
-            AnyVectorEnv(3, **options).reset(seed=1, options={"start_player": 0})
+            GameVectorEnv(3, **options).reset(seed=1, options={"start_player": 0})
 
 
 def test_a_position_that_ends_before_the_seat_has_moved_is_refused():
     position = Game(game=SHORT, seed=1, start_player=0).to_dict()
     with pytest.raises(ValueError, match="position: the game ends before the seat has a decision"):
-        AnyEnv(game=SHORT, seat=1, opponents=only(0)).reset(options={"position": position})
+        GameEnv(game=SHORT, seat=1, opponents=only(0)).reset(options={"position": position})
 
 
 @largest
@@ -386,9 +403,36 @@ def test_every_way_of_rendering_shows_the_table(variant):
     assert first.dtype == np.uint8
     assert first.shape[2] == 3
     assert first.std() > 0
-    vector = AnyVectorEnv(2, **arguments(variant, render_mode="rgb_array"))
+    vector = GameVectorEnv(2, **arguments(variant, render_mode="rgb_array"))
     vector.reset(seed=1)
     assert len(vector.render()) == 2
-    single = AnyEnv(**arguments(variant, render_mode="ansi", seat=0))
+    single = GameEnv(**arguments(variant, render_mode="ansi", seat=0))
     single.reset(seed=1)
-    assert single.render() == single._games.text(0)
+    assert single.render() == single.games.text(0)
+
+
+class GreedyInPython(GreedyAgent):
+    """Chooses as `greedy` does, but not in compiled code: what a class inherits doesn't count there."""
+
+
+@largest
+def test_who_watches_an_environment_changes_nothing(variant):
+    """With the same seeds and actions everything is the same, and moves in compiled code are shown as others are."""
+    watched, plain, others = (
+        GameEnv(**arguments(variant, opponents=opponents, render_mode=mode))
+        for opponents, mode in (("greedy", "rgb_array"), ("greedy", None), (GreedyInPython(), "rgb_array"))
+    )
+    rng, ended = np.random.default_rng(1), True
+    for step in range(60):
+        if ended:
+            seen = [each.reset(seed=step) for each in (watched, plain, others)]
+            ended = False
+        else:
+            action = int(choose(plain.action_masks(), rng)) if step % 20 else -1
+            seen = [each.step(action) for each in (watched, plain, others)]
+            ended = seen[0][2]
+        for each, saw in zip((plain, others), seen[1:], strict=True):
+            assert data_equivalence(seen[0], saw, exact=True)
+            assert each.games.batch.states.tobytes() == watched.games.batch.states.tobytes()
+            assert each.games.batch.legal_bits.tobytes() == watched.games.batch.legal_bits.tobytes()
+        assert watched.games.svg(0) == others.games.svg(0)

@@ -9,13 +9,14 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.neural_search import EndgameAgent, NeuralSearchAgent
 from artus_agents.simple import RandomAgent
-from artus_env.engine import kernels, verbs
-from artus_env.engine.agents import View, find_agent
-from artus_env.engine.choosers import chooser_of
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
-from artus_env.environments import AnyVectorEnv
-from every_game import LARGEST, VARIANTS, largest, random_game, variants, variants_of
+from artus_env.engine.agents.match import play_games
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.play.choosers import chooser_of
+from artus_env.environments import GameVectorEnv
+from artus_env.testing.variants import variants_of
+from every_game import LARGEST, VARIANTS, largest, variants
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
@@ -101,7 +102,7 @@ def test_compiled_loops_play_the_other_seats_as_their_agents_would(reward, varia
 
     def seated(make):
         options = {"rules": variant.rules, "num_players": variant.num_players, "game": variant.game}
-        return AnyVectorEnv(8, reward=reward, opponents=[make(name) for name in names], **options)
+        return GameVectorEnv(8, reward=reward, opponents=[make(name) for name in names], **options)
 
     compiled, asked = seated(find_agent), seated(Asked)
     result, rng, ends, step = compiled.reset(seed=1), np.random.default_rng(0), 0, 0
@@ -137,29 +138,6 @@ def test_decisions_do_not_depend_on_what_is_hidden(make, variant):
         batch.states[:] = view.redeal(seed_stream(truth, PLAYED))
         batch.refresh()
         assert (decide(agent, batch) == decided).all()
-
-
-@variants
-def test_what_is_said_of_the_end_holds(variant):
-    """From then on nothing is hidden, actions bring what was said, and the game ends in time."""
-    for seed in (1, 2):
-        last = -1
-        for game in random_game(variant, seed):
-            tables, state = game._tables[0], game._states[0]
-            left = -1 if game.over else int(verbs.endgame(tables, state))
-            assert game.over or (left > 0 if last < 0 else 0 < left < last) or left == last == -1
-            last = left
-            if left < 0:
-                continue
-            for viewer in range(variant.num_players):
-                assert game.redeal(viewer, seed) == game
-                concealed = game._states.copy()
-                kernels.conceal(game._tables, concealed, np.array([viewer], np.int8), 0, 1)
-                assert verbs.endgame(tables, concealed[0]) == left
-            for action in game.legal_actions()[:5]:
-                then = game.clone()
-                then.play(action)
-                assert then.scores[game.player] - game.scores[game.player] == verbs.points_of(tables, state, action)
 
 
 @agents

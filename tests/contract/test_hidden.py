@@ -1,4 +1,4 @@
-"""What a player may not know shows nowhere, and is drawn anew uniformly."""
+"""Redeals of small positions, whose possible deals are listed here by hand."""
 
 import json
 from collections import Counter
@@ -8,150 +8,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from artus_env import Game
-from artus_env.engine import kernels, verbs
-from choices import opens_something, tells_too_much
-from every_game import positions, random_game, record_of, variants, variants_of
+from artus_env.engine.play import kernels
+from artus_env.testing.variants import variants_of
 from quest.positions import joust
-
-TOO_LITTLE = "public_action hides what everybody sees"
-
-
-def redealt(variant):
-    """Positions, a viewer of each, and other ones that this viewer can't tell from them."""
-    for number, game in enumerate(positions(variant)):
-        for viewer in range(variant.num_players):
-            yield game, viewer, game.redeal(viewer, 1000 + number)
-
-
-@variants
-def test_what_is_hidden_shows_nowhere(variant):
-    changed = 0
-    for game, viewer, other in redealt(variant):
-        changed += record_of(other) != record_of(game)
-        assert (other.observation(viewer) == game.observation(viewer)).all()
-        assert other.to_dict(viewer) == game.to_dict(viewer)
-        assert other.render(viewer) == game.render(viewer)
-        assert other.svg(viewer) == game._at(game.definition, game._states.copy(), game.components, None).svg(viewer)
-        assert (other.player, other.over, other.scores) == (game.player, game.over, game.scores)
-        assert Game.from_dict(other.to_dict(), game=variant.game).to_dict() == other.to_dict()
-        if viewer == game.player:
-            assert (other.mask() == game.mask()).all()
-            assert other.moves() == game.moves()
-    assert changed > 5
-
-
-@variants
-def test_a_redeal_depends_on_nothing_hidden(variant):
-    """Two deals that a player can't tell apart become the same one: nobody can fish for the truth with seeds."""
-    for number, (game, viewer, other) in enumerate(redealt(variant)):
-        before = record_of(game)
-        assert other.redeal(viewer, number) == game.redeal(viewer, number)
-        assert record_of(game) == before
-
-
-@variants
-def test_what_is_concealed_is_gone(variant):
-    for game, viewer, other in redealt(variant):
-        left = []
-        for states in (game._states.copy(), other._states.copy()):
-            kernels.conceal(game._tables, states, np.array([viewer], np.int8), 0, 1)
-            left.append(states)
-        one, two = (Game._at(game.definition, states, game.components, None) for states in left)
-        assert one.player != viewer or (one.mask() == game.mask()).all()
-        assert record_of(one) == record_of(two)
-
-
-@variants
-def test_a_hidden_choice_shows_nowhere(variant):
-    """What others can't tell apart looks the same to them when it has been played: position, picture, who is next."""
-    for game in positions(variant):
-        legal = game.legal_actions()
-        for viewer in range(variant.num_players):
-            seen = {action: game.public_action(action, viewer) for action in legal}
-            if viewer == game.player:
-                assert seen == {action: action for action in legal}
-            for action in legal:
-                if not game.is_seen(action, viewer):
-                    assert viewer != game.player
-                    after = game.clone()
-                    after.play(action)
-                    assert "last move" not in after.svg(viewer)
-            for one, other in combinations(legal[:5], 2):
-                if seen[one] == seen[other]:
-                    assert not game.is_seen(one, viewer)
-                    assert not game.is_seen(other, viewer)
-                    first, second = game.clone(), game.clone()
-                    first.play(one)
-                    second.play(other)
-                    if first.scores == second.scores == game.scores and not first.over:  # nothing is revealed yet
-                        assert first.player == second.player
-                        if first.to_dict(viewer) == second.to_dict(viewer):
-                            assert first.svg(viewer) == second.svg(viewer)
-                        else:
-                            assert opens_something(game, one, viewer), TOO_LITTLE
-
-
-@variants
-def test_nobody_is_told_what_they_may_not_know(variant):
-    """Where this fails, the game hides choices and `public_action` doesn't say so (or redeals forget what was open)."""
-    for game in positions(variant):
-        legal = game.legal_actions()
-        for viewer in set(range(variant.num_players)) - {game.player}:
-            for action in {*legal[:1], *legal[-1:]}:
-                assert not tells_too_much(game, action, viewer)
-
-
-@variants
-def test_secret_choices_are_told_when_they_are_open_and_not_before(variant):
-    course = [game.clone() for game in random_game(variant, 1)]
-    for number, action in enumerate(course[-1].actions_played[:12]):
-        before = course[number]
-        for viewer in range(variant.num_players):
-            if before.is_seen(action, viewer):
-                continue
-            after = course[number + 1 :]
-            told = [before.is_seen(action, viewer, now) for now in after]
-            assert told == sorted(told), "what was opened once stays open"
-            assert told == [before.is_seen(action, viewer, now.redeal(viewer, 1)) for now in after]
-            assert not told[0] or not tells_too_much(before, action, viewer, all_of_it=True)
-
-
-def test_a_game_that_opens_bids_too_early_is_found(monkeypatch):
-    (variant, *_) = variants_of("magpies")
-    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
-    monkeypatch.setitem(own, "opened", lambda t, g, action, viewer, now: True)
-    with pytest.raises(AssertionError, match="tells_too_much"):
-        test_secret_choices_are_told_when_they_are_open_and_not_before(variant)
-
-
-def test_a_game_that_forgets_that_bids_are_secret_is_found(monkeypatch):
-    """Without `public_action`, or with one that keeps no bids secret but two."""
-    (variant, *_) = variants_of("magpies")
-    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
-    for telling in (lambda t, g, action, viewer: action, lambda t, g, action, viewer: max(action, 1)):
-        monkeypatch.setitem(own, "public_action", telling)
-        with pytest.raises(AssertionError, match="tells_too_much"):
-            test_nobody_is_told_what_they_may_not_know(variant)
-
-
-def test_a_game_that_calls_open_moves_secret_is_found(monkeypatch):
-    (variant, *_) = variants_of("artus")
-    own = verbs._games[variant.definition.build_tables(variant.definition.standard).dtype]
-    monkeypatch.setitem(own, "public_action", lambda t, g, action, viewer: action if viewer == int(g["player"]) else 0)
-    with pytest.raises(AssertionError, match=TOO_LITTLE):
-        test_a_hidden_choice_shows_nowhere(variant)
-
-
-@variants
-def test_what_a_player_gets_is_no_position(variant):
-    game = positions(variant)[0]
-    for viewer in range(variant.num_players):
-        with pytest.raises(ValueError, match=r"^[^\n]+$"):
-            Game.from_dict(game.to_dict(viewer), game=variant.game)
-
-
-# --- uniform redeals: what is hidden in a small position, and all that it could be ----------------------------------
 
 
 def hidden_bids():
@@ -211,8 +70,8 @@ position. Artus has its own in tests/artus."""
 def test_redeals_are_uniform(game):
     start, viewer, cells, read = HIDDEN[game]()
     draws = 30 * len(cells)
-    states = np.repeat(start._states, draws)
-    kernels.redeal(start._tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
+    states = np.repeat(start.states, draws)
+    kernels.redeal(start.tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
     found = Counter(read(start.definition.to_dict(state, start.components)) for state in states)
     assert set(found) <= set(cells)
     chi_square = sum((found[cell] - 30) ** 2 / 30 for cell in cells)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine.batch import GAMES_TO_SHARE_CHOICES
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play.batch import GAMES_TO_SHARE_CHOICES
 from engine_play import ARRAYS, TINY_BOX, VARIANTS, decisions, digests, run_script
 
 variants = pytest.mark.parametrize(("rules", "num_players"), VARIANTS)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from every_game import GAMES, Variant, variants_of
+from artus_env.testing.variants import Variant, variants_of
+from every_game import GAMES
 from svgs import parsed, texts
 
 drawn = pytest.mark.parametrize(

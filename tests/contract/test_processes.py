@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from artus_env import Batch
-from artus_env.engine.jit import DISABLED
-from artus_env.engine.workers import CACHE_LINE, scratch
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.compiling.threads import CACHE_LINE, scratch
 from engine_play import run_script
 
 pytestmark = pytest.mark.skipif(DISABLED, reason="plain Python starts no threads")

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from artus_env.engine.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
 from artus_training.progress import TrainingBar
 from fuzz.targets import TARGETS
 

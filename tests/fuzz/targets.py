@@ -27,12 +27,12 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
 from artus_agents.saved import load_agent, save_agent
 from artus_env import Batch, Game
-from artus_env.engine.agents import FORFEIT, View
-from artus_env.engine.games import find_game
-from artus_env.engine.ladder import HEAD, Entry, Known, Ladder, read_ladder, rows_of
-from artus_env.engine.rng import seed_stream
+from artus_env.engine.agents.view import FORFEIT, View
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
+from artus_training.arena.ladder_file import HEAD, Entry, Known, Ladder, read_ladder, rows_of
 from artus_training.arena.people import RESULTS, Result, Sat, read_results
 from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import chain
 
 from artus_env import Game
-from artus_env.engine import verbs
+from artus_env.engine.contract import verbs
 
 VIRTUES = ["sword", "lance", "dragon", "book"]
 CARDS = [f"{virtue}-{value}" for virtue in VIRTUES for value in (1, 2)]
@@ -115,13 +115,13 @@ def joust(bidders=(0, 1), players=3, **parts) -> Game:
 
 def points(game: Game, move: str) -> int:
     """What a player is told that a move brings."""
-    return int(verbs.points_of(game._tables[0], game._states[0], game.action(move)))
+    return int(verbs.points_of(game.tables[0], game.state, game.action(move)))
 
 
 def lively(game: Game, rng) -> str:
     """A move that keeps a game going: mostly one that looks good, now and then any."""
-    t, g = game._tables[0], game._states[0]
+    t, g = game.tables[0], game.state
     if rng.random() < 0.1:
         return rng.choice(game.moves())
-    looks = [verbs.appeal(t, g, action) + rng.random() for action in game.legal_actions()]
+    looks = [verbs.greedy_value(t, g, action) + rng.random() for action in game.legal_actions()]
     return game.moves()[looks.index(max(looks))]

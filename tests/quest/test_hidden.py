@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.agents import View, find_agent
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import View
+from artus_env.engine.play import kernels
 from quest.positions import CARDS, flat, game, joust, position
 
 DRAWS = 20
@@ -56,7 +57,7 @@ def test_nothing_that_the_others_get_depends_on_a_bid(players):
 def asked(bids, players):
     """The second bidder after each of these bids, as agents are asked: all with the same numbers at random."""
     batch = Batch(len(bids), game="quest", num_players=players)
-    batch.states[:] = np.concatenate([after_bid(bid, players)._states for bid in bids])
+    batch.states[:] = np.concatenate([after_bid(bid, players).states for bid in bids])
     batch.refresh()
     return View(batch, None, np.full(len(bids), 7, np.uint64))
 
@@ -172,8 +173,8 @@ def expected(made, viewer, bidder=None):
 
 
 def redealt(made, viewer, draws):
-    states = np.repeat(made._states, draws)
-    kernels.redeal(made._tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
+    states = np.repeat(made.states, draws)
+    kernels.redeal(made.tables, states, np.arange(draws).astype(np.uint64), np.full(draws, viewer, np.int8), 0, draws)
     return [made.definition.to_dict(state, made.components) for state in states]
 
 

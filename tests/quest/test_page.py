@@ -13,7 +13,7 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
-from artus_env.games.quest.deeds import jousters
+from artus_env.games.quest.page.deeds import jousters
 from play_server import serving_at, wait_until
 from quest.positions import lively
 from test_play_browser import (  # noqa: F401

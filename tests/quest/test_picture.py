@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from artus_env import Game
-from artus_env.engine.drawing import BADGES, HEIGHT, WIDTH
-from artus_env.games.quest import shapes, sight, words
+from artus_env.engine.drawing.svg import BADGES, HEIGHT, WIDTH
 from artus_env.games.quest.components import ACTIONS, CARDS, PLACES, QUESTS, STANDARD, VIRTUES, Components, Quest
-from artus_env.games.quest.deeds import deed, jousters, total, way_between, winners
-from artus_env.games.quest.picture import picture, spot
+from artus_env.games.quest.page import browser, sentences, shapes
+from artus_env.games.quest.page.deeds import deed, jousters, total, way_between, winners
+from artus_env.games.quest.page.picture import picture, spot
 from eyes import SEEN_BY, contrast, least_difference
 from quest.positions import RING, flat, game, joust, lively, points
 from svgs import SVG, has_no_ids, having, parsed, texts
@@ -211,9 +211,9 @@ def told(before, after, move, player):
     names = NAMES[: before.num_players]
     return (
         picture(new, before=old, move=move),
-        words.played(old, move, new, player, names),
-        sight.picture(new, STANDARD, names, old, move),
-        sight.last(old, move, new, STANDARD),
+        sentences.played(old, move, new, player, names),
+        picture(new, STANDARD, before=old, move=move, names=names, layout="table"),
+        browser.last(old, move, new, STANDARD),
     )
 
 
@@ -278,9 +278,9 @@ def test_choices_are_described_without_what_is_hidden(num_players):
         player = after.player
         views = [each.to_dict(player) for each in (after, after.redeal(player, 1), after.redeal(player, 2))]
         for move in after.moves():
-            assert sight.foreseeable(move) == (not move.startswith(("bid", "done")))
+            assert browser.foreseeable(move) == (not move.startswith(("bid", "done")))
             said = [
-                (words.choice(view, move, None, NAMES), sight.choice(view, move, None, NAMES, STANDARD))
+                (sentences.choice(view, move, None, NAMES), browser.choice(view, move, None, NAMES, STANDARD))
                 for view in views
             ]
             assert said[0] == said[1] == said[2]
@@ -297,7 +297,7 @@ def test_moves_are_told_in_sentences():
     for num_players in PLAYERS:
         for seed in range(4):
             for before, move, after in steps(quest(num_players, seed), seed):
-                said = words.played(before.to_dict(0), move, after.to_dict(0), 0, NAMES)
+                said = sentences.played(before.to_dict(0), move, after.to_dict(0), 0, NAMES)
                 assert re.fullmatch(r"[a-z].*\.", said)
                 assert not re.search(r"\s\s|None|\.\.", said)
                 said = re.sub(rf"{CARD}((, {CARD})* and {CARD})?", "CARDS", said)
@@ -339,7 +339,7 @@ def test_how_a_tournament_ends(first, second, result):
     made = joust(taken={0: first, 1: second}, moves=(bids[0],))
     before = made.to_dict(2)
     made.play(bids[1])
-    assert f" {result} Round 2" in words.played(before, bids[1], made.to_dict(2), 2, NAMES)
+    assert f" {result} Round 2" in sentences.played(before, bids[1], made.to_dict(2), 2, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -359,7 +359,7 @@ def test_choices_are_told_with_what_they_bring(move, said):
     )  # fmt: skip
     before = made.to_dict(0)
     made.play(move)
-    assert words.choice(before, move, made.to_dict(0), NAMES) == said
+    assert sentences.choice(before, move, made.to_dict(0), NAMES) == said
 
 
 # --- looks ---------------------------------------------------------------------------------------------------------
@@ -428,8 +428,8 @@ def test_changed_boxes_are_drawn(box, num_players):
         if number % 10 == 0:
             root = parsed(after.svg())
             assert len(having(root, place=None)) == len(PLACES)
-            assert words.played(before.to_dict(), move, after.to_dict(), 0, NAMES, box)
-    made = sight.setup("standard", num_players, box)
+            assert sentences.played(before.to_dict(), move, after.to_dict(), 0, NAMES, box)
+    made = browser.setup("standard", num_players, box)
     assert {*made["virtues"]} == {*CARDS}
     assert {*made["actions"]} == {*ACTIONS}
     assert {*made["quests"]} == {*QUESTS}

@@ -15,8 +15,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from artus_env import Game
-from artus_env.engine import verbs
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.contract import verbs
 from quest import reference
 from quest.positions import points
 
@@ -35,7 +35,7 @@ def choose(game, care, rng):
     """A move: with the chance `care` the one that appeals most, else any."""
     legal = game.legal_actions()
     if rng.random() < care:
-        return game.move(max(legal, key=lambda action: verbs.appeal(game._tables[0], game._states[0], action)))
+        return game.move(max(legal, key=lambda action: verbs.greedy_value(game.tables[0], game.state, action)))
     return game.move(rng.choice(legal))
 
 

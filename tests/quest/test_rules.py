@@ -3,8 +3,8 @@
 import pytest
 
 from artus_env import Game, IllegalMoveError
-from artus_env.engine import verbs
-from artus_env.games.quest import rules
+from artus_env.engine.contract import verbs
+from artus_env.games.quest import fast, rules
 from artus_env.games.quest.components import PLACES, STANDARD, Components, Quest
 from artus_env.games.quest.definition import QUEST
 from quest.positions import ACTIONS, BOX, CHOICES, DISPLAY, QUESTS, RING, flat, game, joust, points, position
@@ -29,9 +29,9 @@ def end_of_turn(game):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_steps_from_a_place_to_all_others_at_once(seed):
-    state = new_game(seed=seed)._states[0]
+    state = new_game(seed=seed).state
     for place in range(len(PLACES)):
-        steps = rules.steps_from(state, place)
+        steps = fast.steps_from(state, place)
         assert [steps >> 8 * other & 255 for other in range(len(PLACES))] == [
             rules.steps_between(state, place, other) for other in range(len(PLACES))
         ]
@@ -550,7 +550,7 @@ def test_the_goal_counts_in_the_last_round_too():
 def test_a_margin_is_measured_by_the_goal():
     for players, goal in ((2, 25), (3, 20), (4, 15)):
         made = game(players)
-        assert verbs.scale(made._tables[0], made._states[0]) == goal
+        assert verbs.margin_scale(made.tables[0], made.state) == goal
 
 
 # --- numbers, texts, the box -----------------------------------------------------------------------------------------

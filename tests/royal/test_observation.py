@@ -7,7 +7,7 @@ import pytest
 
 from artus_env import Game
 from artus_env.games.royal.components import Components
-from artus_env.games.royal.observation import observation_bounds, observation_layout, observation_scale
+from artus_env.games.royal.definition import ROYAL
 from royal.reference import ARTUS, DECK, SUITS, SWORDS, suit_of, value_of
 
 KINDS = [*dict.fromkeys(DECK)]
@@ -134,7 +134,7 @@ def expected(position, viewer):
 @pytest.mark.parametrize("num_players", range(2, 7))
 def test_a_player_sees_what_the_position_that_they_may_know_says(num_players):
     choices = random.Random(num_players)
-    low, high = observation_bounds()
+    low, high = ROYAL.observation_bounds(ROYAL.standard)
     phases = set()
     for seed in range(4):
         game = Game(game="royal", num_players=num_players, seed=seed)
@@ -144,7 +144,7 @@ def test_a_player_sees_what_the_position_that_they_may_know_says(num_players):
                 told = game.observation(viewer)
                 blocks = expected(game.to_dict(viewer), viewer)
                 start = 0
-                for block in observation_layout():
+                for block in ROYAL.layout(ROYAL.standard).features:
                     assert told[start : start + block.size].tolist() == blocks[block.name], block.name
                     start += block.size
                 assert start == len(told)
@@ -159,10 +159,10 @@ def test_the_layout_is_the_same_for_every_box():
     small = Components(
         suits=("hearts", "clubs", "spades", "moons"), values=10, knights=2, fields=12, swords=(3, 6), hand=6
     )
-    names = [(block.name, block.size) for block in observation_layout()]
-    assert [(block.name, block.size) for block in observation_layout(small)] == names
+    names = [(block.name, block.size) for block in ROYAL.layout(ROYAL.standard).features]
+    assert [(block.name, block.size) for block in ROYAL.layout(small).features] == names
     assert len({name for name, _ in names}) == len(names)
-    low, high = observation_bounds(small)
+    low, high = ROYAL.observation_bounds(small)
     game = Game(game="royal", num_players=6, seed=3, components=small)
     choices = random.Random(3)
     while not game.over:
@@ -176,8 +176,8 @@ def test_the_layout_is_the_same_for_every_box():
 
 
 def test_scaled_features_are_about_as_large_as_flags():
-    low, high = observation_bounds()
-    largest = high * observation_scale()
+    low, high = ROYAL.observation_bounds(ROYAL.standard)
+    largest = high * ROYAL.observation_scale(ROYAL.standard)
     assert (low == 0).all()
     assert (largest >= 0.99).all()
     assert np.max(largest) <= 9

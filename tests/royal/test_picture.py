@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine.drawing import BADGES
-from artus_env.games.royal import shapes, sight, words
+from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.picture import HEIGHT, PANEL_LEFT, WIDTH, picture, tile
-from artus_env.games.royal.tricks import destination, holder, last_move, playable
+from artus_env.games.royal.page import browser, sentences, shapes
+from artus_env.games.royal.page.picture import HEIGHT, PANEL_LEFT, picture, tile
+from artus_env.games.royal.page.tricks import destination, holder, last_move, playable
+from artus_env.pictures import WIDTH
 from eyes import SEEN_BY, contrast, least_difference
 from svgs import SVG, has_no_ids, having, parsed, texts
 
@@ -128,7 +129,7 @@ def test_the_card_that_holds_the_trick_is_marked_and_stays_until_the_next_card_i
             for card in having(root, trick=None)
             if any("winning" in e.get("class", "") for e in card.iter())
         ]
-        last = last_move(before, move, after)
+        last = last_move(before, move, after, STANDARD)
         if last.taker is None:
             assert laid == [tuple(entry) for entry in after["trick"]]
             continue
@@ -142,7 +143,7 @@ def test_what_may_be_played_stands_out():
     _, _, table = first(
         3,
         lambda before, move, after: (
-            after["trick"] and 0 < len(playable(after["hands"][after["turn"]], after["trick"])) < 4
+            after["trick"] and 0 < len(playable(after["hands"][after["turn"]], after["trick"], STANDARD)) < 4
         ),
     )
     turn = table["turn"]
@@ -171,15 +172,15 @@ def test_tricks_are_read_as_the_rules_play_them(num_players):
     """Who takes a trick, where the pawn goes and what may be played, for every move of some games."""
     for seed in range(2):
         for before, move, after, game in steps(royal(num_players, seed), seed):
-            last = last_move(before, move, after)
+            last = last_move(before, move, after, STANDARD)
             if last.taker is not None:
                 gained = [p for p in range(num_players) if after["fields"][p] != before["fields"][p]]
                 assert gained == [last.taker]
-                assert after["fields"][last.taker] == last.target == destination(before["fields"], last.taker)
-                assert last == last_move(before, move, None)
+                assert after["fields"][last.taker] == last.target == destination(before["fields"], last.taker, STANDARD)
+                assert last == last_move(before, move, None, STANDARD)
             if after["phase"] == "trick":
                 hand = after["hands"][after["turn"]]
-                assert playable(hand, after["trick"]) == {*game.moves()}
+                assert playable(hand, after["trick"], STANDARD) == {*game.moves()}
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_tricks_are_read_as_the_rules_play_them(num_players):
 )
 def test_who_holds_a_trick(cards, trumps, taker):
     trick = [[player, card] for player, card in enumerate(cards)]
-    assert holder(trick, [*trumps, *[None] * (6 - len(trumps))]) == taker
+    assert holder(trick, [*trumps, *[None] * (6 - len(trumps))], STANDARD) == taker
 
 
 # --- who may see what ----------------------------------------------------------------------------------------------
@@ -214,9 +215,9 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
         before, after = (each.to_dict(player) for each in games)
         return (
             picture(after, before=before, move=move),
-            words.played(before, move, after, player, names),
-            sight.picture(after, STANDARD, names, before, move),
-            sight.last(before, move, after, STANDARD),
+            sentences.played(before, move, after, player, names),
+            picture(after, STANDARD, before=before, move=move, names=names, layout="table"),
+            browser.last(before, move, after, STANDARD),
         )
 
     for number in range(90):
@@ -249,9 +250,9 @@ def test_choices_are_described_without_what_is_hidden(num_players):
         player = game.player
         views = [each.to_dict(player) for each in (game, game.redeal(player, 1), game.redeal(player, 2))]
         for move in game.moves():
-            assert sight.foreseeable(move) == (move not in STANDARD.cards)
+            assert browser.foreseeable(move) == (move not in STANDARD.cards)
             said = [
-                (words.choice(view, move, None, names), sight.choice(view, move, None, names, STANDARD))
+                (sentences.choice(view, move, None, names), browser.choice(view, move, None, names, STANDARD))
                 for view in views
             ]
             assert said[0] == said[1] == said[2]
@@ -265,7 +266,7 @@ def test_moves_are_told_in_sentences():
     heard = set()
     for seed in range(3):
         for before, move, after, _ in steps(royal(4, seed), seed):
-            said = words.played(before, move, after, 0, names)
+            said = sentences.played(before, move, after, 0, names)
             heard.add(re.sub(r"\d+|hearts|diamonds|clubs|spades|flowers|chalices|Ann|Ben|Cleo|Dora", "…", said))
             assert said.endswith(".")
     taken = ". That takes the trick, and the pawn goes to field …, a sword."
@@ -288,10 +289,10 @@ def test_moves_are_told_in_sentences():
 def test_a_swap_is_told_with_both_chips():
     before, move, after = first(6, lambda before, move, after: move.startswith("swap"), range(60))
     _, one, other = move.split(":")
-    said = words.played(before, move, after, 0, list("ABCDEF"))
+    said = sentences.played(before, move, after, 0, list("ABCDEF"))
     here, there = after["trumps"][int(one) - 1], after["trumps"][int(other) - 1]
     assert said == f"swaps two chips: {here} is on place {one} now, {there} on place {other}."
-    choice = words.choice(before, move, after, list("ABCDEF"))
+    choice = sentences.choice(before, move, after, list("ABCDEF"))
     assert choice == f"swap {there} (place {one}) and {here} (place {other})"
 
 
@@ -307,10 +308,10 @@ def test_a_swap_is_told_with_both_chips():
 )
 def test_what_a_card_comes_to_is_said_before_it_is_played(trick, move, outlook):
     position = {"num_players": 3, "turn": 2, "trick": trick, "trumps": [None] * 6, "fields": [26, 3, 2]}
-    last = last_move(position, move, None)
+    last = last_move(position, move, None, STANDARD)
     names = ["Ann", "Ben", "Cleo"]
-    assert words.outlook(position, last, names) == outlook
-    assert words.choice(position, move, None, names) == "play the 7 of hearts" + (f": {outlook}" if outlook else "")
+    assert sentences.outlook(position, last, names) == outlook
+    assert sentences.choice(position, move, None, names) == "play the 7 of hearts" + (f": {outlook}" if outlook else "")
 
 
 # --- looks ---------------------------------------------------------------------------------------------------------
@@ -376,7 +377,7 @@ def test_changed_boxes_are_drawn(box, num_players):
         if number % 10 == 0 or table["phase"] != "trick":
             root = parsed(picture(table, box, before=before, move=move))
             assert len(having(root, field=None)) == box.fields + 1
-            assert words.played(before, move, table, 0, list("ABCDEF"), box)
+            assert sentences.played(before, move, table, 0, list("ABCDEF"), box)
             for e in having(root, playable=None):
                 assert float(re.search(r"translate\(([\d.]+)", ET.tostring(e).decode())[1]) > PANEL_LEFT
-    assert set(sight.setup("standard", num_players, box)["voids"]) == {*box.suits}
+    assert set(browser.setup("standard", num_players, box)["voids"]) == {*box.suits}

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from artus_env import Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from artus_env.games.royal.components import STANDARD, Components
-from artus_env.games.royal.position import to_dict
+from artus_env.games.royal.position import POSITIONS
 from royal.reference import DECK
 from royal.test_rules import table
 
@@ -57,9 +57,9 @@ def deals(position, viewer, components, seen_of_pile):
 
 def redealt(game, viewer, count, first_seed=0):
     """Many redeals of a game: states."""
-    states = np.repeat(game._states, count)
+    states = np.repeat(game.states, count)
     seeds = np.arange(first_seed, first_seed + count, dtype=np.uint64)
-    kernels.redeal(game._tables, states, seeds, np.full(count, viewer, np.int8), 0, count)
+    kernels.redeal(game.tables, states, seeds, np.full(count, viewer, np.int8), 0, count)
     return states
 
 
@@ -78,7 +78,7 @@ def check_uniform(game, viewer, seen_of_pile):
     kinds, counts = np.unique(states.view(f"V{states.itemsize}"), return_counts=True)
     found = Counter()
     for state, count in zip(kinds.view(states.dtype), counts, strict=True):
-        position = to_dict(state, game.components)
+        position = POSITIONS.to_dict(state, game.components)
         hands = [tuple(hand) for player, hand in enumerate(position["hands"]) if player != viewer]
         found[(*hands, tuple(position["pile"][:seen_of_pile]))] += int(count)
     assert set(found) <= set(cells), "a deal that can't be"
@@ -170,7 +170,7 @@ def test_redeals_end_where_the_pile_is_empty_and_voids_leave_little_open():
     drawing.start()
     drawing.join(timeout=60)
     assert drawn, "a redeal doesn't end"
-    assert {(*map(tuple, to_dict(state, STANDARD)["hands"][1:]), ()) for state in drawn} == set(cells)
+    assert {(*map(tuple, POSITIONS.to_dict(state, STANDARD)["hands"][1:]), ()) for state in drawn} == set(cells)
 
 
 def test_a_new_deal_ends_all_voids():

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from artus_env import Batch, Game
-from artus_env.engine import kernels
-from artus_env.engine.jit import DISABLED
+from artus_env.engine.compiling.jit import DISABLED
+from artus_env.engine.play import kernels
 from artus_env.games.royal.components import STANDARD, Components
 from royal.reference import ARTUS, DECK, MOST_DECISIONS, MOST_TRICKS, SWORDS, compare
 
@@ -191,7 +191,7 @@ def test_points_are_the_fields_that_a_card_brings_its_player():
     game = at(table(FOUR, fields=[10, 11, 0, 9]))
     for card in FIRST[:3]:
         game.play(card)
-    batch.states[:] = game._states
+    batch.states[:] = game.states
     batch.refresh()
     assert batch.points()[0, game.action("hearts-6")] == 3
 
@@ -396,7 +396,7 @@ def test_a_margin_is_the_lead_over_the_mean_of_the_others_in_courses():
 
 def test_conceal_leaves_sizes():
     game = Game(game="royal", num_players=3, seed=1)
-    states = game._states.copy()
-    kernels.conceal(game._tables, states, np.array([1], np.int8), 0, 1)
-    known = Game._at(game.definition, states, game.components, None).to_dict(1)
+    states = game.states.copy()
+    kernels.hide(game.tables, states, np.array([1], np.int8), 0, 1)
+    known = Game.from_state(game.definition, states, game.components).to_dict(1)
     assert known == game.to_dict(1)

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artus_env.engine.definition import Definition
-from artus_env.engine.jit import jit
-from artus_env.engine.positions import PlainPositions
-from artus_env.engine.rng import below, random_bits
+from artus_env.authoring import Definition, Feature, Positions, below, jit, random_bits, state_dtype
 
 SEATS, DROP, MOST_RAISE = 3, 0, 3
-NUMBERS = ("num_players", "rule_set", "start_player", "player", "bid")
-LISTS = ("scores", "parts", "out")  # coins in each player's part; 1 for those who have dropped out
-STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
+NUMBERS = ("start_player", "bid")
+LISTS = ("parts", "out")  # coins in each player's part; 1 for those who have dropped out
+STATE = state_dtype(SEATS, [(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
 START = 100  # number of the random stream that says who starts; those below are for the parts
 
 
@@ -32,8 +29,7 @@ class Components:
 
 
 def build_tables(components):
-    types = [("coins", np.int64), ("raises", np.int64), ("hoard", np.int8)]
-    return np.array([(components.coins, components.raises, 0)], types)
+    return np.array([(components.coins, components.raises)], [("coins", np.int64), ("raises", np.int64)])
 
 
 @jit
@@ -95,22 +91,25 @@ def observe(t, g, viewer, out):
 
 
 @jit
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     for p in range(int(g["num_players"])):
         if p != viewer and not is_over(t, g):
             g["parts"][p] = 1 + below(random_bits(seed, p), t["coins"])
 
 
-def observation_bounds(components):
-    highest = [components.coins] * SEATS + [2] * SEATS + [1] * SEATS + [components.coins * SEATS]
-    return np.zeros(len(highest), np.int8), np.array(highest, np.int8)
+def features(components):
+    return [
+        Feature("own part", SEATS, 0, components.coins),
+        Feature("players", SEATS, 0, 2),
+        Feature("to move", SEATS),
+        Feature("bid", 1, 0, components.coins * SEATS),
+    ]
 
 
-def fault(states, components):
+def check(g, components):
     """What is wrong with a position each of whose fields is right by itself."""
-    g = states[0]
     players, player, start = int(g["num_players"]), int(g["player"]), int(g["start_player"])
-    scores, parts, out = (g[name][:players].tolist() for name in LISTS)
+    scores, parts, out = (g[name][:players].tolist() for name in ("scores", *LISTS))
     over = sum(out) == players - 1
     last = [sum(parts) - int(g["bid"]) if over and not out[p] else 0 for p in range(players)]
     checks = (
@@ -121,10 +120,12 @@ def fault(states, components):
         ("bid", 0 <= g["bid"] <= components.coins * players),
         ("scores", scores == last),
     )
-    return next((f"{field}: doesn't fit the rest of the position" for field, fits in checks if not fits), "")
+    for field, fits in checks:
+        if not fits:
+            raise ValueError(f"{field}: doesn't fit the rest of the position")
 
 
-POSITIONS = PlainPositions("hoard", ("standard",), STATE, (), ("parts",), fault)
+POSITIONS = Positions("hoard", ("standard",), STATE, hidden=("parts",), check=check)
 HOARD = Definition(
     name="hoard",
     title="Hoard",
@@ -135,8 +136,7 @@ HOARD = Definition(
     state_dtype=STATE,
     build_tables=build_tables,
     action_table=lambda components: range(1 + MOST_RAISE),
-    observation_bounds=observation_bounds,
-    to_dict=POSITIONS.to_dict,
-    from_dict=POSITIONS.from_dict,
+    features=features,
+    positions=POSITIONS,
     move_text=lambda action, states, components, tables: f"raise:{action}" if action else "drop",
 )

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from artus_env.engine.bits import popcount
-from artus_env.engine.definition import Definition
-from artus_env.engine.jit import jit
-from artus_env.engine.positions import PlainPositions
-from artus_env.engine.rng import below, random_bits
+from artus_env.authoring import Definition, Feature, Positions, below, jit, popcount, random_bits, state_dtype
 
 CARDS, HAND, SEATS = 20, 3, 6
 NO_BID = -1
-NUMBERS = ("num_players", "rule_set", "start_player", "player", "round", "chance")  # all hands follow from `chance`
-LISTS = ("scores", "hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
-STATE = np.dtype([(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
+NUMBERS = ("start_player", "round", "chance")  # all hands follow from `chance`
+LISTS = ("hands", "bids")  # bit c of a hand: card c, which stays there when it is bid
+STATE = state_dtype(SEATS, [(name, np.int64) for name in NUMBERS] + [(name, np.int64, SEATS) for name in LISTS])
 
 
 @dataclass(frozen=True)
@@ -26,10 +22,6 @@ class Components:
     @property
     def hash(self):
         return f"{self.goal:04x}"
-
-
-def build_tables(components):
-    return np.array([(components.goal, 0)], [("goal", np.int64), ("magpies", np.int8)])
 
 
 @jit
@@ -89,7 +81,7 @@ def public_action(t, g, action, viewer):
 
 
 @jit
-def opened(t, g, action, viewer, now):
+def is_revealed(t, g, action, viewer, now):
     return now["round"] > g["round"]  # the bids of a round are turned up together
 
 
@@ -104,19 +96,18 @@ def observe(t, g, viewer, out):
 
 
 @jit
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     give_hands(g, viewer, seed, 1)
     g["chance"] = int(random_bits(seed, 0) >> np.uint64(11))
 
 
-def observation_bounds(components):
-    highest = [1] * CARDS + [components.goal] * SEATS + [2] * SEATS
-    return np.zeros(len(highest), np.int8), np.array(highest, np.int8)
+def features(components):
+    return [Feature("hand", CARDS), Feature("scores", SEATS, 0, components.goal), Feature("bids", SEATS, 0, 2)]
 
 
-def fault(states, components):
+def check(g, components):
     """What is wrong with a position each of whose fields is right by itself."""
-    g, goal = states[0], components.goal
+    goal = components.goal
     players, start, player = int(g["num_players"]), int(g["start_player"]), int(g["player"])
     scores, hands, bids = g["scores"].tolist(), g["hands"][:players].tolist(), g["bids"][:players].tolist()
     have_bid = {(start + k) % players for k in range((player - start) % players)}
@@ -129,10 +120,12 @@ def fault(states, components):
         ("hands", sum(hands).bit_count() == HAND * players),
         ("bids", all(b >= 0 and hands[p] >> b & 1 if p in have_bid else b == NO_BID for p, b in enumerate(bids))),
     )
-    return next((f"{field}: doesn't fit the rest of the position" for field, fits in checks if not fits), "")
+    for field, fits in checks:
+        if not fits:
+            raise ValueError(f"{field}: doesn't fit the rest of the position")
 
 
-POSITIONS = PlainPositions("magpies", ("standard",), STATE, ("hands",), ("hands", "bids", "chance"), fault)
+POSITIONS = Positions("magpies", ("standard",), STATE, sets=("hands",), hidden=("hands", "bids", "chance"), check=check)
 MAGPIES = Definition(
     name="magpies",
     title="Magpies",
@@ -141,10 +134,10 @@ MAGPIES = Definition(
     verbs=(sys.modules[__name__],),
     standard=Components(),
     state_dtype=STATE,
-    build_tables=build_tables,
+    build_tables=lambda components: np.array([(components.goal,)], [("goal", np.int64)]),
     action_table=lambda components: range(CARDS),
-    observation_bounds=observation_bounds,
-    to_dict=POSITIONS.to_dict,
-    from_dict=POSITIONS.from_dict,
+    features=features,
+    positions=POSITIONS,
     move_text=lambda action, states, components, tables: f"bid:{action}",
+    parse_move=lambda text, *_: {f"bid:{card}": card for card in range(CARDS)}.get(text),
 )

@@ -53,6 +53,7 @@ COMMANDS = {
     ),
     "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
     "games": Command("watch.about", "games", "the games that are installed"),
+    "new-game": Command("new_game.command", "main", "write a package with a small game, to be made into your own"),
     "rules": Command("watch.about", "rules", "tables of a game: its box, its actions, its rewards"),
     "tables": Command("watch.about", "tables", "make those tables in Markdown files anew"),
 }
@@ -125,7 +126,7 @@ def _main(arguments: list[str]) -> int:
     except UsageError as error:
         return _failed(name, error)
     except ModuleNotFoundError as error:
-        from artus_env.engine.extras import DISTRIBUTION, how_to_install
+        from artus_env.engine.basics.extras import DISTRIBUTION, how_to_install
 
         command = how_to_install(error.name or "", preferred=COMMANDS[name].extra)
         if command is None:
@@ -197,7 +198,7 @@ def _run(name: str, arguments: list[str]) -> int:
         print(f"artus {version()}")
         return 0
     if name not in COMMANDS:
-        from artus_env.engine.wording import did_you_mean
+        from artus_env.engine.basics.wording import did_you_mean
 
         guess = did_you_mean(name, COMMANDS)
         print(f"artus: there is no command {name!r}{guess}\n\n{usage()}" if name else usage(), file=sys.stderr)

@@ -53,7 +53,6 @@ class Action:
 
 TABLES = np.dtype(
     [
-        ("artus", np.int8),  # whose tables these are
         ("actions", np.int8, (MAX_ACTIONS, 4)),  # effect, card, slot, steps
         # [5 or 4 knights, King's colour, part of the deck, cards of it in the hand]: their actions
         ("hand_rows", np.uint64, (2, 2, MAX_CARDS // HAND_PART, 1 << HAND_PART, MASK_WORDS)),
@@ -111,9 +110,8 @@ def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
 NUM_ACTIONS = len(action_table())
 
 
-@lru_cache(maxsize=16)
-def build_tables(components: Components = STANDARD) -> np.ndarray:
-    """The box as compiled code sees it: shape (1,), dtype `TABLES`, read-only."""
+def build_tables(components: Components) -> np.ndarray:
+    """The box as compiled code sees it: shape (1,), dtype `TABLES`."""
     actions = action_table(components)
     tables = np.zeros(1, TABLES)
     t = tables[0]
@@ -158,7 +156,6 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
             t["seat_rows"][a.slot] = _row([i])
         elif a.effect == DRAW:
             t["draw_rows"][_with_bit(a.slot, len(PILES))] |= _row([i])
-    tables.flags.writeable = False
     return tables
 
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from artus_env.engine.box import Box
-from artus_env.engine.reading import shown
+from artus_env.authoring import Box, shown
 
 NUM_SEATS = 28
 MAX_PLAYERS = 4

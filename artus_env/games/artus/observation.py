@@ -1,21 +1,18 @@
 """What a player sees, as int8 features: one layout for every variant, seen from the King's chair.
 
 Players come in turn order from the viewer, seats by their distance behind the King, figures by their slot (see
-`actions`). `observation_layout` names every feature; the compiled `observe` writes them in that order.
+`actions`). `features` names every feature; the compiled `observe` writes them in that order.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
-from artus_env.engine.bits import highest_bit, popcount, unpack32, unpack32_reversed
-from artus_env.engine.features import Feature, bounds_of, scale_of
-from artus_env.engine.jit import jit
+from artus_env.authoring import Feature, highest_bit, jit, popcount, unpack32, unpack32_reversed
 from artus_env.games.artus.actions import SLOTS
-from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, STANDARD, Components
-from artus_env.games.artus.rules import TOP, distance_behind, king_seat, rotated, scoring_cards
+from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, Components
+from artus_env.games.artus.fast import TOP
+from artus_env.games.artus.rules import distance_behind, king_seat, rotated, scoring_cards
 from artus_env.games.artus.state import OVER
 
 NUM_SLOTS = MAX_KNIGHTS + 4
@@ -24,8 +21,7 @@ PRESTIGE_STEP = 16
 """A prestige difference is written as two digits: sixteens and the rest (-8..7), exact up to +-2 000 points."""
 
 
-@lru_cache(maxsize=16)
-def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]:
+def features(components: Components) -> tuple[Feature, ...]:
     """The blocks of an observation, in order."""
     cards = len(components.deck)
     low, high = min(components.wheel), max(components.wheel)
@@ -33,7 +29,7 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
     others = [f"player +{k}" for k in range(1, MAX_PLAYERS)]
     everybody = ["the viewer", *others]
     blocks = [
-        Feature(f"seat of {name}", NUM_SEATS, 0, 1, 1.0, f"distance of {name} behind the King (one-hot)")
+        Feature(f"seat of {name}", NUM_SEATS, meaning=f"distance of {name} behind the King (one-hot)")
         for name in [*knights, *SLOTS]
     ]
     blocks.append(
@@ -41,14 +37,12 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
     )
     blocks.append(Feature("rings", 4, 1, 3, 1 / 3, "rings of each royal slot; 3: the King"))
     blocks += [
-        Feature(f"knights of {name}", NUM_SEATS, 0, 1, 1.0, f"seats of {name}'s knights by distance") for name in others
+        Feature(f"knights of {name}", NUM_SEATS, meaning=f"seats of {name}'s knights by distance") for name in others
     ]
-    blocks.append(Feature("carpet", NUM_SEATS, 0, 1, 1.0, "seats on the carpet, by distance"))
-    blocks.append(
-        Feature("hand", cards, 0, 1, 1.0, "own hand, in deck order; n copies of a card set its first n places")
-    )
+    blocks.append(Feature("carpet", NUM_SEATS, meaning="seats on the carpet, by distance"))
+    blocks.append(Feature("hand", cards, meaning="own hand, in deck order; n copies of a card set its first n places"))
     blocks += [
-        Feature(f"played by {name}", cards, 0, 1, 1.0, f"cards that {name} has played, likewise") for name in everybody
+        Feature(f"played by {name}", cards, meaning=f"cards that {name} has played, likewise") for name in everybody
     ]
     blocks += [
         Feature(
@@ -90,12 +84,12 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
             "beginner game",
         )
     )
-    blocks.append(Feature("phase", 3, 0, 1, 1.0, "placing, playing, drawing (one-hot); all 0 when the game is over"))
+    blocks.append(Feature("phase", 3, meaning="placing, playing, drawing (one-hot); all 0 when the game is over"))
     blocks.append(Feature("left", 1, 0, 2, 0.5, "cards still to play or to draw in this phase"))
-    blocks.append(Feature("to move", MAX_PLAYERS, 0, 1, 1.0, "who is to move: viewer, player +1, ... (one-hot)"))
-    blocks.append(Feature("start player", MAX_PLAYERS, 0, 1, 1.0, "who started: viewer, player +1, ... (one-hot)"))
-    blocks.append(Feature("players", 3, 0, 1, 1.0, "2, 3 or 4 players (one-hot)"))
-    blocks.append(Feature("advanced", 1, 0, 1, 1.0, "1 in the advanced game"))
+    blocks.append(Feature("to move", MAX_PLAYERS, meaning="who is to move: viewer, player +1, ... (one-hot)"))
+    blocks.append(Feature("start player", MAX_PLAYERS, meaning="who started: viewer, player +1, ... (one-hot)"))
+    blocks.append(Feature("players", 3, meaning="2, 3 or 4 players (one-hot)"))
+    blocks.append(Feature("advanced", 1, meaning="1 in the advanced game"))
     return tuple(blocks)
 
 
@@ -107,20 +101,6 @@ def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
     low = min([sum(wheel[:count]), *penalties, 0])
     high = max([sum(wheel[-count:]), *penalties, 0])
     return max(low, -128), min(high, 127)
-
-
-def observation_scale(components: Components = STANDARD) -> np.ndarray:
-    """Multiply an observation by it for small floats: shape (F,), float32, a fresh array."""
-    return scale_of(observation_layout(components))
-
-
-@lru_cache(maxsize=16)
-def observation_bounds(components: Components = STANDARD) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
-    return bounds_of(observation_layout(components))
-
-
-OBSERVATION_SIZE = len(observation_scale())
 
 
 @jit

@@ -1,22 +1,35 @@
-"""Positions as JSON: `to_dict` writes one, `from_dict` reads one and says what is wrong with it.
+"""Positions as JSON, and what must fit in them.
 
-`from_dict` checks the accounting: every card and figure once, ring sums, hand and pile sizes that fit phase, turn and
-`left`. It doesn't ask whether the scores or the rings could have come about.
+Every card and figure once, ring sums, hand and pile sizes that fit phase, turn and `left`. Nobody asks whether the
+scores or the rings could have come about.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import check_keys, list_of, one_of, shown
-from artus_env.engine.wording import counted
+from artus_env.authoring import (
+    SEAT,
+    Choice,
+    Number,
+    Part,
+    Positions,
+    Row,
+    counted,
+    from_others,
+    list_of,
+    one_of,
+    shown,
+    some_of,
+    whole_number,
+)
 from artus_env.games.artus.components import (
     COLOURS,
-    MAX_PLAYERS,
+    MAX_CARDS,
     NUM_KNIGHTS,
     NUM_SEATS,
     PILES,
@@ -26,173 +39,130 @@ from artus_env.games.artus.components import (
 )
 from artus_env.games.artus.state import DRAW_PHASE, OVER, PHASES, PLACE_PHASE, PLAY_PHASE, STATE
 
-KEYS = ("rules", "num_players", "start_player", "phase", "turn", "left", "seats", "hands", "piles", "played", "scores")
 MAX_SCORE = 100_000
 
 
-def to_dict(state: np.void, components: Components, player: int | None = None) -> dict[str, Any]:
-    """A position as plain data; with `player`, only what that player may know.
-
-    What he may not know is given as counts for each back: the other hands, and all piles, his own included.
-    """
-    n = int(state["num_players"])
-    seats: list[dict[str, Any] | None] = [None] * NUM_SEATS
-    for owner in range(n):
-        for seat in range(NUM_SEATS):
-            if int(state["knights"][owner]) >> seat & 1:
-                seats[seat] = {"knight": owner}
-    for royal in range(4):
-        kind = "king" if royal == int(state["king"]) else "prince"
-        seats[int(state["royals"][royal])] = {kind: COLOURS[royal // 2], "rings": int(state["rings"][royal])}
-    hidden = player is not None
-    return {
-        "rules": RULES[int(state["rule_set"])],
-        "num_players": n,
-        "start_player": int(state["start_player"]),
-        "phase": PHASES[int(state["phase"])],
-        "turn": int(state["player"]),
-        "left": int(state["left"]),
-        "seats": seats,
-        "hands": [
-            _backs(_hand(state, components, p), components) if hidden and p != player else _hand(state, components, p)
-            for p in range(n)
-        ],
-        "piles": [
-            {pile: len(cards) if hidden else cards for pile, cards in _piles(state, components, p).items()}
-            for p in range(n)
-        ],
-        "played": [[components.cards[card].name for card in state["history"][p] if card >= 0] for p in range(n)],
-        "scores": [int(score) for score in state["scores"][:n]],
-    }
+def _names(components: Components) -> list[str]:
+    return [card.name for card in components.cards]
 
 
-def _hand(state: np.void, components: Components, player: int) -> list[str]:
-    return [card.name for position, card in enumerate(components.deck) if int(state["hands"][player]) >> position & 1]
+class Figures:
+    """Knights, princes and the King: what stands on each seat."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[dict[str, Any] | None]:
+        """A figure or null for each seat."""
+        seats: list[dict[str, Any] | None] = [None] * NUM_SEATS
+        for owner, board in enumerate(state["knights"][: int(state["num_players"])].tolist()):
+            for seat in range(NUM_SEATS):
+                if board >> seat & 1:
+                    seats[seat] = {"knight": owner}
+        for royal in range(4):
+            kind = "king" if royal == int(state["king"]) else "prince"
+            seats[int(state["royals"][royal])] = {kind: COLOURS[royal // 2], "rings": int(state["rings"][royal])}
+        return seats
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> None:
+        """Puts the figures into the state."""
+        royals: dict[str, list[tuple[int, int]]] = {colour: [] for colour in COLOURS}
+        for seat, figure in enumerate(list_of(name, data, NUM_SEATS)):
+            where, keys = f"{name}[{seat}]", set(figure) if isinstance(figure, dict) else None
+            if keys == {"knight"}:
+                owner = SEAT.read(f"{where}: knight", figure["knight"], state, components)
+                state["knights"][owner] |= 1 << seat
+            elif keys in ({"prince", "rings"}, {"king", "rings"}):
+                king = "king" in figure
+                colour = COLOURS[one_of(f"{where}: colour", figure["king" if king else "prince"], COLOURS)]
+                low, high = (3, 3) if king else (1, 2)
+                rings = whole_number(f"{where}: rings of a {'king' if king else 'prince'}", figure["rings"], low, high)
+                royals[colour].append((seat, rings))
+            elif figure is not None:
+                raise ValueError(f'{where} must be null, {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
+                                 f'or {{"king": colour, "rings": 3}}, got {shown(figure)}')  # fmt: skip
+        for colour, found in royals.items():
+            if len(found) != 2:
+                raise ValueError(f"there must be two {colour} royals (princes and king), got {len(found)}")
+        state["royals"], state["rings"] = np.transpose([royal for found in royals.values() for royal in found])
+        kings = np.flatnonzero(state["rings"] == 3)
+        if len(kings) != 1:
+            raise ValueError(f"there must be exactly one king, got {len(kings)}")
+        state["king"] = kings[0]
 
 
-def _backs(hand: list[str], components: Components) -> dict[str, int]:
+class Hand:
+    """A set of cards by name; copies fill from the first."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[str]:
+        """The names, in deck order."""
+        return [card.name for place, card in enumerate(components.deck) if int(value) >> place & 1]
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
+        """The set."""
+        cards = some_of(name, data, _names(components))
+        return sum(1 << place for place in _places(name, cards, components))
+
+
+def _places(name: str, cards: list[int], components: Components) -> list[int]:
+    """Where in the deck cards are; copies fill from the first."""
+    deck = [components.cards.index(card) for card in components.deck]
+    for card, count in Counter(cards).items():
+        if count > deck.count(card):
+            raise ValueError(f"{name}: {components.cards[card].name} can't be there {_times(count)}")
+    return [deck.index(card) + nth for card, count in Counter(cards).items() for nth in range(count)]
+
+
+class Piles:
+    """A player's piles by name: the cards of each, the next one first."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> dict[str, list[str]]:
+        """Names of the cards by pile."""
+        cards = [components.cards[card] for card in value.tolist() if card >= 0]
+        return {pile: [card.name for card in cards if card.pile == pile] for pile in PILES}
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
+        """The cards of all piles, each against the end of its part."""
+        if not isinstance(data, dict) or set(data) != set(PILES):
+            raise ValueError(f"{name} must be an object with {', '.join(PILES)}, got {shown(data)}")
+        row = [-1] * MAX_CARDS
+        for pile, size, end in zip(PILES, components.pile_sizes, accumulate(components.pile_sizes), strict=True):
+            cards = some_of(f"{name}.{pile}", data[pile], _names(components))
+            for card in cards:
+                if components.cards[card].pile != pile:
+                    raise ValueError(f"{name}.{pile}: {components.cards[card].name} is no {pile} card")
+            if len(cards) > size:
+                raise ValueError(f"{name}.{pile} has at most {size} cards, got {len(cards)}")
+            row[end - len(cards) : end] = cards
+        return row
+
+
+def _backs(state: np.void, seat: int, hand: list[str], components: Components) -> dict[str, int]:
     back = {card.name: card.pile for card in components.cards}
     return {pile: sum(back[name] == pile for name in hand) for pile in PILES}
 
 
-def _piles(state: np.void, components: Components, player: int) -> dict[str, list[str]]:
-    cards = [(components.cards[card]) for card in state["piles"][player] if card >= 0]
-    return {pile: [card.name for card in cards if card.pile == pile] for pile in PILES}
-
-
-def from_dict(data: Any, components: Components) -> np.ndarray:
-    """The position as a state: shape (1,), dtype `STATE`.
+def check(state: np.void, components: Components) -> None:
+    """Whether each player has all their cards, and everything fits phase, turn and `left`.
 
     Raises:
-        ValueError: If anything is missing, unknown or doesn't add up; the message names it.
+        ValueError: If not; the message says what is wrong.
     """
-    check_keys(data, KEYS)
-    states = np.zeros(1, STATE)
-    state = states[0]
-    n = whole_number("num_players", data["num_players"], 2, MAX_PLAYERS)
-    state["num_players"] = n
-    state["rule_set"] = one_of("rules", data["rules"], RULES)
-    state["phase"] = one_of("phase", data["phase"], PHASES)
-    state["start_player"] = whole_number("start_player", data["start_player"], 0, n - 1)
-    state["player"] = whole_number("turn", data["turn"], 0, n - 1)
-    state["left"] = whole_number("left", data["left"], 0, 2)
-    for player, score in enumerate(list_of("scores", data["scores"], n)):
-        state["scores"][player] = whole_number(f"scores[{player}]", score, -MAX_SCORE, MAX_SCORE)
-    _read_seats(data["seats"], state)
-    _read_cards(data, state, components)
-    _check_course(state, components)
-    return states
-
-
-def _read_seats(seats: Any, state: np.void) -> None:
-    n = int(state["num_players"])
-    royals: dict[str, list[tuple[int, int]]] = {colour: [] for colour in COLOURS}
-    kings = []
-    for seat, figure in enumerate(list_of("seats", seats, NUM_SEATS)):
-        name = f"seats[{seat}]"
-        if figure is None:
-            continue
-        if not isinstance(figure, dict):
-            raise ValueError(f"{name} must be null or a figure, got {shown(figure)}")
-        if set(figure) == {"knight"}:
-            owner = whole_number(f"{name}: knight", figure["knight"], 0, n - 1)
-            state["knights"][owner] |= 1 << seat
-        elif set(figure) in ({"prince", "rings"}, {"king", "rings"}):
-            king = "king" in figure
-            colour = figure["king" if king else "prince"]
-            one_of(f"{name}: colour", colour, COLOURS)
-            rings = figure["rings"]
-            if type(rings) is not int or (rings != 3 if king else rings not in (1, 2)):
-                raise ValueError(
-                    f"{name}: a {'king has 3 rings' if king else 'prince has 1 or 2 rings'}, got {shown(rings)}"
-                )
-            if king:
-                kings.append(seat)
-            royals[colour].append((seat, rings))
-        else:
-            raise ValueError(f'{name}: a figure is {{"knight": player}}, {{"prince": colour, "rings": 1 or 2}} '
-                                f'or {{"king": colour, "rings": 3}}, got {shown(figure)}')  # fmt: skip
-    if len(kings) != 1:
-        raise ValueError(f"there must be exactly one king, got {len(kings)}" + (f" on seats {kings}" if kings else ""))
-    for index, colour in enumerate(COLOURS):
-        if len(royals[colour]) != 2:
-            raise ValueError(f"there must be two {colour} royals (princes and king), got {len(royals[colour])}")
-        for nth, (seat, rings) in enumerate(royals[colour]):
-            royal = 2 * index + nth
-            state["royals"][royal], state["rings"][royal] = seat, rings
-            if rings == 3:
-                state["king"] = royal
-
-
-def _read_cards(data: dict[str, Any], state: np.void, components: Components) -> None:
-    n = int(state["num_players"])
-    index = {card.name: number for number, card in enumerate(components.cards)}
-    state["piles"] = state["history"] = -1
-    hands, piles, played = (list_of(key, data[key], n) for key in ("hands", "piles", "played"))
-    full = [card for card in components.deck if card.pile in RULE_SETS[RULES[int(state["rule_set"])]].piles]
+    n, rules = int(state["num_players"]), RULE_SETS[RULES[int(state["rule_set"])]]
+    state["piles"][n:] = state["history"][n:] = -1
+    wanted = Counter(card.name for card in components.deck if card.pile in rules.piles)
     for player in range(n):
-        if isinstance(hands[player], dict):
-            raise ValueError(f"hands[{player}] are counts: this is what a player knows, not a whole position")
-    for player in range(n):
-        hand = _cards(hands[player], f"hands[{player}]", index)
-        out = _cards(played[player], f"played[{player}]", index)
-        if not isinstance(piles[player], dict) or set(piles[player]) != set(PILES):
-            raise ValueError(f"piles[{player}] must be an object with {', '.join(PILES)}, got {shown(piles[player])}")
-        left = {pile: _cards(piles[player][pile], f"piles[{player}].{pile}", index) for pile in PILES}
-        for pile, cards in left.items():
-            for name in cards:
-                if components.cards[index[name]].pile != pile:
-                    raise ValueError(f"piles[{player}].{pile}: {name} is no {pile} card")
-        have = Counter(hand + out + [name for cards in left.values() for name in cards])
-        wanted = Counter(card.name for card in full)
-        for name in sorted(set(have) | set(wanted), key=lambda name: index[name]):
+        history = [card for card in state["history"][player].tolist() if card >= 0]
+        pile = [card for card in state["piles"][player].tolist() if card >= 0]
+        hand = Hand().write(state["hands"][player], state, components)
+        have = Counter([*hand, *(components.cards[card].name for card in history + pile)])
+        for name in _names(components):
             if have[name] != wanted[name]:
                 raise ValueError(
                     f"player {player} must have {name} {_times(wanted[name])} in hand, piles and played cards "
-                    "together, "
-                    f"got it {_times(have[name])}"
+                    f"together, got it {_times(have[name])}"
                 )
-        state["hands"][player], state["played"][player] = _card_set(hand, components), _card_set(out, components)
-        state["history"][player, : len(out)] = [index[name] for name in out]
-        end = 0
-        for number, pile in enumerate(PILES):
-            cards = left[pile]
-            end += components.pile_sizes[number]
-            state["pile_sizes"][player, number] = len(cards)
-            state["piles"][player, end - len(cards) : end] = [index[name] for name in cards]
-
-
-def _card_set(names: list[str], components: Components) -> int:
-    """Cards as a set of places in the deck; copies fill from the first."""
-    deck = [card.name for card in components.deck]
-    return sum(1 << deck.index(name) + nth for name, count in Counter(names).items() for nth in range(count))
-
-
-def _cards(cards: Any, name: str, index: dict[str, int]) -> list[str]:
-    for card in list_of(name, cards):
-        if not isinstance(card, str) or card not in index:
-            raise ValueError(f"{name}: there is no card {shown(card)}; the cards are {' '.join(index)}")
-    return list(cards)
+        state["played"][player] = sum(1 << place for place in _places("played", history, components))
+        backs = [components.cards[card].pile for card in pile]
+        state["pile_sizes"][player] = [backs.count(back) for back in PILES]
+    _check_course(state, components)
 
 
 def _times(count: int) -> str:
@@ -278,3 +248,25 @@ def _expect_left(left: int, allowed: Any, phase: str) -> None:
 def _expect_count(player: int, what: str, count: int, expected: int) -> None:
     if count != expected:
         raise ValueError(f"player {player} must have {expected} {what} at this point of the game, got {count}")
+
+
+POSITIONS = Positions(
+    "artus",
+    RULES,
+    STATE,
+    [
+        Part("start_player", SEAT),
+        Part("phase", Choice(PHASES)),
+        Part("turn", SEAT, "player"),
+        Part("left", Number(0, 2)),
+        Part("seats", Figures(), None),
+        Part("hands", Hand(), by_seat=True, hidden=from_others, count=_backs),
+        Part("piles", Piles(), by_seat=True, hidden=lambda state, seat, viewer: True,
+             count=lambda state, seat, piles, components: {pile: len(cards) for pile, cards in piles.items()}),
+        Part("played", Row(_names, MAX_CARDS), "history", by_seat=True),
+        Part("scores", Number(-MAX_SCORE, MAX_SCORE), by_seat=True),
+    ],
+    check=check,
+    named=False,
+)  # fmt: skip
+"""As records and requests have them."""

@@ -6,9 +6,6 @@ keep both the same: small fields go through `int()` before arithmetic, and bit s
 What is passed on to other functions is an `np.int64`, because a function is compiled for each type that it is called
 with: compiled, `int()` leaves an int8 what it is, and a number that stands in the code is a type of its own.
 
-Players, seats and distances are masked where they are read for the fastest loops (`& 3`, `& 31`), which changes nothing
-but tells the compiler that they aren't negative: it would test each index for those that count from the end.
-
 Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
 """
 
@@ -16,19 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import highest_bit, popcount
-from artus_env.engine.jit import jit, jit_inlined
-from artus_env.engine.rng import below, random_bits
+from artus_env.authoring import below, highest_bit, jit, jit_inlined, popcount, random_bits, shuffle
 from artus_env.games.artus.actions import (
     ALL,
     CARPET,
     COLORS,
     DRAW,
-    HAND_PART,
     KNIGHT,
     MASK_WORDS,
-    NONE,
-    PART,
     PLACE,
     REDS,
     REVERSED,
@@ -36,12 +28,20 @@ from artus_env.games.artus.actions import (
     ROYAL,
 )
 from artus_env.games.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, NUM_SEATS, PILES
+from artus_env.games.artus.fast import (
+    LACKING,
+    TOP,
+    add_copy,
+    best_of,
+    copies,
+    ranked,
+    remove_copy,
+    without_best,
+    write_actions,
+)
 from artus_env.games.artus.state import DRAW_PHASE, OVER, PLACE_PHASE, PLAY_PHASE
 
 FULL = (1 << NUM_SEATS) - 1
-TOP = NUM_SEATS - 1
-RANKS = (1 << NUM_SEATS + 1) - 2
-LACKING = NONE // 2  # a sum below it lacks a knight
 
 
 # --- the round table ---------------------------------------------------------------------------------------------
@@ -50,13 +50,13 @@ LACKING = NONE // 2  # a sum below it lacks a knight
 @jit
 def king_seat(g):
     """Seat of the King."""
-    return np.int64(g["royals"][int(g["king"]) & 3]) & 31
+    return np.int64(g["royals"][int(g["king"])])
 
 
 @jit
 def distance_behind(king, seat):
     """Seats from the King back to `seat`, against the direction of play: 0..27."""
-    return (king - seat if king >= seat else king - seat + NUM_SEATS) & 31
+    return king - seat if king >= seat else king - seat + NUM_SEATS
 
 
 @jit
@@ -181,35 +181,6 @@ def give_ring(t, g, slot):
 # --- scoring cards: own knights only -----------------------------------------------------------------------------
 
 
-@jit
-def ranked(t, board):
-    """The seats of a board that is rotated to the King in the order of their value, and the sum of these.
-
-    Bit r of the first stands for the seat of rank r, 1..28; bit 0 is always set, for the one that comes last and isn't
-    there. Both are looked up part by part, and so the best seats are found without a loop.
-    """
-    mask = (1 << PART) - 1
-    found = (
-        int(t["ranked"][0, board & mask])
-        + int(t["ranked"][1, board >> PART & mask])
-        + int(t["ranked"][2, board >> 2 * PART & mask])
-        + int(t["ranked"][3, board >> 3 * PART & mask])
-    )
-    return found & RANKS | 1, found >> 32
-
-
-@jit
-def best_of(t, seats):
-    """The value of the best of the `ranked` seats, `NONE` if there is none."""
-    return int(t["ranks"][highest_bit(seats)])
-
-
-@jit
-def without_best(seats):
-    """All `ranked` seats but the best."""
-    return seats ^ (1 << highest_bit(seats)) | 1
-
-
 @jit_inlined
 def scoring_cards(t, g, player):
     """What the scoring cards would bring a player now: (all, best, colors, carpet, reds).
@@ -220,7 +191,7 @@ def scoring_cards(t, g, player):
     score, even below the penalty.
     """
     king = king_seat(g)
-    board = rotated(int(g["knights"][player & 3]), king)
+    board = rotated(int(g["knights"][player]), king)
     seats, total = ranked(t, board)
     on_carpet, _ = ranked(t, board & rotated(int(t["carpet"]), king))
     best = best_of(t, seats)
@@ -272,18 +243,6 @@ def points_of(t, g, action):
 
 
 # --- cards -------------------------------------------------------------------------------------------------------
-
-
-@jit
-def add_copy(t, cards, card):
-    """The set of cards with one more `card`: its first copy that isn't there yet, to which a sum carries."""
-    return cards | (cards + (1 << int(t["first"][card])))
-
-
-@jit
-def remove_copy(t, cards, card):
-    """The set of cards with one `card` less: its last copy, so that equal hands are equal sets."""
-    return cards ^ (1 << highest_bit(cards & int(t["copies"][card])))
 
 
 @jit
@@ -342,7 +301,7 @@ def next_clockwise(g, player):
 @jit
 def play(t, g, action):
     """Carry out a legal action of the player to move. Returns the prestige that it brought him."""
-    player = np.int64(g["player"]) & 3
+    player = np.int64(g["player"])
     effect = np.int64(t["actions"][action, 0])
     slot = np.int64(t["actions"][action, 2])
     if effect == PLACE:
@@ -410,24 +369,23 @@ def is_over(t, g):
 
 
 @jit
+def margin_scale(t, g):
+    """A hundred points of prestige make a margin of 1."""
+    return 100.0
+
+
+@jit
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 
     A hand's actions are the union of those of its cards: every card is always playable, whatever the position, as long
-    as each player has his knights and each colour its two royals. They are looked up part by part: how many cards a
-    hand has would often be guessed wrong.
+    as each player has his knights and each colour its two royals.
     """
     phase = int(g["phase"])
-    player = int(g["player"]) & 3
+    player = int(g["player"])
     if phase == PLAY_PHASE:
         four = 1 if int(g["num_players"]) == 4 else 0
-        rows, hand, mask = t["hand_rows"][four, int(g["king"]) >> 1 & 1], int(g["hands"][player]), (1 << HAND_PART) - 1
-        first, second, third, fourth = (
-            rows[0, hand & mask], rows[1, hand >> HAND_PART & mask], rows[2, hand >> 2 * HAND_PART & mask],
-            rows[3, hand >> 3 * HAND_PART & mask],
-        )  # fmt: skip
-        for word in range(MASK_WORDS):
-            words[word] = first[word] | second[word] | third[word] | fourth[word]
+        write_actions(t, four, int(g["king"]) >> 1 & 1, int(g["hands"][player]), words)
         return
     if phase == DRAW_PHASE:
         piles = 0
@@ -447,35 +405,7 @@ def legal(t, g, words):
                 words[word] |= t["seat_rows"][TOP - top, word]
 
 
-@jit
-def describe(t, g, action):
-    """Seats from which and to which an action of the player to move goes, -1 where it has none: (origin, target)."""
-    effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
-    if effect == PLACE:
-        return -1, landing(king_seat(g), -slot)
-    if effect == KNIGHT:
-        origin = knight_seat(g, int(g["player"]), slot)
-    elif effect in (ROYAL, RING):
-        origin = int(g["royals"][royal_in_slot(g, slot)])
-    else:
-        return -1, -1
-    return origin, landing(origin, int(t["actions"][action, 3]))
-
-
 # --- dealing -----------------------------------------------------------------------------------------------------
-
-
-@jit
-def shuffle(cards, start, size, seed, stream):
-    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed. Returns the next
-    number."""
-    for last in range(size - 1, 0, -1):
-        other = below(random_bits(seed, stream), last + 1)
-        stream += 1
-        card = cards[start + last]
-        cards[start + last] = cards[start + other]
-        cards[start + other] = card
-    return stream
 
 
 @jit
@@ -520,7 +450,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
             size = np.int64(t["pile_sizes"][pile])
             for position in range(first, first + size):
                 g["piles"][player, position] = t["deck"][position]
-            stream = shuffle(g["piles"][player], first, size, seed, stream)
+            stream = shuffle(g["piles"][player], first, size, seed, stream, 1)
             g["pile_sizes"][player, pile] = size
         for _ in range(int(t["dealt"][rule_set])):
             for pile in range(2):
@@ -528,13 +458,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 
 
 @jit
-def copies(t, cards, card):
-    """How many of a card are in a set of cards."""
-    return popcount(cards & int(t["copies"][card]))
-
-
-@jit
-def redeal(t, g, viewer, seed):
+def resample_hidden(t, g, viewer, seed):
     """Draw all that `viewer` doesn't know anew, uniformly among the deals that fit what he knows.
 
     He knows his hand, all played cards, the size of each pile and the back of each card in hand. Unknown are the
@@ -559,7 +483,7 @@ def redeal(t, g, viewer, seed):
                 if position - int(t["first"][card]) >= known:
                     g["piles"][player, place] = card
                     place += 1
-            stream = shuffle(g["piles"][player], first, hidden, seed, stream)
+            stream = shuffle(g["piles"][player], first, hidden, seed, stream, 1)
             for place in range(first, first + in_hand):
                 new_hand = add_copy(t, new_hand, int(g["piles"][player, place]))
                 g["piles"][player, place] = -1
@@ -568,7 +492,7 @@ def redeal(t, g, viewer, seed):
 
 
 @jit
-def conceal(t, g, viewer):
+def hide(t, g, viewer):
     """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes
     stay."""
     for player in range(int(g["num_players"])):

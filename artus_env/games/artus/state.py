@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from artus_env.authoring import state_dtype
 from artus_env.games.artus.components import MAX_CARDS, MAX_PLAYERS, NUM_ROYALS, PILES
 
 PLACE_PHASE, PLAY_PHASE, DRAW_PHASE, OVER = range(4)
 PHASES = ("place", "play", "draw", "over")
 
-STATE = np.dtype(
+STATE = state_dtype(
+    MAX_PLAYERS,
     [
         ("knights", np.int32, (MAX_PLAYERS,)),  # bit s: this player has a knight on seat s
         ("hands", np.int32, (MAX_PLAYERS,)),  # bit c: card c of the deck is in hand; copies fill from the first
         ("played", np.int32, (MAX_PLAYERS,)),  # bit c: likewise, played
-        ("scores", np.int32, (MAX_PLAYERS,)),  # prestige points
         ("royals", np.int8, (NUM_ROYALS,)),  # seat of each royal: two silver ones, two bronze ones
         ("rings", np.int8, (NUM_ROYALS,)),
         ("king", np.int8),  # which of the royals wears three rings
         ("phase", np.int8),
-        ("player", np.int8),  # who is to move; the start player when the game is over
         ("left", np.int8),  # cards still to play or to draw in this phase; 1 when placing, 0 when over
         ("start_player", np.int8),
-        ("num_players", np.int8),
-        ("rule_set", np.int8),
         ("unused", np.int8),  # keeps the arrays below aligned
         ("pile_sizes", np.int8, (MAX_PLAYERS, len(PILES))),  # cards left in each pile
         ("piles", np.int8, (MAX_PLAYERS, MAX_CARDS)),  # card index; a pile's next card first; drawn ones are -1
         ("history", np.int8, (MAX_PLAYERS, MAX_CARDS)),  # card index in order of play, -1 behind the last
-    ]
+    ],
+    score=np.int32,
 )
 """Where cards lie in `piles`: knight cards first, then king and scoring cards, each pile against the end of its part,
 so that the card drawn next is the first that isn't -1. Players who don't take part have zeros and -1."""

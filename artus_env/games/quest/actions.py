@@ -50,7 +50,6 @@ MAX_BIDS = 64 * MASK_WORDS - BID
 
 TABLES = np.dtype(
     [
-        ("quest", np.int8),  # tells this game's tables from all others
         ("copies", np.int64),  # digit k: cards of kind k
         ("display", np.int64, (MAX_PLAYERS + 1,)),  # by number of players; digit a: action cards of kind a
         ("choices", np.int8, (MAX_PLAYERS + 1,)),
@@ -94,9 +93,8 @@ def in_digits(counts: Sequence[int]) -> int:
     return sum(count << DIGIT * kind for kind, count in enumerate(counts))
 
 
-@lru_cache(maxsize=16)
-def build_tables(components: Components = STANDARD) -> np.ndarray:
-    """The box as compiled code sees it: shape (1,), dtype `TABLES`, read-only."""
+def build_tables(components: Components) -> np.ndarray:
+    """The box as compiled code sees it: shape (1,), dtype `TABLES`."""
     tables = np.zeros(1, TABLES)
     t = tables[0]
     t["copies"] = in_digits(components.copies)
@@ -115,5 +113,4 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
     t["bids"][: len(bids)], t["num_bids"] = bids, len(bids)
     t["bid_steps"] = [bids.index(1 << DIGIT * kind) for kind in range(BID_KINDS)]
     t["rounds"], t["court"], t["prize"] = components.rounds, components.court, components.prize
-    tables.flags.writeable = False
     return tables

@@ -12,9 +12,7 @@ from functools import cached_property
 from math import prod
 from typing import Any, TypeVar
 
-from artus_env.engine.box import Box
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import convert, shown
+from artus_env.authoring import Box, convert, shown, whole_number
 
 T = TypeVar("T")
 

@@ -6,11 +6,19 @@ writes them.
 
 from __future__ import annotations
 
-import numpy as np
-
-from artus_env.engine.bits import lowest_bit, packed_bytes, unpack32, unpack64, unpack_bytes, unpack_nibbles
-from artus_env.engine.features import Feature, bounds_of, flags, scale_of, starts_of
-from artus_env.engine.jit import jit, jit_inlined
+from artus_env.authoring import (
+    Feature,
+    Layout,
+    clipped,
+    jit,
+    jit_inlined,
+    lowest_bit,
+    packed_bytes,
+    unpack32,
+    unpack64,
+    unpack_bytes,
+    unpack_nibbles,
+)
 from artus_env.games.quest.actions import BID_KINDS
 from artus_env.games.quest.components import (
     ACTIONS,
@@ -27,18 +35,8 @@ from artus_env.games.quest.components import (
     VIRTUES,
     Components,
 )
-from artus_env.games.quest.rules import (
-    CAMELOT,
-    cards_in,
-    count,
-    goal,
-    hand,
-    jousters,
-    kinds_of,
-    missing,
-    payable,
-    steps_from,
-)
+from artus_env.games.quest.fast import cards_in, kinds_of, missing, payable, steps_from
+from artus_env.games.quest.rules import CAMELOT, count, goal, hand, jousters
 from artus_env.games.quest.state import CHOOSE_PHASE, DIGIT, OVER
 
 MOST = 127
@@ -70,18 +68,19 @@ def _of_player(turn: int) -> tuple[Feature, ...]:
         _counts(f"cards of {who}", CARDS, 5, 0.5, "cards taken openly" if turn else "virtue cards in hand"),
         _counts(f"possible starting cards of {who}", CARDS, 1, 1.0,
                 "whether a hidden starting card can be of this kind (0 for the viewer)"),
-        flags(f"tent of {who}", MAX_PLAYERS, "place in the turn order (one-hot)"),
-        flags(f"place of {who}", NUM_PLACES, f"where the knight is (one-hot): {', '.join(PLACES)}"),
-        flags(f"state of {who}", 4, "is to move, still has to bid, started the game, has a tournament card in Camelot"),
+        Feature(f"tent of {who}", MAX_PLAYERS, meaning="place in the turn order (one-hot)"),
+        Feature(f"place of {who}", NUM_PLACES, meaning=f"where the knight is (one-hot): {', '.join(PLACES)}"),
+        Feature(f"state of {who}", 4,
+                meaning="is to move, still has to bid, started the game, has a tournament card in Camelot"),
         _counts(f"quests of {who}", QUESTS, 1, 1.0, "quests in hand"),
         _counts(f"paid quests of {who}", QUESTS, 1, 1.0, "those of them that the cards above pay for"),
     )  # fmt: skip
 
 
-LAYOUT = (
+LAYOUT = Layout((
     *(feature for turn in range(MAX_PLAYERS) for feature in _of_player(turn)),
-    flags("phase", 3, "choose, act, bid (one-hot); all 0 when the game is over"),
-    flags("players", MAX_PLAYERS - MIN_PLAYERS + 1, "2, 3 or 4 players (one-hot)"),
+    Feature("phase", 3, meaning="choose, act, bid (one-hot); all 0 when the game is over"),
+    Feature("players", MAX_PLAYERS - MIN_PLAYERS + 1, meaning="2, 3 or 4 players (one-hot)"),
     _counts("open quests", QUESTS, 1, 1.0, "quests that lie open"),
     Feature("round", 1, 0, MOST_POINTS, 0.05, "number of the round"),
     Feature("rounds to come", 1, 0, MOST_POINTS, 0.05, "rounds after this one, if nobody reaches the goal"),
@@ -96,41 +95,29 @@ LAYOUT = (
     _counts("way", QUESTS, FARTHEST, 0.25, "of these: steps from the viewer's knight to its place"),
     _counts("ring", PLACES, NUM_PLACES - 1, 0.15, "steps from Camelot, always the same way round"),
     _counts("ride", PLACES, FARTHEST, 0.25, "steps from the viewer's knight, the shorter way round"),
-)
+))  # fmt: skip
 """The blocks of an observation, in order. Flags are written as bits, many at a time, and numbers behind them."""
 
-_STARTS = starts_of(LAYOUT)
 PHASE, OPEN, ROUND, OWN_BID, PILES, HIDDEN, DISPLAY, SHIELDS, MISSING, WAY, RING, RIDE = (
-    _STARTS[name]
+    LAYOUT.starts[name]
     for name in (
         "phase", "open quests", "round", "own bid", "piles", "hidden cards", "display", "shields", "missing", "way",
         "ring", "ride",
     )
 )  # fmt: skip
-LENGTH = sum(block.size for block in LAYOUT)
+LENGTH = LAYOUT.size
 SEAT = sum(block.size for block in _of_player(0))
 """Features of each player."""
 HELD, TAKEN, FLAGS, PLACE, STATE, POSSIBLE, IN_HAND, PAID = (
-    _STARTS[f"{name} of the viewer"]
+    LAYOUT.starts[f"{name} of the viewer"]
     for name in ("actions", "cards", "tent", "place", "state", "possible starting cards", "quests", "paid quests")
 )
 """Where blocks begin, those of a player behind the player's first one."""
 
 
-def observation_scale(components: Components) -> np.ndarray:
-    """Multiply an observation by it for small floats: shape (F,), float32."""
-    return scale_of(LAYOUT)
-
-
-def observation_bounds(components: Components) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
-    return bounds_of(LAYOUT)
-
-
-@jit
-def clipped(number):
-    """Into int8."""
-    return max(-MOST, min(MOST, number))
+def features(components: Components) -> tuple[Feature, ...]:
+    """The blocks of an observation, the same for every box."""
+    return LAYOUT.features
 
 
 @jit

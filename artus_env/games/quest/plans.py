@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from artus_env.engine.bits import lowest_bit, popcount
-from artus_env.engine.jit import jit
+from artus_env.authoring import jit, lowest_bit, popcount
 from artus_env.games.quest.actions import BID_KINDS, BOOKS
 from artus_env.games.quest.components import (
     ARTUS,
@@ -23,17 +22,8 @@ from artus_env.games.quest.components import (
     QUESTS_AT_PLACE,
     TOURNAMENT,
 )
-from artus_env.games.quest.rules import (
-    ALL_BIDS,
-    CAMELOT,
-    NUM_CARDS,
-    NUM_HORSES,
-    NUM_VIRTUES,
-    cards_in,
-    count,
-    payment,
-    steps_between,
-)
+from artus_env.games.quest.fast import NUM_CARDS, cards_in
+from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, NUM_HORSES, NUM_VIRTUES, count, payment, steps_between
 
 JOUSTING, DRAGON, BOOK, HIGHER = 0.3, 0.2, 0.5, 0.15
 """Points that a virtue card promises beside quests: sword or lance, dragon, book, and with value 2 so much more."""

@@ -1,25 +1,36 @@
-"""Positions as JSON: `to_dict` writes one, `from_dict` reads one and says what is wrong with it.
+"""Positions as JSON, and what must fit in them.
 
-`from_dict` checks the accounting: every virtue card, action card and quest once, numbers of cards that fit phase and
-turn, bids that their players hold. It doesn't ask whether the points could have come about.
+Every virtue card, action card and quest once, numbers of cards that fit phase and turn, bids that their players hold.
+Nobody asks whether the points could have come about.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import check_keys, list_of, one_of, shown, some_of
-from artus_env.engine.wording import counted
+from artus_env.authoring import (
+    SEAT,
+    Choice,
+    Members,
+    Number,
+    Part,
+    Positions,
+    Row,
+    counted,
+    from_others,
+    list_of,
+    shown,
+    some_of,
+)
 from artus_env.games.quest.actions import BID_KINDS, in_digits
 from artus_env.games.quest.components import (
     ACTIONS,
     CARDS,
-    MAX_PLAYERS,
     MAX_VALUE,
     MIN_PLAYERS,
     OPEN_QUESTS,
@@ -30,70 +41,13 @@ from artus_env.games.quest.components import (
     VIRTUES,
     Components,
 )
-from artus_env.games.quest.knowledge import hides_bid
-from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, DIGITS, LOW_KINDS, ONES, count, hand, jousters
+from artus_env.games.quest.fast import DIGITS, LOW_KINDS
+from artus_env.games.quest.hidden_information import hides_bid
+from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, count, hand, jousters
 from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, OVER, PHASES, STATE
 
 RULES = ("standard",)
-KEYS = (
-    "game", "rules", "num_players", "start_player", "round", "phase", "turn", "ring", "tents", "places", "points",
-    "reached", "display", "actions", "piles", "start_cards", "taken", "excluded", "open_quests", "quest_pile", "quests",
-    "bids", "bidding", "chance", "lots",
-)  # fmt: skip
-MAX_CHANCE = (1 << 53) - 1
-"""All readers of JSON keep numbers up to this one."""
 MAX_POINTS = 9_999
-
-
-# --- writing -----------------------------------------------------------------------------------------------------
-
-
-def to_dict(state: np.void, components: Components, player: int | None = None) -> dict[str, Any]:
-    """A position as plain data; with `player`, only what that player may know.
-
-    What they may not know: the others' starting cards, which are counts then, bids that aren't open, which are null,
-    the quests in the pile, a count, and `chance`, which is left out.
-    """
-    n = int(state["num_players"])
-    position = {
-        "game": "quest",
-        "rules": RULES[int(state["rule_set"])],
-        "num_players": n,
-        "start_player": int(state["start_player"]),
-        "round": int(state["round"]),
-        "phase": PHASES[int(state["phase"])],
-        "turn": int(state["player"]),
-        "ring": [PLACES[place] for place in np.argsort(state["spots"])],
-        "tents": state["tents"][:n].tolist(),
-        "places": [PLACES[place] for place in state["places"][:n]],
-        "points": state["scores"][:n].tolist(),
-        "reached": state["reached"][:n].tolist(),
-        "display": _names(state["display"], ACTIONS),
-        "actions": [_names(cards, ACTIONS) for cards in state["actions"][:n]],
-        "piles": {
-            virtue: [kind % MAX_VALUE + 1 for kind in _repeated(state["piles"]) if kind // MAX_VALUE == number]
-            for number, virtue in enumerate(VIRTUES)
-        },
-        "start_cards": [_names(cards, CARDS) for cards in state["start_cards"][:n]],
-        "taken": [_names(cards, CARDS) for cards in state["taken"][:n]],
-        "excluded": [_names(kinds, CARDS) for kinds in state["excluded"][:n]],
-        "open_quests": _members(state["open_quests"], QUESTS),
-        "quest_pile": [QUESTS[quest] for quest in state["quest_pile"] if quest >= 0],
-        "quests": [_members(quests, QUESTS) for quests in state["quests"][:n]],
-        "bids": [_names(cards, CARDS) for cards in state["bids"][:n]],
-        "bidding": [other for other in range(n) if int(state["bidding"]) >> other & 1],
-        "chance": int(state["chance"]),
-        "lots": int(state["lots"]),
-    }
-    if player is not None:
-        for other in range(n):
-            if other != player:
-                position["start_cards"][other] = len(position["start_cards"][other])
-            if hides_bid(state, other, player):
-                position["bids"][other] = None
-        position["quest_pile"] = len(position["quest_pile"])
-        del position["chance"]
-    return position
 
 
 def _repeated(cards: Any) -> list[int]:
@@ -102,133 +56,88 @@ def _repeated(cards: Any) -> list[int]:
     return [kind for kind in kinds for _ in range(count(int(cards), kind))]
 
 
-def _names(cards: Any, names: Sequence[str]) -> list[str]:
-    return [names[kind] for kind in _repeated(cards)]
+@dataclass(frozen=True)
+class Cards:
+    """Cards in a number (see `state.DIGIT`) by name, in the order of the box.
+
+    Attributes:
+        names: Of the kinds.
+        most: Cards of one kind.
+    """
+
+    names: Sequence[str]
+    most: int = DIGITS
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[str]:
+        """The names."""
+        return [self.names[kind] for kind in _repeated(value)]
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
+        """The number."""
+        kinds = some_of(name, data, self.names)
+        if kinds != sorted(kinds):
+            raise ValueError(f"{name} must be in the order of the box, got {shown(data)}")
+        counts = [kinds.count(kind) for kind in range(len(self.names))]
+        if max(counts) > self.most:
+            raise ValueError(f"{name} can have at most {counted(self.most, 'card')} of one kind, got {shown(data)}")
+        return in_digits(counts)
 
 
-def _members(bits: Any, names: Sequence[str]) -> list[str]:
-    return [name for number, name in enumerate(names) if int(bits) >> number & 1]
+class Piles:
+    """Cards in a number as the values of each virtue."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> dict[str, list[int]]:
+        """Values by virtue."""
+        kinds = [divmod(kind, MAX_VALUE) for kind in _repeated(value)]
+        return {name: [value + 1 for virtue, value in kinds if virtue == n] for n, name in enumerate(VIRTUES)}
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
+        """The number."""
+        if not isinstance(data, dict) or set(data) != set(VIRTUES):
+            raise ValueError(f"{name} must be an object with {', '.join(VIRTUES)}, got {shown(data)}")
+        cards = 0
+        for virtue in VIRTUES:
+            values = enumerate(list_of(f"{name}.{virtue}", data[virtue]))
+            read = [Number(1, MAX_VALUE).read(f"{name}.{virtue}[{k}]", value, state, components) for k, value in values]
+            names = [f"{virtue}-{value}" for value in read]
+            cards += Cards(CARDS).read(f"{name}.{virtue}", names, state, components)
+        return cards
 
 
-# --- reading -----------------------------------------------------------------------------------------------------
+class Ring:
+    """Where each place lies as the places in the order of the ring, from Camelot on."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[str]:
+        """The places."""
+        return [PLACES[place] for place in np.argsort(value)]
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> np.ndarray:
+        """Where each lies."""
+        ring = some_of(name, list_of(name, data, len(PLACES)), PLACES)
+        if len(set(ring)) != len(PLACES) or ring[0] != CAMELOT:
+            raise ValueError(f"{name} must be all places once, from {PLACES[CAMELOT]} on, got {shown(data)}")
+        return np.argsort(ring)
 
 
-def from_dict(data: Any, components: Components) -> np.ndarray:
-    """The position as a state: shape (1,), dtype `STATE`.
+# --- what must fit -------------------------------------------------------------------------------------------------
+
+
+def check(state: np.void, components: Components) -> None:
+    """Whether points, cards, quests and bids fit together.
 
     Raises:
-        ValueError: If anything is missing, unknown or doesn't add up; the message names it.
+        ValueError: If not; the message says what is wrong.
     """
-    check_keys(data, KEYS)
-    states = np.zeros(1, STATE)
-    state = states[0]
-    one_of("game", data["game"], ("quest",))
-    state["rule_set"] = one_of("rules", data["rules"], RULES)
-    n = whole_number("num_players", data["num_players"], MIN_PLAYERS, MAX_PLAYERS)
-    state["num_players"] = n
-    state["start_player"] = whole_number("start_player", data["start_player"], 0, n - 1)
-    state["phase"] = one_of("phase", data["phase"], PHASES)
-    state["player"] = whole_number("turn", data["turn"], 0, n - 1)
-    state["round"] = whole_number("round", data["round"], 1, components.rounds)
-    state["lots"] = whole_number("lots", data["lots"], 0, int(state["round"]) - 1)
-    state["chance"] = whole_number("chance", data["chance"], 0, MAX_CHANCE)
-    for player, points in enumerate(list_of("points", data["points"], n)):
-        state["scores"][player] = whole_number(f"points[{player}]", points, 0, MAX_POINTS)
-    _read_places(data, state)
-    _read_cards(data, state)
-    _read_quests(data, state)
+    n = int(state["num_players"])
+    state["quest_pile_size"] = (state["quest_pile"] >= 0).sum()
+    state["tents"][n:] = -1
+    if sorted(state["tents"][:n]) != list(range(n)):
+        raise ValueError(f"tents must be all players once, got {state['tents'][:n].tolist()}")
     _check_points(state, components)
     _check_actions(state, components)
     _check_virtues(state, components)
     _check_quests(state)
     _check_bids(state)
-    return states
-
-
-def _read_places(data: dict[str, Any], state: np.void) -> None:
-    """Ring, knights, tents, and who still has to bid."""
-    n = int(state["num_players"])
-    ring = some_of("ring", list_of("ring", data["ring"], len(PLACES)), PLACES)
-    if len(set(ring)) != len(PLACES) or ring[0] != CAMELOT:
-        raise ValueError(f"ring must be all places once, from {PLACES[CAMELOT]} on, got {shown(data['ring'])}")
-    state["spots"][ring] = range(len(PLACES))
-    state["places"][:n] = some_of("places", list_of("places", data["places"], n), PLACES)
-    tents = _players("tents", data["tents"], n)
-    if sorted(tents) != list(range(n)):
-        raise ValueError(f"tents must be all players once, got {shown(tents)}")
-    state["tents"] = -1
-    state["tents"][:n] = tents
-    state["bidding"] = _bits("bidding", _players("bidding", data["bidding"], n))
-    for player, order in enumerate(list_of("reached", data["reached"], n)):
-        state["reached"][player] = whole_number(f"reached[{player}]", order, 0, n)
-
-
-def _players(name: str, values: Any, n: int) -> list[int]:
-    return [whole_number(f"{name}[{nth}]", value, 0, n - 1) for nth, value in enumerate(list_of(name, values))]
-
-
-def _bits(name: str, numbers: Sequence[int]) -> int:
-    """Different numbers in rising order as a set of bits."""
-    if list(numbers) != sorted(set(numbers)):
-        raise ValueError(f"{name}: each may stand there once, in the order of the box, got {shown(list(numbers))}")
-    return sum(1 << number for number in numbers)
-
-
-def _cards(name: str, values: Any, names: Sequence[str]) -> int:
-    """Names of cards in the order of the box as a number (see `state.DIGIT`)."""
-    numbers = some_of(name, values, names)
-    if numbers != sorted(numbers):
-        raise ValueError(f"{name} must be in the order of the box, got {shown(values)}")
-    counts = [numbers.count(kind) for kind in range(len(names))]
-    if max(counts) > DIGITS:
-        raise ValueError(f"{name} has more cards of one kind than there are, got {shown(values)}")
-    return in_digits(counts)
-
-
-def _read_cards(data: dict[str, Any], state: np.void) -> None:
-    """Action cards and virtue cards."""
-    n = int(state["num_players"])
-    state["display"] = _cards("display", data["display"], ACTIONS)
-    for player, cards in enumerate(list_of("actions", data["actions"], n)):
-        state["actions"][player] = _cards(f"actions[{player}]", cards, ACTIONS)
-    piles = data["piles"]
-    if not isinstance(piles, dict) or set(piles) != set(VIRTUES):
-        raise ValueError(f"piles must be an object with {', '.join(VIRTUES)}, got {shown(piles)}")
-    for virtue in VIRTUES:
-        values = list_of(f"piles.{virtue}", piles[virtue])
-        for value in values:
-            whole_number(f"piles.{virtue}", value, 1, MAX_VALUE)
-        if values != sorted(values):
-            raise ValueError(f"piles.{virtue} must be rising values, got {shown(values)}")
-        state["piles"] += _cards(f"piles.{virtue}", [f"{virtue}-{value}" for value in values], CARDS)
-    for name in ("start_cards", "taken", "bids"):
-        for player, cards in enumerate(list_of(name, data[name], n)):
-            if cards is None or (isinstance(cards, int) and not isinstance(cards, bool)):
-                raise ValueError(f"{name}[{player}] is what a player knows of it, not a whole position")
-            state[name][player] = _cards(f"{name}[{player}]", cards, CARDS)
-    for player, kinds in enumerate(list_of("excluded", data["excluded"], n)):
-        state["excluded"][player] = _cards(f"excluded[{player}]", kinds, CARDS)
-        if int(state["excluded"][player]) & ~ONES:
-            raise ValueError(f"excluded[{player}]: each kind may stand there once, got {shown(kinds)}")
-
-
-def _read_quests(data: dict[str, Any], state: np.void) -> None:
-    n = int(state["num_players"])
-    if isinstance(data["quest_pile"], int):
-        raise ValueError("quest_pile is what a player knows of it, not a whole position")
-    pile = some_of("quest_pile", data["quest_pile"], QUESTS)
-    if len(pile) > len(QUESTS):
-        raise ValueError(f"quest_pile: there are {len(QUESTS)} quests, got {len(pile)}")
-    state["quest_pile"] = -1
-    state["quest_pile"][len(QUESTS) - len(pile) :] = pile
-    state["quest_pile_size"] = len(pile)
-    state["open_quests"] = _bits("open_quests", some_of("open_quests", data["open_quests"], QUESTS))
-    for player, quests in enumerate(list_of("quests", data["quests"], n)):
-        name = f"quests[{player}]"
-        state["quests"][player] = _bits(name, some_of(name, quests, QUESTS))
-
-
-# --- what must fit -------------------------------------------------------------------------------------------------
 
 
 def _check_points(state: np.void, components: Components) -> None:
@@ -313,7 +222,8 @@ def _check_virtues(state: np.void, components: Components) -> None:
             raise ValueError(f"start_cards[{player}] has a card that is excluded")
         # A requirement of 1 was paid with a 2, which shows that there is no 1; or there was nothing to bid.
         if excluded & ~LOW_KINDS and (excluded & ALL_BIDS != ALL_BIDS or excluded & ~(LOW_KINDS | ALL_BIDS)):
-            raise ValueError(f"excluded[{player}]: no payment or bid shows that, got {_names(excluded, CARDS)}")
+            names = Cards(CARDS).write(excluded, state, components)
+            raise ValueError(f"excluded[{player}]: no payment or bid shows that, got {names}")
 
 
 def _check_quests(state: np.void) -> None:
@@ -358,3 +268,40 @@ def _check_bids(state: np.void) -> None:
     for player in bidders:
         if not joust >> player & 1 or bidding >> player & 1:
             raise ValueError(f"bids[{player}] must be empty: player {player} has not bid")
+
+
+def _length(state: np.void, seat: int, data: list[str], components: Components) -> int:
+    return len(data)
+
+
+POSITIONS = Positions(
+    "quest",
+    RULES,
+    STATE,
+    [
+        Part("start_player", SEAT),
+        Part("round", Number(1, lambda state, components: components.rounds)),
+        Part("phase", Choice(PHASES)),
+        Part("turn", SEAT, "player"),
+        Part("ring", Ring(), "spots"),
+        Part("tents", SEAT, by_seat=True),
+        Part("places", Choice(PLACES), by_seat=True),
+        Part("points", Number(0, MAX_POINTS), "scores", by_seat=True),
+        Part("reached", Number(0, lambda state, components: int(state["num_players"])), by_seat=True),
+        Part("display", Cards(ACTIONS)),
+        Part("actions", Cards(ACTIONS), by_seat=True),
+        Part("piles", Piles()),
+        Part("start_cards", Cards(CARDS), by_seat=True, hidden=from_others, count=_length),
+        Part("taken", Cards(CARDS), by_seat=True),
+        Part("excluded", Cards(CARDS, most=1), by_seat=True),
+        Part("open_quests", Members(QUESTS)),
+        Part("quest_pile", Row(QUESTS, len(QUESTS), at_end=True), hidden=from_others, count=_length),
+        Part("quests", Members(QUESTS), by_seat=True),
+        Part("bids", Cards(CARDS), by_seat=True, hidden=hides_bid),
+        Part("bidding", Members(below=lambda state, components: int(state["num_players"]))),
+        Part("chance", Number(), hidden=from_others),
+        Part("lots", Number(0, lambda state, components: int(state["round"]) - 1)),
+    ],
+    check=check,
+)
+"""As records and requests have them."""

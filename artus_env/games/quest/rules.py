@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import add, add_all, packed_bytes, popcount
-from artus_env.engine.jit import jit, jit_wrapping
-from artus_env.engine.rng import below, random_bits
+from artus_env.authoring import add, add_all, below, jit, popcount, random_bits, shuffle
 from artus_env.games.quest.actions import (
     ARTUS_ACTIONS,
     BID,
@@ -30,7 +28,6 @@ from artus_env.games.quest.actions import (
 from artus_env.games.quest.components import (
     ACTIONS,
     ARTUS,
-    CARDS,
     COURT,
     EXERCISE,
     HORSE,
@@ -38,7 +35,6 @@ from artus_env.games.quest.components import (
     MAX_PLAYERS,
     MAX_VALUE,
     OPEN_QUESTS,
-    PLACES,
     QUEST,
     QUESTS,
     QUESTS_AT_PLACE,
@@ -46,22 +42,12 @@ from artus_env.games.quest.components import (
     TOURNAMENT,
     VIRTUES,
 )
+from artus_env.games.quest.fast import DIGITS, NUM_CARDS, NUM_PLACES, cards_in, fits, payable, steps_from, within
 from artus_env.games.quest.state import ACT_PHASE, BID_PHASE, CHOOSE_PHASE, DIGIT, OVER
 
 CAMELOT = 0
-NUM_ACTION_CARDS, NUM_CARDS, NUM_PLACES, NUM_QUESTS = len(ACTIONS), len(CARDS), len(PLACES), len(QUESTS)
+NUM_ACTION_CARDS, NUM_QUESTS = len(ACTIONS), len(QUESTS)
 NUM_HORSES, NUM_VIRTUES = len(HORSES), len(VIRTUES)
-DIGITS = (1 << DIGIT) - 1
-ONES = sum(1 << DIGIT * kind for kind in range(NUM_CARDS))
-LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(NUM_VIRTUES))
-"""A digit 1 for the kinds of value 1."""
-EIGHTS = 8 * ONES
-DIGIT_SUM = 0x1111111111111111
-"""What is multiplied by it has the sum of its digits in the sixteenth one."""
-BYTES = 0x0101010101010101
-"""A number times it stands in each of eight bytes."""
-BYTES_TO_BITS = 0x0102040810204080
-"""What is multiplied by it, eight bytes 0 or 1, has them as the bits of the eighth one."""
 ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
 START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
 """Numbers of the deal's random stream: the first of each kind of shuffle."""
@@ -80,12 +66,6 @@ def one(kind):
 def count(cards, kind):
     """How many of the cards in a number are of a kind."""
     return cards >> DIGIT * kind & DIGITS
-
-
-@jit_wrapping
-def cards_in(cards):
-    """How many cards there are in a number; fewer than sixteen."""
-    return int(np.int64(np.uint64(cards) * np.uint64(DIGIT_SUM) >> np.uint64(60)))
 
 
 @jit
@@ -132,45 +112,6 @@ def steps_between(g, place, other):
 
 
 @jit
-def steps_from(g, place):
-    """Steps from a place to each of the eight places, the shorter way round the ring: a byte each, the first lowest.
-
-    All at once: no byte of these sums and differences reaches into the next one.
-    """
-    one_way = (packed_bytes(g["spots"]) | 8 * BYTES) - int(g["spots"][place]) * BYTES & 7 * BYTES
-    far = one_way + 3 * BYTES >> 3 & BYTES  # more than half of the ring
-    return one_way + 8 * far - (2 * one_way & 15 * far)
-
-
-@jit
-def kinds_of(cards):
-    """The kinds of cards in a number: a digit 1 for each."""
-    return (cards | cards >> 1 | cards >> 2 | cards >> 3) & ONES
-
-
-@jit
-def met(cards):
-    """Requirements that cards can meet: a digit 1 for each kind of which they have a card or a higher one."""
-    kinds = kinds_of(cards)
-    return kinds | kinds >> DIGIT & LOW_KINDS
-
-
-@jit
-def missing(t, quest, cards):
-    """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
-    return popcount(int(t["demands"][quest]) & ~met(cards))
-
-
-@jit
-def payable(t, cards):
-    """The quests whose requirements cards meet, as bits: nothing is missing."""
-    kinds = met(cards)
-    kinds = (kinds | kinds >> 3) & 0x03030303  # eight digits 0 or 1 become eight bits: pairs, fours, all
-    kinds = (kinds | kinds >> 6) & 0x000F000F
-    return int(t["payable"][(kinds | kinds >> 12) & 0xFF])
-
-
-@jit
 def quests_at(place):
     """The quests that lie at a place outside Camelot, as bits."""
     return ((1 << QUESTS_AT_PLACE) - 1) << QUESTS_AT_PLACE * (place - 1)
@@ -201,17 +142,13 @@ def goal(t, g):
     return int(t["goals"][int(g["num_players"])])
 
 
-# --- dealing -----------------------------------------------------------------------------------------------------
-
-
 @jit
-def shuffle(cards, start, size, seed, stream):
-    """Shuffle `cards[start:start + size]` with numbers `stream`, `stream + 1`, ... of a seed."""
-    for last in range(size - 1, 0, -1):
-        other = below(random_bits(seed, stream + last), last + 1)
-        card = cards[start + last]
-        cards[start + last] = cards[start + other]
-        cards[start + other] = card
+def margin_scale(t, g):
+    """The points that end the game make a margin of 1."""
+    return float(t["goals"][int(g["num_players"])])
+
+
+# --- dealing -----------------------------------------------------------------------------------------------------
 
 
 @jit
@@ -250,17 +187,17 @@ def deal(t, g, seed, start_player, num_players, rule_set):
         g["start_cards"][player], g["taken"][player], g["bids"][player], g["actions"][player] = 0, 0, 0, 0
     first = start_player if start_player >= 0 else below(random_bits(seed, START), num_players)
     g["tents"][0], g["tents"][first] = first, 0
-    shuffle(g["tents"], 1, num_players - 1, seed, TENT_STREAM)
+    shuffle(g["tents"], 1, num_players - 1, seed, TENT_STREAM + num_players - 2, -1)
     g["start_player"], g["player"], g["num_players"], g["rule_set"] = first, first, num_players, rule_set
     g["phase"], g["round"], g["lots"], g["bidding"] = CHOOSE_PHASE, 1, 0, 0
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
     for place in range(NUM_PLACES):
         g["spots"][place] = place
-    shuffle(g["spots"], 1, NUM_PLACES - 1, seed, RING_STREAM)
+    shuffle(g["spots"], 1, NUM_PLACES - 1, seed, RING_STREAM + NUM_PLACES - 2, -1)
     deal_start_cards(t, g, seed)
     for quest in range(NUM_QUESTS):
         g["quest_pile"][quest] = quest
-    shuffle(g["quest_pile"], 0, NUM_QUESTS, seed, QUEST_STREAM)
+    shuffle(g["quest_pile"], 0, NUM_QUESTS, seed, QUEST_STREAM + NUM_QUESTS - 1, -1)
     g["quest_pile_size"], g["open_quests"] = NUM_QUESTS, 0
     open_quests(g)
     g["display"] = t["display"][num_players]
@@ -338,12 +275,6 @@ def _legal_outside(t, g, player, words):
         add_all(words, QUEST_ACTIONS, here & payable(t, held))
 
 
-@jit_wrapping
-def bits_of(flags):
-    """Eight bytes, each of them 0 or 1, as eight bits."""
-    return int(np.int64(np.uint64(flags) * np.uint64(BYTES_TO_BITS) >> np.uint64(56)))
-
-
 @jit
 def _legal_rides(t, g, player, words):
     """Ride a horse as many places as it can go, or fewer, either way round."""
@@ -351,8 +282,7 @@ def _legal_rides(t, g, player, words):
     rides = 0
     for horse in range(NUM_HORSES):
         farthest = min(int(t["steps"][horse]), NUM_PLACES - 1)
-        places = (steps + 7 * BYTES & (8 + farthest) * BYTES - steps) >> 3 & BYTES  # some steps, and not too many
-        rides |= (bits_of(places) if count(cards, HORSE + horse) > 0 else 0) << NUM_PLACES * horse
+        rides |= (within(steps, farthest) if count(cards, HORSE + horse) > 0 else 0) << NUM_PLACES * horse
     add_all(words, HORSE_ACTIONS, rides)
 
 
@@ -369,11 +299,10 @@ def _legal_bids(t, g, player, words):
         return
     bids = int(t["num_bids"])
     for first in range(0, bids, 32):
-        fits = 0
+        possible = 0
         for bid in range(first, min(first + 32, bids)):
-            # A digit of the bid that is larger than that of the hand takes the eight in front of it.
-            fits |= (((cards | EIGHTS) - int(t["bids"][bid])) & EIGHTS == EIGHTS) << bid - first
-        add_all(words, BID + first, fits)
+            possible |= fits(int(t["bids"][bid]), cards) << bid - first
+        add_all(words, BID + first, possible)
 
 
 @jit
@@ -589,7 +518,7 @@ def pitch_tents(g):
         for other in range(player):
             tie = tie or int(g["scores"][other]) == int(g["scores"][player])
     if tie:
-        shuffle(g["tents"], 0, players, random_bits(int(g["chance"]), int(g["lots"])), 0)
+        shuffle(g["tents"], 0, players, random_bits(int(g["chance"]), int(g["lots"])), players - 1, -1)
         g["lots"] += 1
     for tent in range(1, players):  # insertion: equal ones stay in the order of the lot
         player = int(g["tents"][tent])
@@ -601,7 +530,7 @@ def pitch_tents(g):
 
 
 @jit
-def outcome(t, g, player):
+def ranking_key(t, g, player):
     """Most points win; of equal points those who reached the goal first, together if it was in one tournament."""
     reached = int(g["reached"][player])
     return (MAX_PLAYERS + 1) * int(g["scores"][player]) + (MAX_PLAYERS + 1 - reached if reached > 0 else 0)

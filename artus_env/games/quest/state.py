@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from artus_env.authoring import state_dtype
 from artus_env.games.quest.components import MAX_PLAYERS, PLACES, QUESTS
 
 CHOOSE_PHASE, ACT_PHASE, BID_PHASE, OVER = range(4)
@@ -12,7 +13,8 @@ PHASES = ("choose", "act", "bid", "over")
 DIGIT = 4
 """Cards of one sort are counted in one number, DIGIT bits for each kind: its hexadecimal digits from the lowest on."""
 
-STATE = np.dtype(
+STATE = state_dtype(
+    MAX_PLAYERS,
     [
         ("chance", np.uint64),  # every lot follows from it and `lots`
         ("piles", np.int64),  # digit k: cards of kind k on the open piles
@@ -22,7 +24,6 @@ STATE = np.dtype(
         ("excluded", np.int64, (MAX_PLAYERS,)),  # digit k is 1: no starting card that is left is of kind k
         ("display", np.int64),  # digit a: action cards of kind a on display
         ("actions", np.int64, (MAX_PLAYERS,)),  # digit a: action cards of kind a, taken and not yet used
-        ("scores", np.int16, (MAX_PLAYERS,)),  # points
         ("open_quests", np.int16),  # bit q: quest q lies open
         ("quests", np.int16, (MAX_PLAYERS,)),  # bit q: quest q is in hand
         ("quest_pile", np.int8, (len(QUESTS),)),  # the next quest first, against the end; drawn ones are -1
@@ -35,10 +36,7 @@ STATE = np.dtype(
         ("round", np.int8),  # from 1 on
         ("lots", np.int8),  # drawn at ends of rounds
         ("phase", np.int8),
-        ("player", np.int8),  # who is to move; the start player when the game is over
         ("start_player", np.int8),  # has tent 1 in the first round
-        ("num_players", np.int8),
-        ("rule_set", np.int8),
-    ]
+    ],
 )
 """Players who don't take part have zeros."""

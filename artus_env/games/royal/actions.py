@@ -23,7 +23,6 @@ MASK_WORDS = (MAX_KINDS + MAX_SUITS + 1 + MAX_SWAPS + 63) // 64
 
 TABLES = np.dtype(
     [
-        ("royal", np.int8),  # tells this game's tables from all others
         ("suits", np.int8),
         ("values", np.int8),
         ("cards", np.int8),  # single cards in the deck
@@ -65,9 +64,8 @@ def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
     )
 
 
-@lru_cache(maxsize=16)
-def build_tables(components: Components = STANDARD) -> np.ndarray:
-    """The box as compiled code sees it: shape (1,), dtype `TABLES`, read-only."""
+def build_tables(components: Components) -> np.ndarray:
+    """The box as compiled code sees it: shape (1,), dtype `TABLES`."""
     actions = action_table(components)
     kinds, suits = len(components.cards), len(components.suits)
     tables = np.zeros(1, TABLES)
@@ -89,5 +87,4 @@ def build_tables(components: Components = STANDARD) -> np.ndarray:
         if effect == SWAP:
             t["swaps"][action - int(t["swap_actions"])] = places
             t["swap_words"][action // 64] |= np.uint64(1) << np.uint64(action % 64)
-    tables.flags.writeable = False
     return tables

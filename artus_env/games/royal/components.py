@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from artus_env.engine.box import Box
-from artus_env.engine.numbers import is_whole, whole_number
-from artus_env.engine.reading import shown
+from artus_env.authoring import Box, is_whole, shown, whole_number
 
 MAX_PLAYERS = 6
 MAX_SUITS = 6

@@ -1,18 +1,12 @@
 """What a player sees, as int8 features: one layout for 2 to 6 players and every box, seen from that player's seat.
 
-Players come in turn order from the viewer, cards by suit and value. `observation_layout` names every feature; the
+Players come in turn order from the viewer, cards by suit and value. `features` names every feature; the
 compiled `observe` writes them in that order.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-import numpy as np
-
-from artus_env.engine.bits import highest_bit, lowest_bit, popcount, unpack32, unpack64
-from artus_env.engine.features import Feature, bounds_of, scale_of
-from artus_env.engine.jit import jit
+from artus_env.authoring import Feature, Layout, highest_bit, jit, lowest_bit, popcount, unpack32, unpack64
 from artus_env.games.royal.components import (
     MAX_CARDS,
     MAX_COPIES,
@@ -37,13 +31,12 @@ NEAR = 3
 """Up to so many tricks from the end are told apart by flags."""
 
 
-@lru_cache(maxsize=16)
-def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]:
+def features(components: Components) -> tuple[Feature, ...]:
     """The blocks of an observation, in order."""
     course = 1 / components.fields
 
     def flags(name: str, size: int, meaning: str) -> Feature:
-        return Feature(name, size, 0, 1, 1.0, meaning)
+        return Feature(name, size, meaning=meaning)
 
     def plane(name: str, meaning: str) -> Feature:
         return flags(name, PLANE, f"{meaning} (plane)")
@@ -107,40 +100,25 @@ def observation_layout(components: Components = STANDARD) -> tuple[Feature, ...]
     )
 
 
-def observation_scale(components: Components = STANDARD) -> np.ndarray:
-    """Multiply an observation by it for small floats: shape (F,), float32, a fresh array."""
-    return scale_of(observation_layout(components))
-
-
-@lru_cache(maxsize=16)
-def observation_bounds(components: Components = STANDARD) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest value of each feature: shapes (F,), int8, read-only."""
-    return bounds_of(observation_layout(components))
-
-
-OBSERVATION_SIZE = len(observation_scale())
+LAYOUT = Layout(features(STANDARD))
+"""Of every box: only bounds and scales differ."""
+OBSERVATION_SIZE = LAYOUT.size
 SUPER = 2
 """Features of a pair of super-trumps."""
-UNSEEN = PLANE + SUPER
-MASTERS = UNSEEN + PLANE + SUPER
-TAKERS = MASTERS + PLANE
-LED = TAKERS + PLANE + SUPER
-BEST_CARD = LED + 1 + MAX_SUITS
-BEST_VALUE, BEST_PLACE, PHASE = (BEST_CARD + 1 + GROUPS + k for k in range(3))
-PLAYERS = PHASE + 2
-CHIPS, SWAPS, DEALS, IN_TRICK, TO_COME, PILE, TRUMP_CARDS = (PLAYERS + MAX_PLAYERS - 1 + k for k in range(7))
-SUITS = TRUMP_CARDS + IN_TRUMP * MAX_SUITS
-UNSEEN_SUITS = SUITS + MAX_SUITS
-TRUMPS = UNSEEN_SUITS + MAX_SUITS
-VOIDS = TRUMPS + MAX_SUITS * MAX_SUITS
-NEARLY_THERE = VOIDS + MAX_PLAYERS * MAX_SUITS
-FIELD = NEARLY_THERE + MAX_PLAYERS * NEAR
-TO_GO, TARGET, GAIN, SWORD, TO_SWORD, CARDS, DEALER, LEADER, TO_MOVE, START_PLAYER, CARD_PLAYED = (
-    FIELD + MAX_PLAYERS * (1 + k) for k in range(11)
-)
-VALUE_PLAYED = CARD_PLAYED + MAX_PLAYERS * GROUPS
-TAKES_IT = VALUE_PLAYED + MAX_PLAYERS
-"""Where the blocks of `observation_layout` begin."""
+(
+    UNSEEN, MASTERS, TAKERS, LED, BEST_CARD, BEST_VALUE, BEST_PLACE, PHASE, PLAYERS, CHIPS, SWAPS, DEALS, IN_TRICK,
+    TO_COME, PILE, TRUMP_CARDS, SUITS, UNSEEN_SUITS, TRUMPS, VOIDS, NEARLY_THERE, FIELD, TO_GO, TARGET, GAIN, SWORD,
+    TO_SWORD, CARDS, DEALER, LEADER, TO_MOVE, START_PLAYER, CARD_PLAYED, VALUE_PLAYED, TAKES_IT,
+) = (
+    LAYOUT.starts[name]
+    for name in (
+        "unseen", "masters", "takers", "led", "best card", "best value", "best place", "phase", "players", "chips",
+        "swaps", "deals", "in trick", "to come", "pile", "trump cards", "suits", "unseen suits", "trumps", "voids",
+        "nearly there", "field", "tricks to go", "target", "gain", "sword", "to sword", "cards", "dealer", "leader",
+        "to move", "start player", "card played", "value played", "takes it",
+    )
+)  # fmt: skip
+"""Where blocks begin."""
 
 
 @jit

@@ -1,235 +1,205 @@
-"""Positions as JSON: `to_dict` writes one, `from_dict` reads one and says what is wrong with it.
+"""Positions as JSON, and what must fit in them.
 
-`from_dict` checks the accounting: every card once, hands, trick and pile of sizes that fit together, cards played since
-the last deal that are in trick or discards, voids that follow from them. It doesn't ask whether pawns and chips could
-have got to where they are.
+Every card once, hands, trick and pile of sizes that fit together, cards played since the last deal that are in trick or
+discards, voids that follow from them. Nobody asks whether pawns and chips could have got to where they are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 
-from artus_env.engine.numbers import whole_number
-from artus_env.engine.reading import check_keys, list_of, one_of, shown
-from artus_env.engine.wording import counted
+from artus_env.authoring import (
+    SEAT,
+    Choice,
+    Members,
+    Number,
+    Part,
+    Positions,
+    Row,
+    counted,
+    from_others,
+    list_of,
+    marked,
+    one_of,
+    shown,
+    some_of,
+)
 from artus_env.games.royal.actions import build_tables
-from artus_env.games.royal.components import MAX_CARDS, MAX_PLAYERS, RULES, SUPER_TRUMPS, Components
-from artus_env.games.royal.rules import add_to_trick, clear_trick, put
-from artus_env.games.royal.state import KNIGHTS, OVER, PHASES, STATE, SWORD_PHASE, TRICK_PHASE
+from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_SUITS, RULES, SUPER_TRUMPS, Components
+from artus_env.games.royal.rules import add_to_trick, clear_trick, left_of
+from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, PHASES, STATE, SWORD_PHASE, TRICK_PHASE
 
-GAME = "royal"
-KEYS = (
-    "game", "rules", "num_players", "start_player", "dealer", "phase", "turn", "fields", "trumps", "hands", "voids",
-    "trick", "played", "discards", "pile", "chance", "shuffles",
-)  # fmt: skip
-MAX_CHANCE = (1 << 53) - 1
-"""All readers of JSON keep numbers up to this one."""
 MAX_SHUFFLES = 10_000
 """Far more than a game can have, far fewer than the state can count."""
 
 
-# --- writing -----------------------------------------------------------------------------------------------------
+@lru_cache(maxsize=16)
+def tables_of(components: Components) -> np.ndarray:
+    """The tables of a box, made once: shape (1,)."""
+    return marked("royal", build_tables(components))
 
 
-def to_dict(state: np.void, components: Components, player: int | None = None) -> dict[str, Any]:
-    """A position as plain data; with `player`, only what that player may know: other hands and the pile as counts, no
-    `chance`."""
-    n = int(state["num_players"])
-    pile = [components.cards[kind] for kind in state["pile"][MAX_CARDS - int(state["pile_size"]) :]]
-    played = [
-        [components.cards[kind] for kind in cards[:count]]
-        for cards, count in zip(state["played"][:n], state["played_cards"][:n], strict=True)
-    ]
-    in_trick = [(int(state["leader"]) + turn) % n for turn in range(int(state["in_trick"]))]
-    chips = [(int(place), suit) for place, suit in zip(state["places"], components.suits, strict=False) if place]
-    placed = [suit for _, suit in sorted(chips)]
-    data = {
-        "game": GAME,
-        "rules": RULES[int(state["rule_set"])],
-        "num_players": n,
-        "start_player": int(state["start_player"]),
-        "dealer": int(state["dealer"]),
-        "phase": PHASES[int(state["phase"])],
-        "turn": int(state["player"]),
-        "fields": [int(field) for field in state["scores"][:n]],
-        "trumps": [*placed, *[None] * (len(components.suits) - len(placed))],
-        "hands": [
-            names_of(state["hands"][p], components) if player in (None, p) else components.hand - len(played[p])
-            for p in range(n)
-        ],
-        "voids": [
-            [suit for number, suit in enumerate(components.suits) if int(state["voids"][p]) >> number & 1]
-            for p in range(n)
-        ],
-        "trick": [[p, played[p][-1]] for p in in_trick],
-        "played": played,
-        "discards": names_of(state["discards"], components),
-        "pile": pile if player is None else len(pile),
-        "chance": int(state["chance"]),
-        "shuffles": int(state["shuffles"]),
-    }
-    if player is not None:
-        del data["chance"]
-    return data
+class CardSet:
+    """A set of cards (see `state.GROUPS`) by name, in deck order."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[str]:
+        """The names."""
+        suits = [
+            f"{suit}-{place + 1}"
+            for suit, bits in zip(components.suits, value.tolist(), strict=False)
+            for place in range(components.values)
+            if bits >> place & 1
+        ]
+        return suits + [name for name, count in zip(SUPER_TRUMPS, value[KNIGHTS:], strict=True) for _ in range(count)]
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
+        """The set."""
+        cards = [0] * GROUPS
+        for kind, count in Counter(some_of(name, data, components.cards)).items():
+            if count > components.copies[kind]:
+                raise ValueError(f"{name}: {components.cards[kind]} can't be there {_times(count)}")
+            suit, place = divmod(kind, components.values)
+            if suit < len(components.suits):
+                cards[suit] |= 1 << place
+            else:
+                cards[KNIGHTS + kind - components.values * len(components.suits)] = count
+        return cards
 
 
-def names_of(cards: np.ndarray, components: Components) -> list[str]:
-    """The cards of a set of cards (see `state.GROUPS`) by name, in deck order."""
-    names = [
-        f"{suit}-{value}"
-        for number, suit in enumerate(components.suits)
-        for value in range(1, components.values + 1)
-        if int(cards[number]) >> value - 1 & 1
-    ]
-    return names + [name for number, name in enumerate(SUPER_TRUMPS) for _ in range(int(cards[KNIGHTS + number]))]
+class Chips:
+    """The place of each suit's chip as the suits on the places, null where there is none."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[str | None]:
+        """The suits."""
+        on = {int(place): suit for place, suit in zip(value, components.suits, strict=False)}
+        return [on.get(place) for place in range(1, len(components.suits) + 1)]
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
+        """The places: chips are there once, on the lowest ones."""
+        places = [0] * MAX_SUITS
+        for place, suit in enumerate(list_of(name, data, len(components.suits))):
+            if suit is None:
+                continue
+            number = one_of(f"{name}[{place}]", suit, components.suits)
+            if places[number]:
+                raise ValueError(f"{name}: {suit} is there twice")
+            if place and data[place - 1] is None:
+                raise ValueError(f"{name}: place {place} is empty, so that {suit} can't be on place {place + 1}")
+            places[number] = place + 1
+        return places
 
 
-# --- reading -----------------------------------------------------------------------------------------------------
+class Trick:
+    """Players and their cards, which are the last ones that they have played."""
+
+    def write(self, value: Any, state: np.void, components: Components) -> list[list[Any]]:
+        """A list of player and card for each card."""
+        players = [int(left_of(state, int(state["leader"]), nth)) for nth in range(int(state["in_trick"]))]
+        return [[p, components.cards[int(state["played"][p, int(state["played_cards"][p]) - 1])]] for p in players]
+
+    def read(self, name: str, data: Any, state: np.void, components: Components) -> None:
+        """Puts leader, trick and the numbers of played cards into the state."""
+        n = int(state["num_players"])
+        state["played"][n:] = -1
+        state["played_cards"] = counts = (state["played"] >= 0).sum(1)
+        cards = []
+        for nth, entry in enumerate(list_of(name, data)):
+            if not isinstance(entry, list) or len(entry) != 2:
+                raise ValueError(f"{name}[{nth}] must be a list of player and card, got {shown(entry)}")
+            player = SEAT.read(f"{name}[{nth}]: player", entry[0], state, components)
+            cards.append((player, one_of(f"{name}[{nth}]: card", entry[1], components.cards)))
+        leader = cards[0][0] if cards else int(state["player"])
+        if len(cards) >= n or [player for player, _ in cards] != [(leader + k) % n for k in range(len(cards))]:
+            raise ValueError(f"{name} must have cards of players one after the other, not of all, got {shown(data)}")
+        state["leader"] = leader
+        clear_trick(state)
+        for player, kind in cards:
+            if not counts[player] or int(state["played"][player, counts[player] - 1]) != kind:
+                raise ValueError(f"{name}: {components.cards[kind]} isn't the last card in played[{player}]")
+            add_to_trick(tables_of(components)[0], state, player, kind)
 
 
-def from_dict(data: Any, components: Components) -> np.ndarray:
-    """The position as a state: shape (1,), dtype `STATE`.
+def check(state: np.void, components: Components) -> None:
+    """Whether pawns, cards, trick and voids fit together.
 
     Raises:
-        ValueError: If anything is missing, unknown or doesn't add up; the message names it.
+        ValueError: If not; the message says what is wrong.
     """
-    check_keys(data, KEYS)
-    one_of("game", data["game"], (GAME,))
-    states = np.zeros(1, STATE)
-    state = states[0]
-    n = whole_number("num_players", data["num_players"], 2, MAX_PLAYERS)
-    state["num_players"] = n
-    state["rule_set"] = one_of("rules", data["rules"], RULES)
-    state["phase"] = one_of("phase", data["phase"], PHASES)
-    for name, field in (("start_player", "start_player"), ("dealer", "dealer"), ("turn", "player")):
-        state[field] = whole_number(name, data[name], 0, n - 1)
-    state["chance"] = whole_number("chance", data["chance"], 0, MAX_CHANCE)
-    state["shuffles"] = whole_number("shuffles", data["shuffles"], 0, MAX_SHUFFLES)
-    _read_fields(data["fields"], state, components)
-    _read_trumps(data["trumps"], state, components)
-    _read_cards(data, state, components)
-    _read_trick(data["trick"], state, components)
-    _read_voids(data["voids"], state, components)
-    return states
+    state["pile_size"] = (state["pile"] >= 0).sum()
+    _check_fields(state, components)
+    _check_cards(state, components)
+    _check_trick(state, components)
+    _check_voids(state, components)
 
 
-def _read_fields(fields: Any, state: np.void, components: Components) -> None:
+def _check_fields(state: np.void, components: Components) -> None:
     """Pawns: no two on one field, the start aside, and one on the last field just when the game is over."""
-    last, over = components.fields, int(state["phase"]) == OVER
-    places: dict[int, int] = {}
-    for player, value in enumerate(list_of("fields", fields, int(state["num_players"]))):
-        field = whole_number(f"fields[{player}]", value, 0, last)
-        if field and field in places:
-            raise ValueError(f"fields: the pawns of players {places[field]} and {player} both stand on field {field}")
-        places[field] = player
-        state["scores"][player] = field
-    if over != (last in places):
+    n, last, phase = int(state["num_players"]), components.fields, int(state["phase"])
+    fields = state["scores"][:n].tolist()
+    for field, count in Counter(fields).items():
+        if field and count > 1:
+            both = [player for player in range(n) if fields[player] == field]
+            raise ValueError(f"fields: the pawns of players {both[0]} and {both[1]} both stand on field {field}")
+    if (phase == OVER) != (last in fields):
         raise ValueError(f"fields: a pawn stands on field {last} when the game is over and only then, got {fields}")
-    if int(state["phase"]) == SWORD_PHASE and fields[int(state["player"])] not in components.swords:
+    if phase == SWORD_PHASE and fields[int(state["player"])] not in components.swords:
         raise ValueError(f"phase is sword, but the pawn of player {int(state['player'])} is on no sword: {fields}")
 
 
-def _read_trumps(trumps: Any, state: np.void, components: Components) -> None:
-    """Chips: each once, on the lowest places."""
-    suits = components.suits
-    for place, suit in enumerate(list_of("trumps", trumps, len(suits))):
-        if suit is None:
-            continue
-        number = one_of(f"trumps[{place}]", suit, suits)
-        if int(state["places"][number]):
-            raise ValueError(f"trumps: {suit} is there twice")
-        if place and trumps[place - 1] is None:
-            raise ValueError(f"trumps: place {place} is empty, so that {suit} can't be on place {place + 1}")
-        state["places"][number] = place + 1
-
-
-def _read_cards(data: dict[str, Any], state: np.void, components: Components) -> None:
-    """All cards: each where it may be, and in all as many as are in the box."""
-    n, tables = int(state["num_players"]), build_tables(components)[0]
-    index = {card: kind for kind, card in enumerate(components.cards)}
-    hands, played = (list_of(key, data[key], n) for key in ("hands", "played"))
-    if any(type(cards) is int for cards in (*hands, data["pile"])):
-        raise ValueError("hands and pile hold counts: this is what a player knows, not a whole position")
-    hands = [_cards(f"hands[{player}]", cards, index) for player, cards in enumerate(hands)]
-    played = [_cards(f"played[{player}]", cards, index) for player, cards in enumerate(played)]
-    discards, pile = (_cards(key, data[key], index) for key in ("discards", "pile"))
-    trick = []
-    for nth, entry in enumerate(list_of("trick", data["trick"])):
-        if not isinstance(entry, list) or len(entry) != 2:
-            raise ValueError(f"trick[{nth}] must be a list of player and card, got {shown(entry)}")
-        whole_number(f"trick[{nth}]: player", entry[0], 0, n - 1)
-        trick += _cards(f"trick[{nth}]", entry[1:], index)
-    have = Counter([*(kind for hand in hands for kind in hand), *trick, *discards, *pile])
-    for kind, copies in enumerate(components.copies):
-        if have[kind] != copies:
+def _check_cards(state: np.void, components: Components) -> None:
+    """All cards: in all as many as are in the box, and of hands and pile as many as there can be."""
+    n, names = int(state["num_players"]), components.cards
+    counts = state["played_cards"][:n].tolist()
+    played = [state["played"][p][: counts[p]].tolist() for p in range(n)]
+    trick = [played[left_of(state, int(state["leader"]), nth)][-1] for nth in range(int(state["in_trick"]))]
+    sets = [CardSet().write(cards, state, components) for cards in (*state["hands"][:n], state["discards"])]
+    pile = [kind for kind in state["pile"].tolist() if kind >= 0]
+    have = Counter(name for cards in sets for name in cards) + Counter(names[kind] for kind in trick + pile)
+    for name, copies in zip(names, components.copies, strict=True):
+        if have[name] != copies:
             raise ValueError(
-                f"{components.cards[kind]} must be {_times(copies)} in hands, trick, discards and pile together, "
-                f"got it {_times(have[kind])}"
+                f"{name} must be {_times(copies)} in hands, trick, discards and pile together, got it "
+                f"{_times(have[name])}"
             )
-    over = Counter(kind for cards in played for kind in cards) - Counter(trick + discards)
-    if over:
-        raise ValueError(f"played: {components.cards[min(over)]} is neither in the trick nor in the discards")
+    open_cards = Counter(sets[-1]) + Counter(names[kind] for kind in trick)
+    if over := Counter(names[kind] for cards in played for kind in cards) - open_cards:
+        raise ValueError(f"played: {min(over)} is neither in the trick nor in the discards")
     for player in range(n):
-        if len(hands[player]) + len(played[player]) != components.hand:
+        if len(sets[player]) + counts[player] != components.hand:
             raise ValueError(
                 f"player {player} must have {components.hand} cards in hands and played together, "
-                f"got {len(hands[player])} and {len(played[player])}"
+                f"got {len(sets[player])} and {counts[player]}"
             )
     round_size = n * components.hand
-    deals, rest = divmod(len(components.deck) - len(pile), round_size)
-    if rest or not deals:
-        sizes = range(len(components.deck) - round_size, -1, -round_size)
+    sizes = range(len(components.deck) - round_size, -1, -round_size)
+    if len(pile) not in sizes:
         raise ValueError(f"pile must have {' or '.join(map(str, sizes))} cards, got {len(pile)}")
-    state["pile"] = state["played"] = -1
-    state["pile"][MAX_CARDS - len(pile) :] = pile
-    state["pile_size"] = len(pile)
-    for player in range(n):
-        state["played"][player, : len(played[player])] = played[player]
-        state["played_cards"][player] = len(played[player])
-        for kind in hands[player]:
-            put(tables, state["hands"][player], kind)
-    for kind in discards:
-        put(tables, state["discards"], kind)
-
-
-def _cards(name: str, cards: Any, index: dict[str, int]) -> list[int]:
-    for card in list_of(name, cards):
-        if not isinstance(card, str) or card not in index:
-            raise ValueError(f"{name}: there is no card {shown(card)}; the cards are {_listed(index)}")
-    return [index[card] for card in cards]
-
-
-def _listed(index: dict[str, int]) -> str:
-    suits = dict.fromkeys(card.partition("-")[0] for card in index if card not in SUPER_TRUMPS)
-    values = (len(index) - len(SUPER_TRUMPS)) // len(suits)
-    return f"{', '.join(f'{suit}-1 to {suit}-{values}' for suit in suits)}, {', '.join(SUPER_TRUMPS)}"
 
 
 def _times(count: int) -> str:
     return {0: "nowhere", 1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def _read_trick(trick: list[Any], state: np.void, components: Components) -> None:
-    """The trick: whose cards lie in it, who leads it, and who is to move."""
-    n, turn, phase = int(state["num_players"]), int(state["player"]), int(state["phase"])
-    start, first = int(state["start_player"]), (int(state["dealer"]) + 1) % n
-    counts = [int(count) for count in state["played_cards"][:n]]
-    if phase != TRICK_PHASE and trick:
-        raise ValueError(f"phase is {PHASES[phase]}: trick must be empty, got {shown(trick)}")
+def _check_trick(state: np.void, components: Components) -> None:
+    """The trick: who leads it, how many cards everybody has played, and who is to move."""
+    n, turn, phase, cards = (int(state[name]) for name in ("num_players", "player", "phase", "in_trick"))
+    start, leader, first = int(state["start_player"]), int(state["leader"]), (int(state["dealer"]) + 1) % n
+    counts = state["played_cards"][:n].tolist()
+    if phase != TRICK_PHASE and cards:
+        raise ValueError(f"phase is {PHASES[phase]}: trick must be empty, got {counted(cards, 'card')}")
     if phase == OVER and turn != start:
         raise ValueError(f"when the game is over turn is the start player, {start}, got {turn}")
-    leader = trick[0][0] if trick else turn
     order = [(leader + seat) % n for seat in range(n)]
-    if len(trick) >= n or [player for player, _ in trick] != order[: len(trick)]:
-        raise ValueError(f"trick must have cards of players one after the other, not of all, got {shown(trick)}")
-    if phase == TRICK_PHASE and turn != order[len(trick)]:
-        raise ValueError(f"turn must be the player left of those in the trick, {order[len(trick)]}, got {turn}")
+    if phase == TRICK_PHASE and turn != order[cards]:
+        raise ValueError(f"turn must be the player left of those in the trick, {order[cards]}, got {turn}")
     tricks = counts[turn]
     for player in range(n):
-        due = tricks + (player in order[: len(trick)])
+        due = tricks + (player in order[:cards])
         if counts[player] != due:
             raise ValueError(f"played[{player}] must have {counted(due, 'card')} at this point, got {counts[player]}")
     fewest, most = int(phase == OVER), components.hand - (phase != OVER)
@@ -237,33 +207,23 @@ def _read_trick(trick: list[Any], state: np.void, components: Components) -> Non
         raise ValueError(f"played: {tricks} tricks of this deal can't be over in phase {PHASES[phase]}")
     if phase == TRICK_PHASE and not tricks and leader != first:
         raise ValueError(f"player {first}, left of the dealer, leads the first trick of a deal, got player {leader}")
-    clear_trick(state)
-    for player, card in trick:
-        if components.cards[int(state["played"][player, counts[player] - 1])] != card:
-            raise ValueError(f"trick: {card} isn't the last card in played[{player}]")
-        add_to_trick(build_tables(components)[0], state, player, components.cards.index(card))
     if phase == OVER:
-        leader = start
-    state["leader"] = first if phase == SWORD_PHASE and not tricks else leader
+        state["leader"] = start
+    elif phase == SWORD_PHASE and not tricks:
+        state["leader"] = first
 
 
-def _read_voids(voids: Any, state: np.void, components: Components) -> None:
+def _check_voids(state: np.void, components: Components) -> None:
     """Voids: just what the tricks since the deal have shown, whoever took them, and true of the hands.
 
     Chips may have been placed or swapped since a trick was taken, so that there may be several who could have taken it.
     """
     n, phase, in_trick = int(state["num_players"]), int(state["phase"]), int(state["in_trick"])
-    marked = []
-    for player, names in enumerate(list_of("voids", voids, n)):
-        suits = [one_of(f"voids[{player}]", suit, components.suits) for suit in list_of(f"voids[{player}]", names)]
-        if len(set(suits)) != len(suits):
-            raise ValueError(f"voids[{player}]: a suit is there twice, got {shown(names)}")
-        for suit in suits:
-            if int(state["hands"][player, suit]):
-                raise ValueError(f"voids[{player}]: player {player} has {components.suits[suit]} in hand")
-        marked.append(sum(1 << suit for suit in suits))
-    state["voids"][:n] = marked
-    group = build_tables(components)[0]["group"].tolist()
+    marked = state["voids"][:n].tolist()
+    for player, suit in product(range(n), range(len(components.suits))):
+        if marked[player] >> suit & 1 and int(state["hands"][player, suit]):
+            raise ValueError(f"voids[{player}]: player {player} has {components.suits[suit]} in hand")
+    group = tables_of(components)[0]["group"].tolist()
     played = state["played"][:n].tolist()
     seats = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]
     ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # who may lead next, and what has been shown by then
@@ -322,3 +282,30 @@ def _takers(cards: list[tuple[int, int]], group: list[int], state: np.void) -> s
         if suit == group[cards[0][1]] or int(state["places"][suit]):
             highest[suit] = max(highest.get(suit, (-1, -1)), (kind, player))
     return {player for _, player in highest.values()}
+
+
+POSITIONS = Positions(
+    "royal",
+    RULES,
+    STATE,
+    [
+        Part("start_player", SEAT),
+        Part("dealer", SEAT),
+        Part("phase", Choice(PHASES)),
+        Part("turn", SEAT, "player"),
+        Part("fields", Number(0, lambda state, components: components.fields), "scores", by_seat=True),
+        Part("trumps", Chips(), "places"),
+        Part("hands", CardSet(), by_seat=True, hidden=from_others,
+             count=lambda state, seat, hand, components: components.hand - int(state["played_cards"][seat])),
+        Part("voids", Members(lambda components: components.suits), by_seat=True),
+        Part("trick", Trick(), None),
+        Part("played", Row(lambda components: components.cards, MAX_HAND), by_seat=True),
+        Part("discards", CardSet()),
+        Part("pile", Row(lambda components: components.cards, MAX_CARDS, at_end=True), hidden=from_others,
+             count=lambda state, seat, pile, components: int(state["pile_size"])),
+        Part("chance", Number(), hidden=from_others),
+        Part("shuffles", Number(0, MAX_SHUFFLES)),
+    ],
+    check=check,
+)  # fmt: skip
+"""As records and requests have them."""

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.engine.bits import add, lowest_bit
-from artus_env.engine.jit import jit
-from artus_env.engine.rng import below, random_bits
+from artus_env.authoring import add, below, jit, lowest_bit, random_bits, shuffle
+from artus_env.games.royal.actions import MASK_WORDS
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
+from artus_env.games.royal.fast import write_cards
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SWORD_PHASE, TRICK_PHASE
 
 START, CHANCE = 100, 101
@@ -28,16 +28,14 @@ START, CHANCE = 100, 101
 def put(t, cards, kind):
     """Add a card to a set of cards."""
     group = int(t["group"][kind])
-    bit = 1 << (int(t["value"][kind]) - 1 & 15)
-    cards[group] += bit if group < KNIGHTS else 1
+    cards[group] += 1 << int(t["value"][kind]) - 1 if group < KNIGHTS else 1
 
 
 @jit
 def take(t, cards, kind):
     """Remove a card from a set of cards that has it."""
     group = int(t["group"][kind])
-    bit = 1 << (int(t["value"][kind]) - 1 & 15)
-    cards[group] -= bit if group < KNIGHTS else 1
+    cards[group] -= 1 << int(t["value"][kind]) - 1 if group < KNIGHTS else 1
 
 
 @jit
@@ -50,13 +48,13 @@ def hand_size(t, g, player):
 def left_of(g, player, seats):
     """The player who sits so many seats (fewer than players) to the left of a player."""
     player += seats
-    return (player - int(g["num_players"]) if player >= int(g["num_players"]) else player) & 7
+    return player - int(g["num_players"]) if player >= int(g["num_players"]) else player
 
 
 @jit
 def last_card(g, player):
     """The kind of the card that a player played last. They must have played one since the last deal."""
-    return int(g["played"][player, int(g["played_cards"][player]) - 1 & 15]) & 127
+    return int(g["played"][player, int(g["played_cards"][player]) - 1])
 
 
 # --- who takes a trick -------------------------------------------------------------------------------------------
@@ -121,17 +119,13 @@ def is_sword(t, field):
 
 
 @jit
-def shuffle(t, g, seed):
+def new_pile(t, g, seed):
     """Make a pile of all cards: shuffled from deck order with numbers 0, 1, ... of a seed."""
     size = int(t["cards"])
     start = MAX_CARDS - size
     for place in range(size):
         g["pile"][start + place] = t["deck"][place]
-    for last in range(size - 1, 0, -1):
-        other = below(random_bits(seed, size - 1 - last), last + 1)
-        card = g["pile"][start + last]
-        g["pile"][start + last] = g["pile"][start + other]
-        g["pile"][start + other] = card
+    shuffle(g["pile"], start, size, seed, 0, 1)
     g["pile_size"] = size
     for group in range(GROUPS):
         g["discards"][group] = 0
@@ -142,7 +136,7 @@ def deal_hands(t, g):
     """Deal full hands, card by card from the dealer's left on, after a shuffle if the pile has too few cards."""
     players, hand = int(g["num_players"]), int(t["hand"])
     if int(g["pile_size"]) < players * hand:
-        shuffle(t, g, random_bits(int(g["chance"]), int(g["shuffles"])))
+        new_pile(t, g, random_bits(int(g["chance"]), int(g["shuffles"])))
         g["shuffles"] = int(g["shuffles"]) + 1
     place = MAX_CARDS - int(g["pile_size"])
     player = left_of(g, int(g["dealer"]), 1)
@@ -184,7 +178,7 @@ def deal(t, g, seed, start_player, num_players, rule_set):
     g["dealer"] = (first - 1) % num_players
     g["num_players"], g["rule_set"], g["phase"], g["shuffles"] = num_players, rule_set, TRICK_PHASE, 0
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
-    shuffle(t, g, seed)
+    new_pile(t, g, seed)
     deal_hands(t, g)
 
 
@@ -195,6 +189,12 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 def is_over(t, g):
     """Whether a pawn has reached the last field."""
     return int(g["phase"]) == OVER
+
+
+@jit
+def margin_scale(t, g):
+    """The whole course makes a margin of 1."""
+    return float(int(t["fields"]))
 
 
 @jit
@@ -213,24 +213,15 @@ def legal(t, g, words):
     With a card of the suit that was led, one of that suit must be played, and no super-trump; without one, anything.
     """
     phase, suits = int(g["phase"]), int(t["suits"])
-    low, high = np.uint64(0), np.uint64(0)  # put together here, without branches; every suit begins in the low word
+    for word in range(MASK_WORDS):
+        words[word] = 0
     if phase == TRICK_PHASE:
-        player, values, led = int(g["player"]), int(t["values"]), int(g["led"])
-        any_card = led < 0 or int(g["hands"][player, led]) == 0
-        for suit in range(MAX_SUITS):
-            cards = np.uint64(int(g["hands"][player, suit]) if any_card or suit == led else 0)
-            first = np.uint64(suit * values)
-            low |= cards << first
-            high |= cards >> np.uint64(1) >> np.uint64(63) - first
-        for kind in range(2):
-            one = np.uint64(any_card and int(g["hands"][player, KNIGHTS + kind]) > 0)
-            action = suits * values + kind
-            low |= one << np.uint64(action) if action < 64 else np.uint64(0)
-            high |= one << np.uint64(action - 64) if action >= 64 else np.uint64(0)
-    words[0], words[1] = low, high
+        hand, led = g["hands"][int(g["player"])], int(g["led"])
+        follows = led >= 0 and int(hand[led]) != 0
+        write_cards(t, hand, led if follows else -1, words)
     if phase == SWORD_PHASE:
         if chips_placed(t, g) == suits:
-            for word in range(len(words)):
+            for word in range(MASK_WORDS):
                 words[word] = t["swap_words"][word]
             return
         for suit in range(suits):
@@ -260,7 +251,7 @@ def play(t, g, action):
         return 0
     led = int(g["led"])
     fails = (led >= 0) & (int(t["group"][action]) != led)
-    g["voids"][player] = int(g["voids"][player]) | (1 << (led & 7) if fails else 0)
+    g["voids"][player] = int(g["voids"][player]) | (1 << led if fails else 0)
     take(t, g["hands"][player], action)
     add_to_trick(t, g, player, action)
     count = int(g["played_cards"][player])

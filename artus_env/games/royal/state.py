@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from artus_env.authoring import state_dtype
 from artus_env.games.royal.components import MAX_CARDS, MAX_HAND, MAX_PLAYERS, MAX_SUITS
 
 TRICK_PHASE, SWORD_PHASE, OVER = range(3)
@@ -14,19 +15,18 @@ GROUPS = MAX_SUITS + 2
 """A set of cards is a row of this many numbers: for each suit the values as bits (bit v - 1: value v), then how many
 knights and how many shields."""
 
-STATE = np.dtype(
+STATE = state_dtype(
+    MAX_PLAYERS,
     [
         ("chance", np.uint64),  # every shuffle after the first follows from it and `shuffles`
         ("hands", np.int16, (MAX_PLAYERS, GROUPS)),
         ("discards", np.int16, (GROUPS,)),  # all cards of finished tricks since the last shuffle
-        ("scores", np.int16, (MAX_PLAYERS,)),  # the field of each pawn
         ("pile", np.int8, (MAX_CARDS,)),  # kinds, the next card first, against the end; dealt ones are -1
         ("played", np.int8, (MAX_PLAYERS, MAX_HAND)),  # kinds since the last deal in order of play, -1 behind the last
         ("played_cards", np.int8, (MAX_PLAYERS,)),  # how many these are
         ("voids", np.int8, (MAX_PLAYERS,)),  # bit s: hasn't followed suit s since the last deal
         ("places", np.int8, (MAX_SUITS,)),  # place of each suit's trump chip from 1 on, 0: not placed
         ("phase", np.int8),
-        ("player", np.int8),  # who is to move; the start player when the game is over
         ("leader", np.int8),  # leads this trick, or the next one where none is begun; the start player when over
         ("in_trick", np.int8),  # cards in the trick: the last card in `played` of as many players from the leader on
         ("led", np.int8),  # the suit that has to be followed; -1: none, no card lies yet or a super-trump was led
@@ -35,8 +35,6 @@ STATE = np.dtype(
         ("shuffles", np.int16),  # after the first one
         ("dealer", np.int8),
         ("start_player", np.int8),
-        ("num_players", np.int8),
-        ("rule_set", np.int8),
-    ]
+    ],
 )
 """Players who don't take part have zeros, -1 in `played`."""

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from artus_env import Game
-from artus_env.engine.games import find_game
+from artus_env.engine.contract.registry import find_game
 
 
 def main(name: str) -> None:

@@ -12,9 +12,9 @@ from tyro.conf import Positional, arg
 
 from artus_agents.program import ProgramAgent
 from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.agents import FORFEIT, View, find_agent
-from artus_env.engine.games import find_game
-from artus_env.engine.rng import following_keys, key_bits, seed_stream
+from artus_env.agents import FORFEIT, View, find_agent
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 

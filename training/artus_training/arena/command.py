@@ -13,8 +13,8 @@ from typing import Annotated
 from tyro.conf import arg
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import storable
+from artus_env.engine.basics.reading import storable
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.faults import faults_of
 from artus_training.arena.filmed import Film, write_films
 from artus_training.arena.names import variant_name

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.agents import AgentError
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.match import fair_seats, play_games, seat_orders
-from artus_env.engine.reading import shown
-from artus_env.engine.rng import check_seed, seed_stream
-from artus_env.engine.wording import counted
+from artus_env.agents import AgentError, fair_seats, play_games, seat_orders
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import check_seed, seed_stream
 from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.lineup import in_full, line_up, name_of
 from artus_training.arena.made_of import made_of

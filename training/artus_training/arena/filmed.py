@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from artus_env.engine.match import wins_of
+from artus_env.agents import wins_of
 from artus_training.arena.explain import ahead
 from artus_training.arena.made_of import Given
 from artus_training.arena.names import one_line_name

@@ -15,13 +15,13 @@ from tyro.conf import Positional
 
 from artus_agents.program import ProgramAgent
 from artus_env import DEFAULT_GAME, Batch
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
-from artus_env.engine.match import play_games
-from artus_env.engine.reading import decode
-from artus_env.engine.rng import seed_stream
-from artus_env.engine.wording import counted
+from artus_env.agents import play_games
+from artus_env.engine.basics.reading import decode
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import seed_stream
+from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import unit_games
 from artus_training.lines import progress

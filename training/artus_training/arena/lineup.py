@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import Agent, agent_names, find_agent
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import shown
+from artus_env.agents import Agent, agent_names, find_agent
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
 
 _ONE_WORD = re.compile(r"([^=:/\\]+=)?program:\S+")
 """A program whose command has one word."""

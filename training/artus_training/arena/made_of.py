@@ -13,10 +13,10 @@ from typing import Any
 import artus_agents
 import artus_env
 from artus_agents import WEIGHTS
-from artus_env.engine.agent_files import AgentFile
-from artus_env.engine.agents import Agent, agent_factory, split_name
-from artus_env.engine.definition import Definition
-from artus_env.engine.sources import source_hash
+from artus_env.agents import Agent, agent_factory, split_name
+from artus_env.engine.agents.python_files import AgentFile
+from artus_env.engine.compiling.sources import source_hash
+from artus_env.engine.contract.definition import Definition
 
 Given = Mapping[str, str | Agent | Callable[..., Any]]
 """Agents, their own names, or functions `(observation, action_mask) -> action`, by the names that they play under."""

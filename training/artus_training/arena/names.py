@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.games import find_game
+from artus_env.engine.contract.registry import find_game
 
 
 def variant_name(game: str, rules: str, num_players: int) -> str:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from artus_env.engine.ladder import ANCHOR_RATING
 from artus_training.arena.explain import People, differences, neighbours
 from artus_training.arena.faults import Fault
+from artus_training.arena.ladder_file import ANCHOR_RATING
 from artus_training.arena.names import one_line_name, variant_name
 from artus_training.arena.results import Results
 from artus_training.arena.standings import Standings

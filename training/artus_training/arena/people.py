@@ -15,11 +15,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.ladder import read_ladder
-from artus_env.engine.reading import decode, shown
+from artus_env.engine.basics.reading import decode, shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.anchor import NEEDED, Compared, Placement, place
+from artus_training.arena.ladder_file import read_ladder
 
 VERSION = 1
 LARGEST = 100_000

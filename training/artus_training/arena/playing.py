@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import Batch, Game
-from artus_env.engine.agents import FORFEIT, Agent, find_agent
-from artus_env.engine.match import Played as PlayedGames
-from artus_env.engine.match import fair_seats, play_games, seat_orders
-from artus_env.engine.rng import seed_stream
+from artus_env.agents import FORFEIT, Agent, fair_seats, find_agent, play_games, seat_orders
+from artus_env.agents import Played as PlayedGames
+from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.made_of import made_of
 from artus_training.arena.results import Block, Settings
 

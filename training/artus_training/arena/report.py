@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 from matplotlib.figure import Figure
 
-from artus_env.engine.files import write_atomically
-from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.explain import differences, neighbours, where_people_stand
 from artus_training.arena.faults import faults_of
+from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING
 from artus_training.arena.names import one_line_name, short_names, variant_name
 from artus_training.arena.page import page
 from artus_training.arena.people import Person

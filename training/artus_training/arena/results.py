@@ -11,11 +11,11 @@ from itertools import combinations, combinations_with_replacement
 import numpy as np
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.match import seat_orders, standing_outcomes
-from artus_env.engine.reading import shown
-from artus_env.engine.rng import check_seed
+from artus_env.agents import seat_orders, standing_outcomes
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import check_seed
 from artus_training.arena.evaluate import MOST_GAMES
 
 
@@ -99,8 +99,8 @@ def ways_to_sit(players: int) -> int:
 class Results:
     """All games that were played: for each line-up, deals x rotations x seats.
 
-    Where the agents sit is written in `artus_env.engine.match.fair_seats`; arrays are in the order of the line-up, not
-    of the seats.
+    Where the agents sit is written in `artus_env.agents.fair_seats`; arrays are in the order of the
+    line-up, not of the seats.
     """
 
     settings: Settings

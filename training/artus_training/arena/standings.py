@@ -10,10 +10,10 @@ import choix
 import numpy as np
 from scipy.special import stdtrit
 
-from artus_env.engine.ladder import ANCHOR, ANCHOR_RATING
-from artus_env.engine.match import seat_orders, standing_outcomes, wins_of
+from artus_env.agents import seat_orders, standing_outcomes, wins_of
 from artus_training.arena.elo import POINTS, PRIOR
 from artus_training.arena.evaluate import Z_95, wilson_interval
+from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING
 from artus_training.arena.results import Block, Results, Settings
 
 BOOTSTRAP_SAMPLES = 2000

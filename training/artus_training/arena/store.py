@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.files import write_atomically
-from artus_env.engine.reading import decode, shown, storable
+from artus_env.engine.basics.reading import decode, shown, storable
+from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena.made_of import NO_AGENTS, Given, made_of
 from artus_training.arena.playing import Played, Unit
 from artus_training.arena.results import Block, Results, Settings

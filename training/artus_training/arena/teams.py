@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from artus_agents.program import PYTHON
-from artus_env.engine.agents import agent_names, find_agent, split_name
-from artus_env.engine.definition import Definition
-from artus_env.engine.reading import shown, storable
+from artus_env.agents import agent_names, find_agent, split_name
+from artus_env.engine.basics.reading import shown, storable
+from artus_env.engine.contract.definition import Definition
 from artus_training.arena.lineup import check_player, check_quotes, in_full
 
 _TEAM = re.compile(r"([^=:/\\]{1,40})=(.+)", re.DOTALL)

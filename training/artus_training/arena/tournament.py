@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from artus_env.engine.agents import Agent
-from artus_env.engine.files import alone_in
+from artus_env.agents import Agent
+from artus_env.engine.basics.writing import alone_in
 from artus_training.arena.live import LiveTable
 from artus_training.arena.made_of import NO_AGENTS, Given
 from artus_training.arena.playing import Played, Playing, Unit

@@ -11,8 +11,8 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from artus_env.engine.agents import Agent
-from artus_env.engine.reading import shown
+from artus_env.agents import Agent
+from artus_env.engine.basics.reading import shown
 from artus_training.arena.cluster import by_ray, connected
 from artus_training.arena.processes import Processes, by_processes
 from artus_training.arena.todo import Lost, ToDo, UnitError, sent

@@ -13,21 +13,21 @@ import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
-import numba
 import numpy as np
 from gymnasium.error import DependencyNotInstalled
 
 from artus_env import DEFAULT_GAME, Batch, Game, environments, warmup
-from artus_env.engine.definition import Definition
-from artus_env.engine.files import check_writable, write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.render import require, rgb_array
-from artus_env.engine.wording import counted
-from artus_env.engine.workers import available_cores
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.basics.writing import check_writable, write_atomically
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.render import require, rgb_array
 from artus_training.arena.columns import terminal_width
 from artus_training.arena.names import shortened, variant_name
 from artus_training.bench import neighbours
@@ -262,7 +262,7 @@ def main(arguments: list[str]) -> int:
     start = time.perf_counter()
     warmup()
     cores = counted(available_cores(), "core")
-    print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {numba.__version__}")
+    print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {version('numba')}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
     if chosen.neighbours is not None:
         results = beside_neighbours(game, chosen.neighbours, chosen.seconds)

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from artus_env import Batch
-from artus_env.engine.definition import Definition
+from artus_env.engine.contract.definition import Definition
 from artus_training.arena.evaluate import evaluate
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"

@@ -26,9 +26,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
 from artus_env import DEFAULT_GAME
-from artus_env.engine.games import find_game
-from artus_env.engine.wording import counted
-from artus_env.engine.workers import available_cores
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.columns import filled, table
 from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
@@ -78,7 +78,7 @@ def ceiling(trainer: Trainer) -> float:
     with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.bfloat16):  # as the trainer does
         for _ in range(s.num_steps):
             output = infer(trainer.network, rollout.observation[row], trainer.bfloat16)
-            draw_actions(output, rollout.legal[row], rollout.outlook[row], bits, True, trainer.threads)
+            draw_actions(output, rollout.legal[row], rollout.action_features[row], bits, True, trainer.threads)
     forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
     rows = torch.from_numpy(np.flatnonzero(rollout.ready.reshape(-1))[: s.batch_size])
@@ -92,13 +92,13 @@ def ceiling(trainer: Trainer) -> float:
 
 
 def ours(
-    settings: Settings, precision: Literal["float32", "bfloat16"], outlook: bool
+    settings: Settings, precision: Literal["float32", "bfloat16"], action_features: bool
 ) -> Callable[[], tuple[float, float]]:
     """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
     s = dataclasses.replace(
         preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
         batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision,
-        outlook=outlook, opponents=(), evaluate_every=0,
+        action_features=action_features, opponents=(), evaluate_every=0,
     )  # fmt: skip
     trainer = Trainer(s)
 
@@ -157,8 +157,8 @@ def measure(settings: Settings) -> dict[str, dict[str, float]]:
         runs: dict[str, Callable[[], tuple[float, float]]] = {
             "ours, float32": ours(settings, "float32", True),
             "ours, bfloat16": ours(settings, "bfloat16", True),
-            "ours, float32, no outlook": ours(settings, "float32", False),
-            "ours, bfloat16, no outlook": ours(settings, "bfloat16", False),
+            "ours, float32, no action features": ours(settings, "float32", False),
+            "ours, bfloat16, no action features": ours(settings, "bfloat16", False),
         }
         if settings.sb3:
             runs["Stable-Baselines3, float32"] = stable_baselines(settings, Path(folder))

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.games import find_game
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.settings import WHERE
 

@@ -25,9 +25,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from artus_env import Batch
-from artus_env.engine.files import write_atomically
-from artus_env.engine.kernels import over_one
-from artus_env.engine.reading import decode
+from artus_env.engine.basics.reading import decode
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.play.kernels import over_one
 
 FIRST_LINE = b"artus checkpoint 2\n"
 SEAL = 8

@@ -19,9 +19,9 @@ from typing import Any
 
 from artus_agents.saved import read_card
 from artus_env import DEFAULT_GAME
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.workers import available_cores
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import MOST_GAMES, evaluate
 from artus_training.learn.ppo.settings import Settings as PpoSettings
 from artus_training.learn.ppo.settings import preset, say_if_no_preset

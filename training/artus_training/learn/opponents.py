@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from artus_env.engine.agents import FORFEIT, Agent, View
+from artus_env.agents import FORFEIT, Agent, View
 
 
 class OpponentError(ValueError):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from artus_agents.saved import CARD, WEIGHTS, read_card
-from artus_env.engine.files import alone_in, write_atomically
+from artus_env.engine.basics.writing import alone_in, write_atomically
 from artus_training.learn.checkpoints import CheckpointError
 from artus_training.learn.opponents import OpponentError
 from artus_training.learn.ppo.settings import Settings as PpoSettings

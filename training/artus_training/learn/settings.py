@@ -13,11 +13,11 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
-from artus_env.engine.agents import runs_program
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import check_storable, convert, shown, storable
-from artus_env.engine.rewards import mode_index
+from artus_env.agents import runs_program
+from artus_env.engine.basics.reading import check_storable, convert, shown, storable
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.rewards import mode_index
 
 AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
@@ -125,13 +125,13 @@ class TrainingSettings:
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
 
-    def shape(self, outlook: bool = True) -> Shape:
+    def shape(self, action_features: bool = True) -> Shape:
         """The network that is trained.
 
         Args:
-            outlook: Whether its policy is told what legal actions lead to, if the game has something to tell.
+            action_features: Whether its policy is told what legal actions lead to, if the game has something to tell.
         """
-        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), outlook)
+        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), action_features)
 
     def check_game(self) -> None:
         """Raise a ValueError if the game has no such variant, or a name or the hidden layers can't be."""

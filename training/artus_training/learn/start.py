@@ -13,7 +13,7 @@ from artus_agents.network import Network, Shape
 from artus_agents.neural import trained
 from artus_agents.neural_search import reward_of
 from artus_agents.saved import game_of, load_agent
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
 from artus_training.arena.lineup import in_full
 from artus_training.learn.settings import TrainingSettings
 
@@ -30,8 +30,8 @@ class Start(NamedTuple):
 def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") -> Start | None:
     """The weights that a training begins with; None if they are drawn, or come from its own checkpoint.
 
-    An agent from the time before its game told more of each action knows the first numbers of the outlook; it learns
-    what to make of the others. Its hidden layers may be narrower than those of the training.
+    An agent from the time before its game told more of each action knows the first numbers of the action features; it
+    learns what to make of the others. Its hidden layers may be narrower than those of the training.
 
     Args:
         settings: Of the training.
@@ -51,8 +51,12 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     if game_of(card) != definition.name:
         raise ValueError(f"start {settings.start} plays the game {game_of(card)}, this training is for {settings.game}")
     hidden = shape.hidden if can_widen(network.shape.hidden, shape.hidden) else network.shape.hidden
-    outlooks = shape.outlooks if 0 < network.shape.outlooks < shape.outlooks else network.shape.outlooks
-    network = grown(network, hidden, outlooks)
+    num_action_features = (
+        shape.num_action_features
+        if 0 < network.shape.num_action_features < shape.num_action_features
+        else network.shape.num_action_features
+    )
+    network = grown(network, hidden, num_action_features)
     theirs, needed = network.shape.to_dict(), shape.to_dict()
     if differing := [name for name in needed if theirs[name] != needed[name]]:
         parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
@@ -67,7 +71,7 @@ def can_widen(hidden: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     return len(hidden) == len(wanted) and all(map(le, hidden, wanted))
 
 
-def grown(network: Network, hidden: tuple[int, ...], outlooks: int) -> Network:
+def grown(network: Network, hidden: tuple[int, ...], num_action_features: int) -> Network:
     """A network that says the same, with more units in its hidden layers, and told more numbers of each action.
 
     What a new unit makes of each old one before it is drawn, with the spread of what the old ones make of that; nothing
@@ -75,8 +79,8 @@ def grown(network: Network, hidden: tuple[int, ...], outlooks: int) -> Network:
     """
     generator = torch.Generator().manual_seed(0)
     with torch.device("meta"):  # sizes without numbers
-        large = Network(dataclasses.replace(network.shape, hidden=hidden, outlooks=outlooks))
-    used = network.shape.num_actions + network.shape.players + network.shape.outlooks
+        large = Network(dataclasses.replace(network.shape, hidden=hidden, num_action_features=num_action_features))
+    used = network.shape.num_actions + network.shape.players + network.shape.num_action_features
     weights = network.state_dict()
     for name, wanted in large.state_dict().items():
         of_head = name.startswith("head")

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.files import alone_in
-from artus_env.engine.games import find_game
-from artus_env.engine.ladder import read_ladder
-from artus_env.engine.rng import check_seed
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.basics.writing import alone_in
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import check_seed
+from artus_training.arena.ladder_file import read_ladder
 from artus_training.arena.lineup import find_player, line_up
 from artus_training.arena.people import default_folder, read_results
 from artus_training.options import options, read_options

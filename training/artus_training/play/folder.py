@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.registry import find_game
 from artus_training.play.hosted import UNKNOWN, HostedGame, Seat, read, trouble
 from artus_training.play.phrases import say
 from artus_training.play.store import Store, left_alone, reason, warn

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from artus_env import Batch, Game
-from artus_env.engine.agents import Agent, View
-from artus_env.engine.match import play_games
-from artus_env.engine.rng import seed_stream
+from artus_env.agents import Agent, View, play_games
+from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.lineup import find_player
 from artus_training.play import levels
 
@@ -138,7 +137,7 @@ def promising(game: Game, agent: Any, view: View) -> list[int]:
         from artus_agents.neural import NeuralAgent, trained  # needs torch, which is there if this agent is
 
         network, card = trained(game.rules, game.num_players, game.definition)
-        weights = NeuralAgent(network, card=card).judge(view)[0][0]
+        weights = NeuralAgent(network, card=card).evaluate(view)[0][0]
     legal = game.legal_actions()
     return sorted(legal, key=lambda action: (-float(weights[action]), action))
 

@@ -15,10 +15,10 @@ from typing import Annotated, Any
 from msgspec import Meta
 
 from artus_env import Game
-from artus_env.engine.game import IllegalMoveError
-from artus_env.engine.reading import convert, decode, shown
-from artus_env.engine.records import Record
-from artus_env.engine.rng import check_seed, fresh_seed
+from artus_env.engine.basics.reading import convert, decode, shown
+from artus_env.engine.contract.rng import check_seed, fresh_seed
+from artus_env.engine.play.game import IllegalMoveError
+from artus_env.engine.play.records import Record
 from artus_training.arena.people import VERSION as RESULT_VERSION
 from artus_training.arena.people import Result, Sat
 from artus_training.play import levels, of_game
@@ -158,7 +158,12 @@ class HostedGame:
 
     @classmethod
     def deal(
-        cls, store: Store, rules: str | None, seats: Sequence[Seat], seed: int | None = None, game_name: str = ""
+        cls,
+        store: Store,
+        rules: str | None,
+        seats: Sequence[Seat],
+        seed: int | None = None,
+        game_name: str | None = None,
     ) -> HostedGame:
         """A new game, kept on disk from now on.
 
@@ -167,7 +172,7 @@ class HostedGame:
             rules: Its rule set, None for the first one.
             seats: Who plays.
             seed: The deal, None for a random one.
-            game_name: Which game, the default game if empty.
+            game_name: Which game; None: the default one.
 
         Raises:
             ValueError: If there is no such game or variant.
@@ -349,7 +354,7 @@ class HostedGame:
         """Whether the last move is a person's that has shown nothing hidden, and a person is to move."""
         if not self.number or self.over:
             return False
-        step, own = self.steps[-1], self.game.definition.sight
+        step, own = self.steps[-1], self.game.definition.browser
         if own is None or not {step.player, self.game.player} <= {*self.playing}:
             return False
         reveals = getattr(own, "reveals", None)

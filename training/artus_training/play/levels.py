@@ -7,8 +7,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
 
 LEVELS = {"easy": "greedy", "medium": "lookahead", "hard": "ismcts:1000", "master": "ppo-search:64"}
 """How strong agents are called on the page, the weakest first (docs/strength.md)."""

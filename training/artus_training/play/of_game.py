@@ -1,83 +1,21 @@
-"""What a game may bring for the play page, and how the page makes games and asks what is seen of them.
+"""How the page makes games, what it calls them, and what is seen of their moves.
 
-A game has to bring nothing: it is played with its text, or its picture where it has one, and a button for each legal
-move. What makes it nicer are three parts of its definition:
-
-- `words`: sentences about moves (see `Words`);
-- `sight`: data for the game's own script, and its picture for the page (see `Sight`);
-- `page`: the folder with that script, `page.js`, with `page.css` if there is one, and all that these two ask for.
-  `page/plain.js` says what the script may export. In its folder `texts` are the game's texts, a file for each language
-  (see `artus_env.engine.texts`): its name `title`, what its points are called `score`, its rule sets `rules.NAME`, and
-  whatever `words`, `sight` and the script say; the script doesn't get those in `SAID_BY_THE_SERVER`.
+What a game may bring for the page: `artus_env.authoring.Sentences` and `Browser`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from artus_env import Batch, Game
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.texts import Entry, Texts
-from artus_env.engine.wording import signed
+from artus_env.engine.basics.wording import signed
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.drawing.translations import Entry, Texts
 from artus_training.play.phrases import say
-
-Position = dict[str, Any]
-"""A position as `to_dict(viewer)` gives it: what that viewer knows, and nothing else."""
-
-
-class Words(Protocol):
-    """A game's sentences. Every position is one viewer's, so that no sentence can tell them more."""
-
-    def played(
-        self, before: Position, move: str, after: Position, viewer: int, names: Sequence[str], components: Any
-    ) -> str:
-        """What a move did, to be read after the mover's name: `plays the seven of hearts.`"""
-
-    def choice(self, before: Position, move: str, after: Position | None, names: Sequence[str], components: Any) -> str:
-        """A legal move, said to its player before they play it. `after`: None if it can't be foreseen."""
-
-
-class Sight(Protocol):
-    """What a game's own script gets. Every position is one viewer's; all answers have to be JSON.
-
-    More functions may be there: `where(before, move, after, components)`, what the script points at when a line of the
-    log is looked at; `lessons(rules, num_players, components)`, the pages of the "?" panel, each with `title`, `text`,
-    `picture` and `where`, or None; `reveals(before, move, after)`, whether a move that was played has shown its player
-    something hidden, so that it can't be taken back (where that isn't there, all have that aren't foreseeable); and
-    `reasons(before, move, after, names, components)`, what speaks for a legal move or against it, for hints: short
-    parts of a sentence, what matters most first (`after` as for `choice`).
-    """
-
-    def setup(self, rules: str, num_players: int, components: Any) -> dict[str, Any]:
-        """What doesn't change during a game; `badges`, one `<svg>` for each player, replaces the page's own."""
-
-    def picture(
-        self, position: Position, components: Any, names: Sequence[str], before: Position | None, move: str | None
-    ) -> str:
-        """The position as SVG, with the move that led from `before` to it, if there was one that the viewer saw."""
-
-    def foreseeable(self, move: str) -> bool:
-        """Whether its player knows all that a legal move will do. Where not, nobody is shown what comes of it."""
-
-    def choice(
-        self, before: Position, move: str, after: Position | None, names: Sequence[str], components: Any
-    ) -> dict[str, Any]:
-        """What the script needs of a legal move. `after`: None if it can't be foreseen."""
-
-    def last(self, before: Position, move: str, after: Position, components: Any) -> dict[str, Any]:
-        """What the script needs to show a move that was played."""
-
-    def sources(self, rules: str) -> Sequence[str]:
-        """What points come from, as heads of columns of the final scores; none: there is only the sum."""
-
-    def source(self, move: str, components: Any) -> str | None:
-        """The one of `sources` that the points of a move belong to."""
-
 
 # --- games -----------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.texts import LANGUAGES, language
+from artus_env.engine.drawing.translations import LANGUAGES, language
 from artus_training.play.phrases import say
 
 PAGE = Path(__file__).parent / "page"
@@ -22,6 +22,8 @@ ELSEWHERE = {
     "host.html": (*BY_THE_SERVER, "front.", "played."),
 }
 """What else a page's scripts don't say."""
+PYTHON = (".py", ".pyc")
+"""What lies beside a game's scripts and isn't for browsers."""
 TYPES = {".css": "text/css", ".js": "text/javascript"}
 """Media types that don't depend on the machine's settings: browsers refuse scripts of another type."""
 
@@ -42,7 +44,7 @@ class Files:
     """
 
     def __init__(self, folder: Path, game: str = "") -> None:
-        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in PYTHON)
         self.contents = {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
         self.version = sha256(repr(self.contents).encode()).hexdigest()[:12]
         self.name = f"{game}-{self.version}" if game else ""

@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from artus_env.engine.texts import Texts
+from artus_env.engine.drawing.translations import Texts
 
 say = Texts(Path(__file__).parent / "texts")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from artus_env.engine.games import find_game
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena import people
 from artus_training.arena.anchor import NEEDED, Placement
 from artus_training.arena.names import shortened

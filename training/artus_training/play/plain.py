@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from artus_env.engine.drawing import BADGES
-from artus_env.engine.wording import letter_of
+from artus_env.engine.basics.wording import letter_of
+from artus_env.engine.drawing.svg import BADGES
 
 
 def badge(player: int) -> str:

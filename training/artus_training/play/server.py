@@ -48,10 +48,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.texts import LANGUAGES, language, preferred, speaking
-from artus_env.engine.workers import available_cores
-from artus_training.play import forecast, levels, of_game, placing, setting_up, sight
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.drawing.translations import LANGUAGES, language, preferred, speaking
+from artus_training.play import forecast, levels, of_game, placing, setting_up, sight, tutorial
 from artus_training.play.folder import Entry, Games
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.pages import Files, embedded, files_of, own_files
@@ -355,8 +355,10 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         return JSONResponse({"link": f"/seat/{new.seats[player].secret}"})
 
     async def lessons(request: Request, hosted: HostedGame, player: int) -> Response:
-        variant = hosted.game.definition.name, hosted.game.rules, hosted.game.num_players
-        return JSONResponse({"pages": await helped(request, ("lessons", *variant), lambda: sight.lessons(hosted))})
+        game = hosted.game
+        work = "lessons", game.definition.name, game.rules, game.num_players
+        made = await helped(request, work, lambda: tutorial.pages(game.definition, game.rules, game.components))
+        return JSONResponse({"pages": made})
 
     async def following(request: Request, hosted: HostedGame, player: int) -> Response:
         new = lobby.following(hosted)

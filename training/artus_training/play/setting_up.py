@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any
 
 from artus_env import Game
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.reading import shown
-from artus_env.engine.texts import language
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game, game_names
+from artus_env.engine.drawing.translations import language
 from artus_training.arena.people import Variant
 from artus_training.play import of_game, sight
 from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
-from artus_env.engine.drawing import BADGES
-from artus_env.engine.pictures import text_picture
-from artus_env.engine.texts import language
+from artus_env.engine.drawing.svg import BADGES
+from artus_env.engine.drawing.text_picture import text_picture
+from artus_env.engine.drawing.translations import language
 from artus_training.play import levels, of_game, plain, words
 from artus_training.play.forecast import Review
 from artus_training.play.hosted import SUBSTITUTE, HostedGame
@@ -27,7 +27,7 @@ MOST_REASONS = 2
 def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
     """What doesn't change during a game, and the log: who plays, how things look."""
     game, definition = hosted.game, hosted.game.definition
-    own = definition.sight
+    own = definition.browser
     looks = own.setup(game.rules, game.num_players, game.components) if own else {}
     badges = looks.pop("badges", None) or [plain.badge(number) for number in range(game.num_players)]
     return {
@@ -39,8 +39,8 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         "texts": of_game.texts_of_script(definition),
         "rules": of_game.rules_of(definition, game.rules),
         "script": files.address("page.js") if (files := files_of(definition)) else None,
-        "worded": definition.words is not None,
-        "lessons": hasattr(own, "lessons"),
+        "worded": definition.sentences is not None,
+        "lessons": hasattr(own, "tutorial"),
         "substitute": SUBSTITUTE,
         "strongest": levels.strongest(definition, game.rules, game.num_players),
         "players": [
@@ -49,13 +49,6 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         ],
         "log": [log_entry(hosted, number, player, hosted.number) for number in range(1, len(hosted.steps))],
     }
-
-
-def lessons(hosted: HostedGame) -> list[dict[str, Any]]:
-    """The pages of the "?" panel, for the variant that is played; none if the game brings none."""
-    game = hosted.game
-    own = getattr(game.definition.sight, "lessons", None)
-    return list(own(game.rules, game.num_players, game.components)) if own else []
 
 
 def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
@@ -70,14 +63,14 @@ def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[st
 def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
     before, step, present = hosted.steps[number - 1].game, hosted.steps[number], hosted.steps[now].game
     seen, points = of_game.seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
-    own = before.definition.words
+    own = before.definition.sentences
     if own is None or seen is None:
         text = words.played(seen, points)
     else:
         known = before.to_dict(player), seen, step.game.to_dict(player)
         text = own.played(*known, player, hosted.names, before.components)
     entry = {"player": step.player, "move": seen, "text": text, "points": points}
-    point = getattr(before.definition.sight, "where", None)
+    point = getattr(before.definition.browser, "where", None)
     if point is not None and seen is not None:
         entry["where"] = point(before.to_dict(player), seen, step.game.to_dict(player), before.components)
     return entry
@@ -105,7 +98,7 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
     """
     number = hosted.number if number is None else number
     game = hosted.steps[number].game
-    own = game.definition.sight
+    own = game.definition.browser
     before = hosted.steps[number - 1].game if number else None
     move, last = None, None
     if before is not None:
@@ -154,16 +147,13 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
         before: The game before the last move, None if there was none.
         move: That move as the player sees it, None if they don't.
     """
-    own, draw = game.definition.sight, game.definition.picture
-    if own is None and draw is None:
+    draw = game.definition.picture
+    if draw is None:
         was = None if before is None else before.render(player, names)
         return text_picture(game.render(player, names), was, of_game.title_of(game.definition))
-    position = game.to_dict(player)
     earlier = None if before is None or move is None else before.to_dict(player)
-    if own is not None:
-        return own.picture(position, game.components, names, earlier, move)
-    assert draw is not None
-    return draw(position, game.components, before=earlier, move=move, names=names)
+    layout = "wide" if game.definition.browser is None else "table"  # the game's own page shows the rest
+    return draw(game.to_dict(player), game.components, before=earlier, move=move, names=names, layout=layout)
 
 
 def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -175,7 +165,7 @@ def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
 def described(game: Game, action: int, names: Sequence[str], before: dict[str, Any] | None = None) -> dict[str, Any]:
     """A legal action in words, with what the game's own script needs of it."""
     move, definition = game.move(action), game.definition
-    own, sentences = definition.sight, definition.words
+    own, sentences = definition.browser, definition.sentences
     if own is None and sentences is None:
         return {"move": move, "label": move}
     before = before or game.to_dict(game.player)
@@ -189,7 +179,7 @@ def described(game: Game, action: int, names: Sequence[str], before: dict[str, A
 def reasons(game: Game, action: int, names: Sequence[str]) -> list[str]:
     """What speaks for a legal action or against it, in words, as far as its player can know; nothing if the game
     doesn't say."""
-    say_why = getattr(game.definition.sight, "reasons", None)
+    say_why = getattr(game.definition.browser, "reasons", None)
     if say_why is None:
         return []
     then = foreseen(game, action)
@@ -207,7 +197,7 @@ def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
 
 def foreseen(game: Game, action: int) -> Game | None:
     """The game after a legal action, if the game says that its player knows all that it will do."""
-    own = game.definition.sight
+    own = game.definition.browser
     if own is None or not own.foreseeable(game.move(action)):
         return None
     copy = game.clone()
@@ -235,7 +225,7 @@ def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
 def summary(hosted: HostedGame) -> dict[str, Any]:
     """How a finished game has gone, the best first: places, points, and what they come from where the game says so."""
     game = hosted.game
-    own = game.definition.sight
+    own = game.definition.browser
     sources = list(own.sources(game.rules)) if own else []
     by_source: list[Counter[str | None]] = [Counter() for _ in hosted.seats]
     if own and sources:

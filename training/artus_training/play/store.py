@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from artus_env.engine.files import write_atomically
+from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena import people
 from artus_training.play.words import readable
 

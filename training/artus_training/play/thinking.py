@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary, WeakSet, finalize
 import numpy as np
 
 from artus_env import Game
-from artus_env.engine.agents import FORFEIT, Agent, View, runs_program
-from artus_env.engine.rng import seed_stream
-from artus_env.engine.texts import LANGUAGES, speaking
+from artus_env.agents import FORFEIT, Agent, View, runs_program
+from artus_env.engine.contract.rng import seed_stream
+from artus_env.engine.drawing.translations import LANGUAGES, speaking
 from artus_training import unwaited
 from artus_training.arena.lineup import find_player
 from artus_training.play import of_game

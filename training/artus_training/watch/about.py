@@ -11,13 +11,13 @@ from typing import Annotated
 from tyro.conf import Positional, arg
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.documents import documents, fill
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game, game_names
-from artus_env.engine.wording import did_you_mean
+from artus_env.engine.basics.wording import did_you_mean
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.columns import filled, table
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
+from artus_training.watch.doc_tables import fill, tables_of
 
 
 @options
@@ -59,7 +59,7 @@ def rules(arguments: list[str]) -> int:
     """The command `artus rules`: the tables of a game."""
     chosen = read_options(RulesOptions, "artus rules", arguments)
     try:
-        made = documents(find_game(chosen.game))
+        made = tables_of(find_game(chosen.game))
     except ValueError as error:
         raise UsageError(str(error)) from None
     unknown = [name for name in chosen.tables if name not in made]

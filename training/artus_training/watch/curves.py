@@ -17,9 +17,9 @@ from tyro.conf import Positional, arg
 
 from artus_agents.saved import read_card
 from artus_env import DEFAULT_GAME
-from artus_env.engine.files import write_atomically
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import storable
+from artus_env.engine.basics.reading import storable
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.names import variant_name
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from artus_env import Game
-from artus_env.engine import records
-from artus_env.engine.drawing import shortened
-from artus_env.engine.files import check_writable, write_atomically
-from artus_env.engine.reading import printable
-from artus_env.engine.render import image
-from artus_env.engine.texts import Texts, language
-from artus_env.engine.wording import signed
+from artus_env.engine.basics.reading import printable
+from artus_env.engine.basics.wording import signed
+from artus_env.engine.basics.writing import check_writable, write_atomically
+from artus_env.engine.drawing.render import image
+from artus_env.engine.drawing.svg import shortened
+from artus_env.engine.drawing.translations import Texts, language
+from artus_env.engine.play import records
 
 say = Texts(Path(__file__).parent / "texts")
 
@@ -220,7 +220,7 @@ def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
     """Each move in words for the list beside the pictures, those of the play page, as far as the viewer knows it at the
     end of the film. Without a viewer each move is told as its player knows it."""
     record, whole = records.read(line), Game.replay(line)
-    names, words = _short(named(record)), whole.definition.words
+    names, words = _short(named(record)), whole.definition.sentences
     game, moves = whole.first(), []
     for action, text in zip(whole.actions_played, record.moves, strict=True):
         player = game.player

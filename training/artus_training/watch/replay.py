@@ -11,10 +11,10 @@ from gymnasium.error import DependencyNotInstalled
 from tyro.conf import Positional, arg
 
 from artus_env import Game
-from artus_env.engine import records
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import printable, shown
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.reading import printable, shown
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play import records
 from artus_training.arena.names import variant_name
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError

@@ -12,10 +12,10 @@ import numpy as np
 from tyro.conf import Positional, arg
 
 from artus_env import DEFAULT_GAME, Game
-from artus_env.engine import records
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import decode
-from artus_env.engine.rng import check_seed
+from artus_env.engine.basics.reading import decode
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import check_seed
+from artus_env.engine.play import records
 from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 

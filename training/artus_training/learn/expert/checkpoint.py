@@ -133,7 +133,7 @@ def _games(trainer: Trainer, made_of: str, kept: Kept, tensors: Tensors, prefix:
     if kept.version > trainer.version:
         raise ValueError(f"it has games of version {kept.version}, which there is not yet")
     none, rows, entries = no_decisions(trainer.network.shape), kept.decisions, kept.legal
-    sizes = {"first": rows + 1, "action": entries, "outlook": entries, "policy": entries}
+    sizes = {"first": rows + 1, "action": entries, "action_features": entries, "policy": entries}
     like = {
         name: torch.empty((sizes.get(name, rows), *part.shape[1:]), dtype=as_tensor(part).dtype, device="meta")
         for name, part in none._asdict().items()

@@ -23,8 +23,8 @@ class Decisions(NamedTuple):
     int64."""
     action: np.ndarray
     """Legal actions, ascending in each decision: shape (M,), int16."""
-    outlook: np.ndarray
-    """Of these actions: shape (M, K), int8; K is 0 without outlook."""
+    action_features: np.ndarray
+    """Of these actions: shape (M, K), int8; K is 0 without action features."""
     policy: np.ndarray
     """The probability that each of them should have: shape (M,), float16, sums to about 1 in each decision."""
     values: np.ndarray
@@ -50,7 +50,7 @@ class Decisions(NamedTuple):
         sizes = (
             self.observation.shape == (rows, shape.observation_size)
             and self.first.shape == (rows + 1,)
-            and self.outlook.shape == (entries, shape.outlooks)
+            and self.action_features.shape == (entries, shape.num_action_features)
             and self.policy.shape == (entries,)
             and self.values.shape == (rows, shape.players)
             and self.searched.shape == self.gain.shape == (rows,)
@@ -89,8 +89,8 @@ def no_decisions(shape: Shape) -> Decisions:
     """None, as a network of this shape takes them."""
     return Decisions(
         np.zeros((0, shape.observation_size), np.int8), np.zeros(1, np.int64), np.zeros(0, np.int16),
-        np.zeros((0, shape.outlooks), np.int8), np.zeros(0, np.float16), np.zeros((0, shape.players), np.float16),
-        np.zeros(0, np.bool_), np.zeros(0, np.float16),
+        np.zeros((0, shape.num_action_features), np.int8), np.zeros(0, np.float16),
+        np.zeros((0, shape.players), np.float16), np.zeros(0, np.bool_), np.zeros(0, np.float16),
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from artus_agents.policy import SCALE, softmax
-from artus_env.engine.jit import borrow, jit
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
 
 
 class Targets(NamedTuple):
@@ -22,7 +23,7 @@ class Targets(NamedTuple):
     """shape (R + 1,), int64."""
     action: np.ndarray
     """shape (M,), int16."""
-    outlook: np.ndarray
+    action_features: np.ndarray
     """shape (M, K), int8."""
     policy: np.ndarray
     """shape (M,), float32."""
@@ -45,7 +46,7 @@ def cross_entropy_gradient(logits, gates, rows, targets, weights, by_logits, by_
             and how many of both like the same action best.
     """
     logits, gates, by_logits, by_gates = borrow(logits), borrow(gates), borrow(by_logits), borrow(by_gates)
-    outlook, actions, policy = borrow(targets.outlook), borrow(targets.action), borrow(targets.policy)
+    action_features, actions, policy = borrow(targets.action_features), borrow(targets.action), borrow(targets.policy)
     first = targets.first
     probs = np.empty(logits.shape[1], np.float32)
     for i in range(len(rows)):
@@ -56,7 +57,7 @@ def cross_entropy_gradient(logits, gates, rows, targets, weights, by_logits, by_
         for j in range(count):
             value = logits[i, actions[low + j]]
             for k in range(gates.shape[1]):
-                value += SCALE * gates[i, k] * outlook[low + j, k]
+                value += SCALE * gates[i, k] * action_features[low + j, k]
             probs[j] = value
             if value > probs[liked]:
                 liked = j
@@ -81,4 +82,4 @@ def cross_entropy_gradient(logits, gates, rows, targets, weights, by_logits, by_
             slope = weights[i] * (probs[j] * total - policy[low + j])
             by_logits[i, actions[low + j]] = slope
             for k in range(gates.shape[1]):
-                by_gates[i, k] += SCALE * slope * outlook[low + j, k]
+                by_gates[i, k] += SCALE * slope * action_features[low + j, k]

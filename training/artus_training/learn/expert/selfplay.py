@@ -18,13 +18,12 @@ import torch
 from safetensors.torch import load, save
 
 from artus_agents.network import Network, Shape
-from artus_agents.neural import NeuralAgent, view_outlook
+from artus_agents.neural import NeuralAgent, view_action_features
 from artus_agents.neural_search import NeuralSearchAgent, Searched
 from artus_env import Batch
-from artus_env.engine.agents import View, choose_actions
-from artus_env.engine.games import find_game
-from artus_env.engine.match import wins_of
-from artus_env.engine.rng import key_bits, seed_stream
+from artus_env.agents import View, choose_actions, wins_of
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import key_bits, seed_stream
 from artus_training.arena.made_of import made_of
 from artus_training.learn.expert.games import Decisions, Games, joined, no_decisions
 
@@ -176,7 +175,7 @@ class SelfPlay:
         if not len(which):
             return []
         view = View(batch, which, key_bits(searches[games], numbers))
-        prior, _ = self.policy.judge(view)
+        prior, _ = self.policy.evaluate(view)
         found = self.search.search(view)
         better = improved(prior, found, self.play.certainty)
         return [self._part(view, games[which], better.policy, better.gain, better.value, found.action)]
@@ -204,7 +203,7 @@ class SelfPlay:
         if not len(which):
             return []
         view = View(batch, which, np.zeros(len(batch), np.uint64))
-        policy, _ = self.anchor.judge(view)
+        policy, _ = self.anchor.evaluate(view)
         return [self._part(view, games[which], policy)]
 
     # --- what is kept of them ---
@@ -220,12 +219,14 @@ class SelfPlay:
     ) -> _Part:
         shape, count = self.policy.network.shape, len(view)
         rows, legal = np.nonzero(view.mask)
-        outlook = view_outlook(view)[rows, legal] if shape.outlooks else np.zeros((len(rows), 0), np.int8)
+        action_features = (
+            view_action_features(view)[rows, legal] if shape.num_action_features else np.zeros((len(rows), 0), np.int8)
+        )
         decisions = Decisions(
             view.observation.copy(),
             np.concatenate([[0], np.cumsum(view.mask.sum(axis=1, dtype=np.int64))]),
             legal.astype(np.int16),
-            outlook,
+            action_features,
             policy[rows, legal].astype(np.float16),
             np.full((count, shape.players), np.nan, np.float16),
             np.full(count, gain is not None),

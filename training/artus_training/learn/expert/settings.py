@@ -10,9 +10,9 @@ from typing import Any, Literal
 from artus_agents.network import fast_bfloat16
 from artus_agents.neural_search import EVALUATIONS, MOST_EVALUATIONS, games_at_once
 from artus_env import DEFAULT_GAME
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import shown
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import check_workers

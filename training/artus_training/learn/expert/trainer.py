@@ -12,8 +12,8 @@ import torch
 from artus_agents.network import Network
 from artus_agents.neural import NeuralAgent, infer
 from artus_agents.saved import save_agent
-from artus_env.engine.rng import seed_stream
-from artus_env.engine.workers import available_cores
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.learn.cards import card, command
 from artus_training.learn.expert.games import Decisions, Games, joined
@@ -47,7 +47,9 @@ class Trainer:
         torch.set_num_threads(self.threads)
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
         definition = s.definition
-        self.network = Network(s.shape(), definition.observation_scale(definition.standard), definition.outlook_gates)
+        self.network = Network(
+            s.shape(), definition.observation_scale(definition.standard), definition.action_feature_gates
+        )
         self.start = ""
         """Hash of the weights that the training began with; empty: they were drawn."""
         if start := find_start(s, s.shape(), reward=s.reward):
@@ -238,7 +240,11 @@ class Trainer:
 def targets_of(decisions: Decisions) -> Targets:
     """What the loss of the policy needs of decisions."""
     return Targets(
-        decisions.first, decisions.action, decisions.outlook, decisions.policy.astype(np.float32), decisions.searched
+        decisions.first,
+        decisions.action,
+        decisions.action_features,
+        decisions.policy.astype(np.float32),
+        decisions.searched,
     )
 
 

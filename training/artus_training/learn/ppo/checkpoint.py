@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from artus_agents.saved import Count, Point
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.wording import counted
 from artus_training.learn.checkpoints import (
     CheckpointError,
     Tensors,

@@ -16,7 +16,7 @@ import dataclasses
 from pathlib import Path
 
 from artus_env import DEFAULT_GAME
-from artus_env.engine.games import find_game
+from artus_env.engine.contract.registry import find_game
 from artus_training.learn.checkpoints import CheckpointError, read_checkpoint
 from artus_training.learn.ppo.checkpoint import Progress
 from artus_training.learn.ppo.ranks import joined
@@ -122,7 +122,7 @@ def settings_for(arguments: list[str], ranks: int) -> Settings:
     try:
         settings = parse(arguments)
         settings.check(ranks)
-        find_start(settings, settings.shape(settings.outlook))
+        find_start(settings, settings.shape(settings.action_features))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     if not settings.resume and not settings.preset:

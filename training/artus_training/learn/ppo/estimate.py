@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from artus_env.engine.jit import jit
+from artus_env.engine.compiling.jit import jit
 
 
 class Steps(NamedTuple):

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 
 from artus_agents.policy import SCALE, legal_logits, softmax
-from artus_env.engine.handover import jit_shared
-from artus_env.engine.jit import borrow
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.threads import jit_shared
 
 
 class Choices(NamedTuple):
@@ -23,8 +23,8 @@ class Choices(NamedTuple):
 
     legal: Any
     """Bits of the legal actions, shape (R, words): uint64 in arrays, int64 with the same bits in tensors."""
-    outlook: Any
-    """shape (R, A, K), int8; without outlook (R, 1, 0)."""
+    action_features: Any
+    """shape (R, A, K), int8; without action features (R, 1, 0)."""
     action: Any
     """What was chosen, shape (R,), int64."""
     log_prob: Any
@@ -39,7 +39,7 @@ class Policy(NamedTuple):
     logits: Any
     """shape (B, A), float32."""
     gates: Any
-    """shape (B, K), float32; K is 0 without outlook."""
+    """shape (B, K), float32; K is 0 without action features."""
 
 
 @jit_shared
@@ -59,7 +59,7 @@ def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient
         sums: shape (shares, 3 or more), float64; row `share` is added to.
     """
     logits, gates = borrow(policy.logits), borrow(policy.gates)
-    legal, outlook = borrow(choices.legal), borrow(choices.outlook)
+    legal, action_features = borrow(choices.legal), borrow(choices.action_features)
     actions, old_log_probs, advantages = choices.action, choices.log_prob, choices.advantage
     by_logits, by_gates = borrow(gradient.logits), borrow(gradient.gates)
     ids = np.empty(logits.shape[1], np.int64)
@@ -68,7 +68,7 @@ def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient
     part = np.float32(1 / count)
     for i in range(low, high):
         row = rows[i]
-        count = legal_logits(logits[i], gates[i], legal[row], outlook[row], ids, values)
+        count = legal_logits(logits[i], gates[i], legal[row], action_features[row], ids, values)
         probs[:count] = values[:count]
         log_total = softmax(probs, count)
         entropy = np.float32(0)
@@ -94,7 +94,7 @@ def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient
                 slope -= weight
             by_logits[i, ids[j]] = slope
             for k in range(by_gates.shape[1]):
-                by_gates[i, k] += SCALE * slope * outlook[row, ids[j], k]
+                by_gates[i, k] += SCALE * slope * action_features[row, ids[j], k]
 
 
 def policy_gradient_torch(
@@ -104,13 +104,13 @@ def policy_gradient_torch(
 
     `choices` are those of the minibatch alone.
     """
-    (logits, gates), (legal, outlook, actions, old_log_probs, advantages) = policy, choices
+    (logits, gates), (legal, action_features, actions, old_log_probs, advantages) = policy, choices
     index = torch.arange(logits.shape[1], device=logits.device)
     mask = (legal[:, index // 64] >> (index % 64)) & 1 == 1
     if gates.shape[1]:
-        known = torch.where(mask[:, :, None], outlook, 0)  # at illegal actions there is what was left over
-        outlooks = float(SCALE) * known.float()
-        logits = logits + (outlooks * gates[:, None, :]).sum(2)
+        known = torch.where(mask[:, :, None], action_features, 0)  # at illegal actions there is what was left over
+        num_action_features = float(SCALE) * known.float()
+        logits = logits + (num_action_features * gates[:, None, :]).sum(2)
     log_probs = torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=1)
     probs = log_probs.exp()
     entropy = -(probs * log_probs).sum(1, keepdim=True)
@@ -120,6 +120,6 @@ def policy_gradient_torch(
     weight = torch.where(moves, advantages * ratio, 0)[:, None] / count
     by_logits = probs * (weight + entropy_weight / count * (log_probs + entropy))
     by_logits.scatter_add_(1, actions[:, None], -weight)
-    by_gates = (by_logits[:, :, None] * outlooks).sum(1) if gates.shape[1] else torch.zeros_like(gates)
+    by_gates = (by_logits[:, :, None] * num_action_features).sum(1) if gates.shape[1] else torch.zeros_like(gates)
     sums = torch.stack([entropy.sum(), (ratio - 1 - log_ratio).sum(), (~moves).sum()])
     return Policy(by_logits, by_gates), sums

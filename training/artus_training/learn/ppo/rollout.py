@@ -35,8 +35,8 @@ class Rollout:
 
     Attributes:
         seats: P.
-        observation, legal, outlook, action, log_prob, value, advantage, target, ready: Arrays of decisions. Rows 0..P-1
-            are those carried over, row p that of seat p; row P + t is step t. Shapes (P + T, N, ...).
+        observation, legal, action_features, action, log_prob, value, advantage, target, ready: Arrays of decisions.
+            Rows 0..P-1 are those carried over, row p that of seat p; row P + t is step t. Shapes (P + T, N, ...).
         mover, learns, reward, done: Arrays of steps, shapes (T, N, ...); see `Steps`.
         carried, carried_reward: See `Carried`.
         pending: See `Estimates`.
@@ -45,11 +45,11 @@ class Rollout:
     def __init__(self, num_players: np.ndarray, num_steps: int, shape: Shape, mask_words: int) -> None:
         self.seats = seats = shape.players
         games, rows = len(num_players), seats + num_steps
-        told = (shape.num_actions, shape.outlooks) if shape.outlooks else (1, 0)
+        told = (shape.num_actions, shape.num_action_features) if shape.num_action_features else (1, 0)
         self.num_players = num_players
         self.observation = np.zeros((rows, games, shape.observation_size), np.int8)
         self.legal = np.zeros((rows, games, mask_words), np.uint64)
-        self.outlook = np.zeros((rows, games, *told), np.int8)
+        self.action_features = np.zeros((rows, games, *told), np.int8)
         self.action = np.zeros((rows, games), np.int64)
         self.log_prob = np.zeros((rows, games), np.float32)
         self.value = np.zeros((rows, games, seats), np.float32)
@@ -83,18 +83,18 @@ class Rollout:
         def rows(part: np.ndarray) -> torch.Tensor:
             return torch.from_numpy(part.reshape(self.ready.size, *part.shape[2:])).to(device)
 
-        choices = (self.legal.view(np.int64), self.outlook, self.action, self.log_prob, advantage)
+        choices = (self.legal.view(np.int64), self.action_features, self.action, self.log_prob, advantage)
         return Decisions(rows(self.observation), Choices(*map(rows, choices)), rows(self.target))
 
     def carry_over(self) -> None:
         """Move the decisions whose outcome isn't known yet to the first rows."""
         seats, games = np.nonzero(self.pending >= 0)
         rows = self.pending[seats, games]
-        for part in (self.observation, self.legal, self.outlook, self.action, self.log_prob, self.value):
+        for part in (self.observation, self.legal, self.action_features, self.action, self.log_prob, self.value):
             part[seats, games] = part[rows, games]
         self.carried = self.pending >= 0
 
     def kept(self) -> dict[str, np.ndarray]:
         """The arrays that live on from one rollout to the next, by name."""
-        names = ("observation", "legal", "outlook", "action", "log_prob", "value", "carried", "carried_reward")
+        names = ("observation", "legal", "action_features", "action", "log_prob", "value", "carried", "carried_reward")
         return {name: getattr(self, name)[: self.seats] for name in names}

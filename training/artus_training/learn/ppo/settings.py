@@ -10,11 +10,11 @@ import torch
 
 from artus_agents.network import fast_bfloat16
 from artus_env import DEFAULT_GAME
-from artus_env.engine.definition import Definition
-from artus_env.engine.games import find_game
-from artus_env.engine.reading import convert, shown
-from artus_env.engine.rewards import mode_index
-from artus_env.engine.wording import counted
+from artus_env.engine.basics.reading import convert, shown
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.play.rewards import mode_index
 from artus_training.arena.evaluate import MOST_GAMES
 from artus_training.arena.lineup import line_up
 from artus_training.learn.settings import (
@@ -28,7 +28,7 @@ from artus_training.learn.settings import (
 
 PAST = "past"
 """The opponent that stands for the pool of earlier selves."""
-FIXED = ("game", "rules", "num_players", "also", "seed", "hidden", "outlook", "num_games", "start")
+FIXED = ("game", "rules", "num_players", "also", "seed", "hidden", "action_features", "num_games", "start")
 """Settings that a resumed run can't change: network and games were made with them."""
 ANY_GAME = Path(__file__).parent / "any-game.toml"
 """The preset of variants that have none of their own."""
@@ -66,7 +66,7 @@ class Settings(PpoSettings):
     together: bool = False
     """Pay the seats that learn in a game together: each of them the mean of what they get."""
 
-    outlook: bool = True
+    action_features: bool = True
     """Tell the policy what each legal action leads to, where the game has something to tell."""
     forced: bool = True
     """Learn from decisions with a single legal action, too. Only the values learn from them; in games with many of them
@@ -190,9 +190,9 @@ class Settings(PpoSettings):
 
     def bytes_a_decision(self) -> int:
         """What the buffers of a rollout hold of one."""
-        shape = self.shape(self.outlook)
+        shape = self.shape(self.action_features)
         legal, seats = 8 * self.definition.mask_words, 12 * shape.players
-        return shape.observation_size + shape.num_actions * shape.outlooks + legal + seats + 32
+        return shape.observation_size + shape.num_actions * shape.num_action_features + legal + seats + 32
 
 
 def own_preset(definition: Definition, rules: str, num_players: int) -> Path | None:

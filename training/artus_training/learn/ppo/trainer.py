@@ -13,12 +13,13 @@ import numpy as np
 import torch
 
 from artus_agents.network import Network
-from artus_agents.neural import NeuralAgent, draw_actions, infer, write_outlook
+from artus_agents.neural import NeuralAgent, draw_actions, infer, write_action_features
 from artus_agents.saved import save_agent
 from artus_env import Batch
-from artus_env.engine.agents import Agent, choose_actions
-from artus_env.engine.rng import following_keys, key_bits, seed_stream
-from artus_env.engine.workers import available_cores, run_shares, scratch, shares
+from artus_env.agents import Agent, choose_actions
+from artus_env.engine.compiling.quotas import available_cores
+from artus_env.engine.compiling.threads import run_shares, scratch, shares
+from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_training.arena.evaluate import Evaluation, evaluate
 from artus_training.arena.lineup import line_up
 from artus_training.learn.cards import card, command
@@ -119,8 +120,8 @@ class Trainer:
         self.bfloat16 = s.bfloat16
 
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
-        shape, scale = s.shape(s.outlook), s.definition.observation_scale(s.definition.standard)
-        self.network = Network(shape, scale, s.definition.outlook_gates).to(self.device)
+        shape, scale = s.shape(s.action_features), s.definition.observation_scale(s.definition.standard)
+        self.network = Network(shape, scale, s.definition.action_feature_gates).to(self.device)
         self.start = ""
         """Hash of the weights that the training began with; empty: they were drawn."""
         if start := ranks.from_first(partial(find_start, s, shape)):
@@ -207,9 +208,9 @@ class Trainer:
             rollout.observation[row, columns] = batch.observation
             rollout.legal[row, columns] = batch.legal_bits
             rollout.mover[t, columns] = batch.player
-            if self.network.shape.outlooks:
-                outlook = rollout.outlook[row, columns]
-                write_outlook(batch.tables, batch.states, batch.legal_bits, outlook, batch.threads)
+            if self.network.shape.num_action_features:
+                action_features = rollout.action_features[row, columns]
+                write_action_features(batch.tables, batch.states, batch.legal_bits, action_features, batch.threads)
         movers = np.take_along_axis(self.holders, rollout.mover[t, :, None].astype(np.int64), axis=1)[:, 0]
         rollout.learns[t] = movers == LEARNER
         bits = key_bits(self.draws)
@@ -248,7 +249,7 @@ class Trainer:
         output = infer(network, observation, self.bfloat16)
         rollout.value[row, games] = output.values.numpy()
         rollout.action[row, games], rollout.log_prob[row, games] = draw_actions(
-            output, rollout.legal[row, games], rollout.outlook[row, games], bits[games], True, self.threads
+            output, rollout.legal[row, games], rollout.action_features[row, games], bits[games], True, self.threads
         )
 
     # --- opponents ---

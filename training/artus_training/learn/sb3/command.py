@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
     try:
         settings = parse(arguments)
         settings.check()
-        find_start(settings, settings.shape(outlook=False))
+        find_start(settings, settings.shape(action_features=False))
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     with stopped_in_one_line():

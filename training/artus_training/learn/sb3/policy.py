@@ -128,8 +128,8 @@ def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Netwo
 
 
 def begin_with(model: MaskablePPO, weights: Mapping[str, torch.Tensor]) -> None:
-    """Give the policy the weights of a network of this project without outlook (see `start.Start`), as `to_network`
-    gives them back; of its values that for the player to move."""
+    """Give the policy the weights of a network of this project without action features (see `start.Start`), as
+    `to_network` gives them back; of its values that for the player to move."""
     features, actions = model.policy.features_extractor, model.policy.action_net
     assert isinstance(features, ScaledMlp)
     assert isinstance(actions, nn.Linear)

@@ -68,7 +68,7 @@ class Settings(PpoSettings):
         self.check_at_least(0, "games", most=MOST_GAMES)
         self.check_at_least(0, "seed", most=2**32 - 1)  # of NumPy's global generator, which SB3 seeds
         self.check_at_least(0, "learning_rate", "minutes", "evaluate_every", "checkpoint_minutes")
-        shape = self.shape(outlook=False)
+        shape = self.shape(action_features=False)
         in_buffer = 4 * (shape.observation_size + shape.num_actions) + 80  # bytes of a decision, in SB3's own
         check_memory("num_envs", self.num_envs, self.num_steps, in_buffer)
         for agent in (*self.fractions(), *self.evaluation_opponents):

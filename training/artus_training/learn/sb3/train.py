@@ -211,7 +211,7 @@ def train(settings: Settings) -> bool:
     with alone_in_run(settings.folder):
         if not settings.resume:
             begin_run(settings.folder)
-        start = find_start(settings, settings.shape(outlook=False))
+        start = find_start(settings, settings.shape(action_features=False))
         run = Run(settings, make_model(settings, start), start=start.hash if start else "")
         with interrupt_as_flag() as interrupted:
             if settings.resume:

@@ -14,11 +14,10 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from artus_agents.neural import NeuralAgent
 from artus_agents.simple import RandomAgent
 from artus_env import Batch
-from artus_env.engine.agents import Agent, choose_actions
-from artus_env.engine.definition import Definition
-from artus_env.engine.match import wins_of
-from artus_env.engine.rng import check_seed, seed_stream
-from artus_env.engine.undo import Undo
+from artus_env.agents import Agent, choose_actions, wins_of
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.rng import check_seed, seed_stream
+from artus_env.engine.envs.undo import Undo
 from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
 from artus_training.learn.sb3.settings import SELF
@@ -50,6 +49,7 @@ class SelfPlayVecEnv(VecEnv):
     Attributes:
         batch: The games.
         seat: The learner's seat in each game, shape (N,), int8.
+        kind: What kind of opponents each game has, shape (N,), int64, index into `kinds`.
         fixed: Opponents other than snapshots.
         results: How the learner did in its last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
 
@@ -98,7 +98,7 @@ class SelfPlayVecEnv(VecEnv):
 
         self.stagger = stagger
         self.seat = np.zeros(num_envs, np.int8)
-        self._kind = np.zeros(num_envs, np.int64)  # of the opponents in each game, index into `kinds`
+        self.kind = np.zeros(num_envs, np.int64)
         self._holders = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
         self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
         self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has, in this game
@@ -154,7 +154,7 @@ class SelfPlayVecEnv(VecEnv):
                 0, len(self.pool), size=holders[snapshots].shape
             )  # each seat its own
         holders[np.arange(len(games)), self.seat[games]] = LEARNER
-        self._kind[games] = kinds
+        self.kind[games] = kinds
         self._holders[games] = holders
 
     # --- the games ---
@@ -173,7 +173,7 @@ class SelfPlayVecEnv(VecEnv):
             batch = self.batch
             arrays = (
                 batch.states, batch.seeds, batch.reward, batch.done, batch.final_scores, batch.final_outcomes,
-                self.seat, self._kind, self._holders, self._owed, self._decided, self._return, self._length, self._keys,
+                self.seat, self.kind, self._holders, self._owed, self._decided, self._return, self._length, self._keys,
             )  # fmt: skip
             self._undo = Undo(arrays, (self,), self._look)
         self._random_state = self._random.bit_generator.state
@@ -273,7 +273,7 @@ class SelfPlayVecEnv(VecEnv):
         seen_at_end = self.batch.observe(self.seat[over], over)
         self.results = {kind: results.copy() for kind, results in self.results.items()}
         for game, win, seen in zip(over.tolist(), won.tolist(), seen_at_end, strict=True):
-            kind = self.kinds[self._kind[game]]
+            kind = self.kinds[self.kind[game]]
             self.results[kind].append(win)
             self._infos[game] = {
                 "terminal_observation": seen,

@@ -1,0 +1,151 @@
+"""Plays whole games between agents, many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from artus_env.engine.agents.view import FORFEIT, Agent, blamed, choose_actions
+from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.choosers import NO_ACTION, chooser_of
+from artus_env.engine.play.game import IllegalMoveError
+
+DECISIONS_AT_ONCE = 128
+"""Of each game, in compiled code: room for two bytes each."""
+MOST_TO_PERMUTE = 4
+"""With more players there are too many orders to play all of them."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """How N games between agents went."""
+
+    scores: np.ndarray
+    """Points at the end: shape (N, num_players), int32."""
+    outcomes: np.ndarray
+    """What ranks the players at the end (see `Batch.outcomes`): shape (N, num_players), int32."""
+    forfeits: np.ndarray
+    """Who gave the game up, -1: nobody: shape (N,), int8."""
+    reasons: dict[int, str]
+    """Why, by game."""
+    actions: list[np.ndarray]
+    """What was played in each step: shape (N,), int16; `FORFEIT` from the step on in which a game was given up."""
+
+    def wins(self) -> np.ndarray:
+        """Each player's part of the win: shape (N, num_players), float64, rows sum to 1."""
+        return wins_of(standing_outcomes(self.outcomes, self.forfeits))
+
+
+def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
+    """Outcomes to rank by: a player who gave up stands behind everybody. Shapes (..., P) and (...) -> (..., P),
+    float64."""
+    gave_up = np.arange(outcomes.shape[-1]) == forfeits[..., None]
+    return np.where(gave_up, -np.inf, outcomes.astype(np.float64))
+
+
+def wins_of(outcomes: np.ndarray) -> np.ndarray:
+    """Each player's part of the win, equal for joint winners. Shape (..., P) -> (..., P), float64, sums to 1."""
+    best = outcomes == outcomes.max(axis=-1, keepdims=True)
+    return best / best.sum(axis=-1, keepdims=True)
+
+
+def seat_orders(players: int) -> np.ndarray:
+    """Orders in which a line-up sits, so that everybody sits right behind everybody else equally often.
+
+    Up to four players these are all orders. More players have far too many; they get P - 1 orders, twice as many where
+    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), rotated by one
+    from order to order. Its steps 1, -2, 3, -4, ... are all different where P is odd. Where P is even only every second
+    one occurs, twice; the zigzag the other way has the rest.
+
+    Returns:
+        The seat of each place, that of the first place being 0: shape (orders, players), int64. Rotations come on top.
+    """
+    if players <= MOST_TO_PERMUTE:
+        return np.array([(0, *rest) for rest in permutations(range(1, players))])
+    circle = players - 1
+    zigzag = np.array([step // 2 + 1 if step % 2 else -(step // 2) for step in range(circle)])
+    ways = (zigzag, -zigzag) if players % 2 == 0 else (zigzag,)
+    around = [(0, *((way + by) % circle + 1)) for way in ways for by in range(circle)]  # places, seat by seat
+    return np.argsort(around, axis=1)
+
+
+def fair_seats(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """Where a line-up sits, fairly: each deal in every rotation, and from deal to deal in the next order.
+
+    Rotations alone would seat everybody behind the same opponent in all games, and that can matter more than who is
+    better.
+
+    Args:
+        deals: Numbers of the deals: shape (D,).
+        orders: See `seat_orders`. The first of them alone will do where they don't matter, as among copies of one
+            agent.
+
+    Returns:
+        The seat of each place of the line-up: shape (D, rotations, places), int64.
+    """
+    players = orders.shape[1]
+    return (orders[deals % len(orders)][:, None, :] + np.arange(players)[:, None]) % players
+
+
+def play_games(
+    batch: Batch, agents: Sequence[Agent], holders: np.ndarray, keys: np.ndarray, names: Sequence[str] | None = None
+) -> Played:
+    """Play every game of a batch (without autoreset) to its end.
+
+    Args:
+        batch: The games, at any position.
+        agents: Who plays.
+        holders: Which agent holds each seat: shape (N, num_players), indices into `agents`.
+        keys: A key for each game's decisions, shape (N,), uint64.
+        names: What messages call the agents; None: like their types.
+
+    Raises:
+        IllegalMoveError: If an agent plays an illegal action; the message names agent, game and move.
+        ValueError: If the batch has autoreset, or an agent returns no actions; the message names the agent.
+    """
+    if batch.autoreset:
+        raise ValueError("play_games needs a batch with autoreset=False")
+    holders, keys = holders.copy(), keys.copy()
+    choosers = [chooser_of(agent) for agent in agents]
+    if None not in choosers:
+        return _play_compiled(batch, np.array(choosers)[holders], keys)
+    forfeits = np.full(len(batch), -1, np.int8)
+    reasons: dict[int, str] = {}
+    actions = []
+    running = ~batch.over
+    holders[~running] = -1
+    while running.any():
+        chosen = choose_actions(batch, agents, holders, keys, names=names)
+        given_up = running & (chosen == FORFEIT)
+        forfeits[given_up] = batch.player[given_up]
+        for game in np.flatnonzero(given_up):
+            agent = agents[holders[game, batch.player[game]]]
+            failures: dict[int, str] = getattr(agent, "failures", {})
+            reasons[int(game)] = failures.get(int(batch.numbers[game]), getattr(agent, "failure", "gave up"))
+        holders[given_up] = -1
+        running &= ~given_up
+        chosen[~running] = FORFEIT
+        actions.append(chosen.astype(np.int16))
+        which = None if running.all() else np.flatnonzero(running)
+        try:
+            batch.step(chosen if which is None else chosen[which], which)
+        except IllegalMoveError as error:
+            raise blamed(error, batch, agents, holders, names) from None
+        running &= ~batch.over
+        holders[~running] = -1
+    return Played(batch.scores.copy(), batch.outcomes, forfeits, reasons, actions)
+
+
+def _play_compiled(batch: Batch, choosers: np.ndarray, keys: np.ndarray) -> Played:
+    """`play_games` where compiled code can choose for everybody: choosers of shape (N, num_players), int64."""
+    actions: list[np.ndarray] = []
+    played = DECISIONS_AT_ONCE
+    while played == DECISIONS_AT_ONCE:
+        rows = np.empty((DECISIONS_AT_ONCE, len(batch)), np.int16)
+        batch.play_out(choosers, keys, rows)
+        played = int((rows != NO_ACTION).any(axis=1).sum())
+        actions.extend(rows[:played])
+    return Played(batch.scores.copy(), batch.outcomes, np.full(len(batch), -1, np.int8), {}, actions)

@@ -1,0 +1,130 @@
+"""Agents by name: `name` or `name:argument`.
+
+Names are looked up among the entry points of the group `artus.agents`, which any installed package can join: the entry
+point is an agent, or is called with the argument (or nothing) and returns one. `my_agent.py:Cautious` is the same
+without a package: a class, a function or an agent in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from inspect import Signature, signature
+from typing import Any
+
+from artus_env.engine.agents.python_files import AgentFile, file_and_name
+from artus_env.engine.agents.view import Agent, CallableAgent
+from artus_env.engine.basics.extras import how_to_install
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.basics.wording import did_you_mean
+
+GROUP = "artus.agents"
+
+
+def agent_names() -> list[str]:
+    """Names of all agents that are installed."""
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
+def split_name(agent: str) -> tuple[str, str]:
+    """An agent's name as `agent_factory` knows it, and its argument: what follows the colon, mostly nothing."""
+    in_file = file_and_name(agent)
+    if in_file is not None:
+        return in_file
+    name, _, argument = agent.partition(":")
+    return name, argument
+
+
+def agent_factory(name: str) -> Callable[..., Any]:
+    """What stands behind a name: mostly called without arguments, or with what follows the colon, to make an agent.
+
+    Raises:
+        ValueError: If there is no such name; the message lists those there are, the nearest first.
+        ModuleNotFoundError: If a package that it needs isn't installed; a note names the extra that has it.
+    """
+    for entry in entry_points(group=GROUP):
+        if entry.name == name:
+            try:
+                factory: Callable[..., Any] = entry.load()
+            except ModuleNotFoundError as error:
+                command = how_to_install(error.name or "", entry.dist.name) if entry.dist else None
+                if command is not None:
+                    error.add_note(f"the agent {name!r} needs it: {command}")
+                raise
+            return factory
+    if file_and_name(name):
+        return AgentFile(name)
+    names = agent_names()
+    guess = did_you_mean(name, names) or ";"
+    raise ValueError(f"there is no agent {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
+
+
+def runs_program(name: str) -> bool:
+    """Whether an agent of this name would start a program that its argument names, or run a file.
+
+    The user has to name such an agent; a name that comes from a file must not be believed. A factory that starts what
+    its argument says has an attribute `runs_program = True`. An unknown name starts nothing.
+    """
+    kind, _ = split_name(name)
+    known = kind in agent_names() or file_and_name(kind) is not None
+    return known and getattr(agent_factory(kind), "runs_program", False) is True
+
+
+def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
+    """An agent from its name (`name` or `name:argument`), or from an agent or callable itself.
+
+    Raises:
+        ValueError: If there is no such name (the message lists those there are), or it can't take the argument.
+        TypeError: If it is neither a name, an agent nor a callable.
+    """
+    if isinstance(agent, str):
+        name, argument = split_name(agent)
+        made: Any = agent_factory(name)
+        if isinstance(made, AgentFile):
+            made, argument = made(argument), ""
+        if not _plays(made):
+            try:
+                made = made(argument) if argument else made()
+            except TypeError as error:
+                raise ValueError(f"agent {shown(agent)} can't be made: {error}") from error
+            except SystemExit as error:
+                raise ValueError(f"agent {shown(agent)} can't be made: SystemExit: {error}") from error
+        elif argument:
+            raise ValueError(f"agent {name!r} takes no argument, got {shown(argument)}")
+    else:
+        made = agent
+    if not isinstance(made, type):
+        if isinstance(made, Agent):
+            return made
+        if callable(made):
+            return CallableAgent(made)
+    if isinstance(agent, str):
+        raise TypeError(
+            f"agent {shown(agent)}: what it names gave {shown(made)}, which has no act(view) and is no function"
+        )
+    raise TypeError(
+        f"an agent is a name, has act(view), or is callable as (observation, action_mask), got {shown(made)}"
+    )
+
+
+def _plays(named: Any) -> bool:
+    """Whether an entry point names an agent, rather than what makes one: it has `act`, or must be given two
+    arguments."""
+    if isinstance(named, type):
+        return False
+    if isinstance(named, Agent):
+        return True
+    try:
+        takes = signature(named)
+    except (TypeError, ValueError):  # not callable, or it doesn't tell
+        return False
+    return [_binds(takes, count) for count in range(3)] == [False, False, True]
+
+
+def _binds(takes: Signature, count: int) -> bool:
+    """Whether so many arguments will do."""
+    try:
+        takes.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True

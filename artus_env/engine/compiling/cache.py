@@ -1,0 +1,143 @@
+"""Compiled code on disk: a file for each function and each set of types that it was called with.
+
+Numba's own cache trusts its files: a truncated one ends every program that meets it, and its index and data can
+disagree when a process was killed or two wrote at once. It also looks only at the file of the function that was
+compiled. Here each file stands alone, says what it holds and carries a checksum, so that a damaged one is as good as
+none. Nothing here ends a program: what can't be read is compiled again, what can't be written is compiled by the next
+process, too.
+
+A folder's name is a hash of all code that can end up in what lies in it: the function's module with what it imports,
+and the modules with the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an
+edited picture, comment or docstring doesn't. The key of a file holds a hash of the values that were compiled in:
+constants that a module takes from a file, from the environment or from another package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import time
+import warnings
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba import config as numba_config
+
+from artus_env.engine.basics.writing import UNFINISHED, write_atomically
+from artus_env.engine.compiling.sources import VERSIONS, code_hash
+
+KEPT_FOLDERS = 120
+"""How many folders stay, those used last. Each state of the sources has one for each module with compiled functions and
+each game that they were compiled for."""
+RECENT = 24 * 3600.0
+"""Seconds for which nothing that was used or written is removed, so that many versions can be used side by side."""
+FOLDER_NAME = re.compile("[0-9a-f]{16}")
+_CHECKSUM_BYTES = hashlib.sha256().digest_size
+config: Any = numba_config  # its attributes are made at run time
+_warned = False
+
+
+def cache_root() -> Path:
+    """Folder for compiled code, with nothing else in it: below `NUMBA_CACHE_DIR` where that is set, else below the
+    user's cache folder.
+    """
+    return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
+
+
+def told_by_environment() -> list[str]:
+    """What the environment says to Numba of how to compile."""
+    elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # where code lies, and who runs it
+    return sorted(
+        f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_") and name not in elsewhere
+    )
+
+
+@cache
+def cache_folder(*modules: str) -> Path | None:
+    """Where the compiled code of a module's functions lies; None if it isn't known what code that is (see
+    `code_hash`), or (with a warning) if there can't be such a folder.
+
+    Args:
+        modules: The module's name, and those of the modules with the verbs that were compiled into them.
+    """
+    codes = [code_hash(name) for name in modules]
+    if None in codes:
+        return None
+    try:
+        folder = cache_root() / hashlib.sha256(repr((VERSIONS, told_by_environment(), codes)).encode()).hexdigest()[:16]
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
+        warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
+        return None
+    with suppress(OSError):  # it may be another user's, to read only
+        os.utime(folder)  # when it was used last
+        tidy(folder)
+    return folder
+
+
+def read(folder: Path, name: str, key: str) -> bytes | None:
+    """What was kept of a function under a key; None if there is nothing that is sound."""
+    try:
+        content = _path(folder, name, key).read_bytes()
+    except OSError:
+        return None
+    checksum, data = content[:_CHECKSUM_BYTES], content[_CHECKSUM_BYTES:]
+    head = key.encode()
+    sound = hashlib.sha256(data).digest() == checksum and data.startswith(head)
+    return data[len(head) :] if sound else None
+
+
+def write(folder: Path, name: str, key: str, data: bytes) -> None:
+    """Keep the code of a function under a key; with a warning if that isn't possible."""
+    content = key.encode() + data
+    try:
+        write_atomically(_path(folder, name, key), hashlib.sha256(content).digest() + content, durable=False)
+    except OSError as error:
+        warn_not_kept(folder, error)
+
+
+def _path(folder: Path, name: str, key: str) -> Path:
+    plain = re.sub(r"[^\w.]", "_", name)[-100:]
+    return folder / f"{plain}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.nbc"
+
+
+def warn_not_kept(folder: Path | str, error: Exception) -> None:
+    """Warn once in a process, not once for each function."""
+    global _warned
+    if _warned:
+        return
+    _warned = True
+    reason = getattr(error, "strerror", None) or error
+    warnings.warn(
+        f"compiled code can't be kept in {folder} ({reason}): every start will compile it again, which takes "
+        "about a minute; "
+        "NUMBA_CACHE_DIR names another folder",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+
+
+def tidy(folder: Path) -> None:
+    """Remove what nobody uses any more: files that killed writers left in a folder, and its neighbours that were used
+    longest ago. A process that runs on code from a removed folder goes on and makes the folder again when it compiles
+    more.
+
+    Args:
+        folder: One in use. Its neighbours are removed only if they are named like it; the time of a folder is its last
+            use.
+    """
+    long_ago = time.time() - RECENT
+    with suppress(OSError):
+        for left in folder.glob(f".*{UNFINISHED}"):
+            if left.stat().st_mtime < long_ago:
+                left.unlink()
+    with suppress(OSError):
+        folders = [path for path in folder.parent.iterdir() if FOLDER_NAME.fullmatch(path.name) and path.is_dir()]
+        last_use = {path: path.stat().st_mtime for path in folders}
+        for path in sorted(folders, key=lambda path: last_use[path], reverse=True)[KEPT_FOLDERS:]:
+            if last_use[path] < long_ago:
+                shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""What a game is, and what its rules are written with: the definition, verbs, components, bits, random numbers."""

@@ -1,0 +1,109 @@
+"""An observation in blocks: what its features mean, their bounds and their scale, said once."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+
+from artus_env.engine.compiling.jit import jit
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A block of features with the same meaning, bounds and scale.
+
+    Attributes:
+        name: Different from those of all other blocks.
+        size: How many features there are.
+        low, high: Bounds of what is written.
+        scale: Multiply by it for small floats, most of them within -1..1; 0: by the bounds.
+        meaning: For the table in the documentation.
+    """
+
+    name: str
+    size: int = 1
+    low: int = 0
+    high: int = 1
+    scale: float = 0.0
+    meaning: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.scale:
+            object.__setattr__(self, "scale", 1 / max(1, abs(self.low), abs(self.high)))
+
+    @property
+    def scaled_range(self) -> str:
+        """The bounds of the feature times its scale, as text."""
+        return "..".join(f"{bound * self.scale:.3g}" for bound in (self.low, self.high))
+
+
+class Layout:
+    """The blocks of an observation one behind the other.
+
+    Attributes:
+        features: The blocks.
+        starts: Where each block begins, by its name.
+        size: Features in all.
+
+    Raises:
+        ValueError: If two blocks have one name.
+    """
+
+    def __init__(self, features: Sequence[Feature]) -> None:
+        self.features = tuple(features)
+        self.size = 0
+        self.starts: dict[str, int] = {}
+        for feature in self.features:
+            if feature.name in self.starts:
+                raise ValueError(f"there are two features {feature.name}")
+            self.starts[feature.name] = self.size
+            self.size += feature.size
+
+    @cached_property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest value of each feature, 0 always among them: shapes (F,), int8, read-only."""
+        low = np.concatenate([np.full(block.size, min(block.low, 0), np.int8) for block in self.features])
+        high = np.concatenate([np.full(block.size, block.high, np.int8) for block in self.features])
+        low.flags.writeable = high.flags.writeable = False
+        return low, high
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Factors for small floats, see `Feature`: shape (F,), float32, a fresh array."""
+        return np.concatenate([np.full(block.size, block.scale, np.float32) for block in self.features])
+
+    def rows(self) -> list[list[object]]:
+        """The lines of a table: index, size, name, range, scale, range as floats, meaning. Like blocks in a row that
+        only a number or a player at the end of their names tells apart share one line, with the first one's meaning."""
+        rows: list[list[object]] = []
+        for _, run in groupby(self.features, _likeness):
+            first, *others = run
+            start, count = self.starts[first.name], 1 + len(others)
+            end = start + count * first.size - 1
+            rows.append([
+                f"{start}-{end}" if end > start else start,
+                f"{count} x {first.size}" if others else f"{first.size}",
+                f"{first.name} ... {others[-1].name}" if others else first.name,
+                f"{first.low}..{first.high}",
+                f"{first.scale:.3g}",
+                first.scaled_range,
+                first.meaning,
+            ])  # fmt: skip
+        return rows
+
+
+def _likeness(feature: Feature) -> tuple[object, ...]:
+    name = re.sub(r" (\d|the viewer|player \+\d)$", "", feature.name)
+    return name, feature.size, feature.low, feature.high, feature.scale
+
+
+@jit
+def clipped(number):
+    """The nearest whole number in -127..127: an int8, and its negative one, too."""
+    return max(-127, min(127, math.floor(number + 0.5)))

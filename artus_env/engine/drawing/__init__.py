@@ -1,0 +1,1 @@
+"""Pictures, frames and texts of games."""

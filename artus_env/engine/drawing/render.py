@@ -1,0 +1,193 @@
+"""Pictures of a game: the drawing of a position, its pixels, and a window. Pixels and windows need the extra
+`render`."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.drawing.svg import LAYOUTS, THEMES
+from artus_env.engine.drawing.text_picture import text_picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FRAME_WIDTH = 912
+"""Pixels; small enough for some 30 frames a second, and even in both directions, as video formats want it."""
+FRAME_THEME = "light"
+PIXEL_MODES = ("rgb_array", "human")
+RenderMode = Literal["ansi", "rgb_array", "human"]
+FONTS = Path(__file__).parent / "fonts"
+"""The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
+there)."""
+GRID_GAMES = 12
+"""How many games a batch shows in a notebook."""
+
+
+def draw(
+    definition: Definition,
+    states: np.ndarray,
+    components: Any,
+    player: int | None = None,
+    before: np.ndarray | None = None,
+    action: int = -1,
+    **options: Any,
+) -> str:
+    """A game as SVG, with `player` as they see it.
+
+    Args:
+        states: shape (1,).
+        before, action: The state before the last move, shape (1,), and that move; None: there was none. It isn't shown
+            if `player` may not see it and it hasn't been opened.
+        options: For the game's own drawing function, e.g. `theme` and `layout`.
+    """
+    tables = definition.build_tables(components)
+    if before is not None and player is not None:
+        num_actions = len(definition.action_table(components))
+        if not verbs.is_seen(tables[0], before[0], action, player, num_actions, states[0]):
+            before = None
+    if definition.picture is None:
+        return _text(definition, states, components, player, before, **options)
+    position = definition.to_dict(states[0], components, player)
+    if before is None:
+        return definition.picture(position, components, **options)
+    move = definition.move_text(action, before, components, tables)
+    return definition.picture(
+        position, components, before=definition.to_dict(before[0], components, player), move=move, **options
+    )
+
+
+def _text(
+    definition: Definition,
+    states: np.ndarray,
+    components: Any,
+    player: int | None,
+    before: np.ndarray | None,
+    *,
+    names: Sequence[str] | None = None,
+    note: str = "",
+    theme: str = "auto",
+    layout: str = "wide",
+) -> str:
+    """A game that draws no picture: its text, with what the last move has changed marked."""
+    if theme not in THEMES or layout not in LAYOUTS:
+        raise ValueError(f"theme is one of {THEMES}, layout one of {LAYOUTS}, got {theme!r}, {layout!r}")
+    text = definition.render(states, components, player, names)
+    was = None if before is None else definition.render(before, components, player, names)
+    return text_picture(f"{text}\n\n{note}" if note else text, was, definition.title, theme)
+
+
+def grid(pictures: list[str], rest: int) -> str:
+    """Pictures side by side as HTML, and how many more there are."""
+    cells = "".join(f'<div style="width:220px">{picture}</div>' for picture in pictures)
+    more = f"<p>... and {rest} more games</p>" if rest else ""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:8px">{cells}</div>{more}'
+
+
+def require(mode: str | None) -> None:
+    """Make sure, early, that a render mode will work.
+
+    Raises:
+        DependencyNotInstalled: If a package that it needs isn't there; the message says what to install.
+    """
+    if mode in PIXEL_MODES:
+        _rasteriser()
+    if mode == "human":
+        _pygame()
+
+
+def image(svg: str, width: int = FRAME_WIDTH) -> Image:
+    """An SVG as an image without transparency, `width` pixels wide.
+
+    Raises:
+        DependencyNotInstalled: Without the extra `render`.
+    """
+    drawing = _rasteriser().open(io.BytesIO(svg.encode()))
+    scale = width / drawing.width
+    while math.ceil(drawing.width * scale) > width:  # rounding errors must not cost a pixel
+        scale = math.nextafter(scale, 0)
+    drawing.load(scale=scale)
+    return drawing.convert("RGB")
+
+
+def rgb_array(svg: str, width: int = FRAME_WIDTH) -> np.ndarray:
+    """An SVG as pixels: shape (height, width, 3), uint8, a fresh array.
+
+    Raises:
+        DependencyNotInstalled: Without the extra `render`.
+    """
+    return np.array(image(svg, width))
+
+
+class Window:
+    """A window that shows frames at a steady pace. It opens with the first one; copies of it begin closed.
+
+    Args:
+        title: What stands above it.
+        fps: Frames a second: `show` waits as long as that asks for.
+    """
+
+    def __init__(self, title: str, fps: float) -> None:
+        self.title = title
+        self.fps = fps
+        self._clock: Any = None
+
+    def show(self, frame: np.ndarray) -> None:
+        """Show a frame: shape (height, width, 3), uint8."""
+        pygame = _pygame()
+        size = (frame.shape[1], frame.shape[0])
+        screen = pygame.display.get_surface()
+        if screen is None or screen.get_size() != size or self._clock is None:
+            pygame.display.init()
+            pygame.display.set_caption(self.title)
+            screen = pygame.display.set_mode(size)
+            self._clock = pygame.time.Clock()
+        pygame.surfarray.blit_array(screen, frame.swapaxes(0, 1))
+        pygame.event.pump()  # tells the system that the window is alive
+        pygame.display.flip()
+        self._clock.tick(self.fps)
+
+    def close(self) -> None:
+        """Close the window; nothing happens if none is open."""
+        if self._clock is not None:
+            _pygame().display.quit()
+            self._clock = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.title, self.fps)
+
+
+@cache
+def _rasteriser() -> Any:
+    """Pillow, with LunaSVG as the reader of SVG and the fonts."""
+    try:
+        import pillow_lunasvg
+        from PIL import Image
+    except ImportError as error:
+        raise _missing(error) from error
+    pillow_lunasvg.add_font_file(FONTS / "Inter-Regular.ttf", "Inter")
+    pillow_lunasvg.add_font_file(FONTS / "Inter-Bold.ttf", "Inter", bold=True)
+    return Image
+
+
+def _pygame() -> Any:
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its import would print an advertisement
+    try:
+        import pygame
+    except ImportError as error:
+        raise _missing(error) from error
+    return pygame
+
+
+def _missing(error: ImportError) -> DependencyNotInstalled:
+    return DependencyNotInstalled(f'pictures need {error.name}: pip install "artus-env[render]"')

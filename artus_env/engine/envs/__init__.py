@@ -1,0 +1,1 @@
+"""Games as environments for PettingZoo and Gymnasium."""

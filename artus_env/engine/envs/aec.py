@@ -1,0 +1,346 @@
+"""A game as a PettingZoo AEC environment: one decision a step, everybody leaves together."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium import logger
+from gymnasium.spaces import Box, Dict, Discrete
+from pettingzoo.utils.env import AECEnv, AECIterable, AECIterator
+from pettingzoo.utils.env_logger import EnvLogger
+
+from artus_env.engine.basics.numbers import action_number
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import check_seed, fresh_seed, next_seed
+from artus_env.engine.drawing.render import FRAME_THEME, RenderMode, Window, require, rgb_array
+from artus_env.engine.envs.options import read_options, read_position
+from artus_env.engine.play.game import Game, IllegalMoveError
+from artus_env.engine.play.rewards import ILLEGAL_REWARD, POINTS, RewardMode, mode_index
+
+OPTIONS = ("start_player", "position")
+SET_BY_RESET = frozenset(
+    (
+        "agents",
+        "num_agents",
+        "agent_selection",
+        "rewards",
+        "terminations",
+        "truncations",
+        "infos",
+        "_cumulative_rewards",
+    )
+)
+
+SET_AT_END = SET_BY_RESET - {"num_agents"} | {"_skip_agent_selection"}
+"""What a step of an agent who has terminated changes."""
+
+
+class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
+    """One game for PettingZoo. Each game has a subclass that describes it, see `artus_env.environments`.
+
+    Order and legality are checked here: PettingZoo's wrappers for that cost more than the game itself.
+
+    Args:
+        rules, num_players, components: The variant, as for `Game`.
+        reward: "win", "margin" or "points" (see `artus_env.engine.play.rewards`).
+        render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
+            shows it at each reset and step). Pixels and window need the extra `render`.
+        game: Name of the game, or its definition; None: that of the subclass, else the default one.
+        raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
+
+    Attributes:
+        game: The game itself, from the first reset on.
+        has_updated: Whether the loop over `agent_iter` has called `step`, or `reset`, in its present round.
+    """
+
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {
+        "render_modes": ["human", "rgb_array", "ansi"],
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+    game: Game
+
+    def __init__(
+        self,
+        rules: str | None = None,
+        num_players: int = 2,
+        reward: RewardMode = "win",
+        components: Any = None,
+        render_mode: RenderMode | None = None,
+        *,
+        raise_illegal: bool = False,
+        game: str | Definition | None = None,
+    ) -> None:
+        super().__init__()
+        self.definition = definition = find_game(self.game_name if game is None else game)
+        self.rules = definition.check_variant(rules, num_players)
+        self.metadata = {"name": f"{definition.name}_v0", **self.metadata}
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(
+                f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"
+            )
+        self.num_players = num_players
+        self.reward_mode = reward
+        self.components = definition.box(components)
+        require(render_mode)
+        self.render_mode = render_mode
+        self._window = Window(self.metadata["name"], self.metadata["render_fps"])
+        self._mode = mode_index(reward, definition.score)
+        self._raise_illegal = raise_illegal
+
+        low, high = definition.observation_bounds(self.components)
+        self._num_actions = len(definition.action_table(self.components))
+        self.possible_agents = [f"player_{player}" for player in range(num_players)]
+        self.observation_spaces = {
+            agent: Dict(
+                {"observation": Box(low, high, dtype=np.int8), "action_mask": Box(0, 1, (self._num_actions,), np.int8)}
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: Discrete(self._num_actions) for agent in self.possible_agents}
+        self.state_space = Box(np.tile(low, num_players), np.tile(high, num_players), dtype=np.int8)
+
+        self._index = {agent: player for player, agent in enumerate(self.possible_agents)}
+        self._seed: int | None = None  # of the last deal
+        self._reward = np.zeros(num_players)
+        self._was_reset = False
+        self._ended = True  # nobody may act: before the first reset, and from the end of a game to the next reset
+        self.has_updated = False  # whether the loop over `agent_iter` stepped
+
+    # --- PettingZoo's API ---
+
+    def observation_space(self, agent: str) -> Dict:
+        """Dict of `observation` and `action_mask`; the same object every time."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The action ids; the same object every time."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Args:
+            seed: The deal: the same as that of `Game(seed=seed)`. None: the next of the stream of deals, which begins
+                at the last given seed, or anywhere if there was none.
+            options: `start_player`: who starts, 0.. (default: drawn from the seed). `position`: a position as plain
+                data (`Game.to_dict`) to begin at, instead of a deal.
+
+        Raises:
+            TypeError: If the seed is no whole number or `options` no dict; the environment is unchanged.
+            ValueError: If the seed or an option is unknown or doesn't fit; the environment is unchanged.
+        """
+        # PettingZoo's api_test sends an option of this name, to see whether reset takes options.
+        given = read_options(options, (*OPTIONS, "options"))
+        given.pop("options", None)
+        if seed is not None:
+            deal = check_seed(seed)
+        else:
+            deal = fresh_seed() if self._seed is None else int(next_seed(np.uint64(self._seed)))
+        if "position" in given:
+            states = read_position(given["position"], self.definition, self.components, self.rules, self.num_players)
+            game = Game.from_state(self.definition, states, self.components)
+        else:
+            game = Game(
+                self.rules, self.num_players, deal, given.get("start_player"), self.components, game=self.definition
+            )
+
+        agents = self.possible_agents
+        selected, mask = agents[game.player], game.mask()
+        infos = {agent: self._waiting() for agent in agents} | {selected: {"action_mask": mask.copy()}}
+        self._change(
+            game=game,
+            _seed=deal,
+            agents=agents[:],
+            rewards=dict.fromkeys(agents, 0.0),
+            _cumulative_rewards=dict.fromkeys(agents, 0.0),
+            _scores=np.array(game.scores),  # as of the last reward
+            _paid=0,  # moves of the game as of the last reward
+            terminations=dict.fromkeys(agents, False),
+            truncations=dict.fromkeys(agents, False),
+            infos=infos,
+            _skip_agent_selection=None,
+            agent_selection=selected,
+            _mask=mask,
+            _observation=game.observation(),
+            _was_reset=True,
+            has_updated=True,
+            _ended=False,
+        )
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Play an action of `agent_selection`; None for an agent who has terminated.
+
+        An illegal action ends the game for all: -1 for its player, 0 for the others, and his info names it as
+        `illegal_action`.
+
+        Raises:
+            IllegalMoveError: With `raw_env`, if the action is illegal; nothing has changed.
+            TypeError: If the action of a living agent isn't a whole number; nothing has changed.
+            ValueError: If a terminated agent acts.
+            AssertionError: Before the first reset.
+        """
+        if self._ended:
+            self._step_after_end(action)
+            return
+        number = action if action.__class__ is int else action_number(action)
+        agent, game = self.agent_selection, self.game
+        try:
+            _, player, over = game.play_and_look(number, self._mask, self._observation)
+            self._note(agent, player, over)
+        except IllegalMoveError:
+            if self._raise_illegal:
+                raise
+            self._end_illegally(agent, number)
+        except BaseException:  # an interrupt, and the game may have moved already
+            self._note(agent, game.player, game.over)
+            raise
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What an agent sees and may do: `observation`, shape (F,), and `action_mask`, shape (A,), int8, fresh arrays.
+
+        The mask is all zeros unless it is the agent's turn.
+        """
+        if not self._was_reset:
+            EnvLogger.error_observe_before_reset()
+        if agent == self.agent_selection and not self._ended:  # worked out by the last step
+            return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+        return {"observation": self.game.observation(self._index[agent]), **self._waiting()}
+
+    def state(self) -> np.ndarray:
+        """The observations of all players in their order, one behind the other: shape (num_players * F,), int8.
+
+        Together they show every hand; nobody knows the order of the piles.
+        """
+        if not self._was_reset:
+            EnvLogger.error_state_before_reset()
+        return np.concatenate([self.game.observation(player) for player in range(self.num_players)])
+
+    def render(self) -> str | np.ndarray | None:
+        """The position with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
+        or shown in a window ("human").
+        """
+        if not self._was_reset:
+            EnvLogger.error_render_before_reset()
+        if self.render_mode is None:
+            logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
+            return None
+        if self.render_mode == "ansi":
+            return self.game.render()
+        frame = rgb_array(self.game.svg(theme=FRAME_THEME))
+        if self.render_mode == "rgb_array":
+            return frame
+        self._window.show(frame)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._window.close()
+
+    def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, np.ndarray], int]:
+        """Yield who is to act, until nobody is left; call `step` once in every round."""
+        if not self._was_reset:
+            EnvLogger.error_agent_iter_before_reset()
+        return _CheckedIterable(self, max_iter)
+
+    # --- what happens between decisions ---
+
+    def _waiting(self) -> dict[str, Any]:
+        """The info of an agent who isn't to move."""
+        return {"action_mask": np.zeros(self._num_actions, np.int8)}
+
+    def _change(self, **values: Any) -> None:
+        """Set attributes, all at once: no interrupt comes between two of them."""
+        self.__dict__.update(values)
+
+    def _note(self, agent: str, player: int, over: bool) -> None:
+        """Bring the attributes up to date with the game. Nothing changes if they are.
+
+        Args:
+            agent: The agent selected before.
+            player: The player to move now.
+            over: Whether the game has ended.
+        """
+        if over or self._mode == POINTS:  # otherwise nothing has been paid yet
+            self._pay(agent)
+        if over:
+            self.terminations = dict.fromkeys(self.agents, True)
+            self._ended = True
+        following = self.possible_agents[player]
+        if following != agent:
+            self.infos[agent] = self._waiting()
+            self.agent_selection = following
+        self.infos[following] = {"action_mask": self._mask.copy()}
+        self.has_updated = True
+
+    def _pay(self, agent: str) -> None:
+        """Pay for the move of an agent, unless that is done."""
+        moves = self.game.num_played
+        if moves == self._paid:
+            return
+        reward, scores = self._reward, self._scores.copy()
+        self.game.pay(self._mode, scores, reward)
+        rewards = dict(zip(self.possible_agents, reward.tolist(), strict=True))
+        cumulative = self._cumulative_rewards | {agent: 0.0}
+        for receiver, amount in rewards.items():
+            cumulative[receiver] += amount
+        self._change(rewards=rewards, _cumulative_rewards=cumulative, _scores=scores, _paid=moves)
+
+    def _end_illegally(self, agent: str, action: int) -> None:
+        rewards = dict.fromkeys(self.agents, 0.0) | {agent: ILLEGAL_REWARD}
+        self._change(
+            rewards=rewards,
+            _cumulative_rewards=self._cumulative_rewards | {agent: ILLEGAL_REWARD},
+            terminations=dict.fromkeys(self.agents, True),
+            infos=self.infos | {agent: {**self._waiting(), "illegal_action": np.asarray(action)[()]}},
+            has_updated=True,
+            _ended=True,
+        )
+
+    def _step_after_end(self, action: int | None) -> None:
+        if not self._was_reset:
+            EnvLogger.error_step_before_reset()
+        if self.agents:
+            # PettingZoo deletes the agent from several lists and dicts in turn. It gets copies, which are put in place
+            # at once.
+            after: Any = AECEnv.__new__(AECEnv)
+            after.__dict__ = {name: copy(getattr(self, name)) for name in SET_AT_END}
+            after._was_dead_step(action)
+            self._change(**after.__dict__, has_updated=True)
+        else:
+            self.has_updated = True
+            EnvLogger.warn_step_after_terminated_truncated()
+
+    def __getattr__(self, name: str) -> Any:
+        """Only called for what isn't there: what `reset` sets, before the first one."""
+        if name in SET_BY_RESET:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+class _CheckedIterable(AECIterable[str, dict[str, np.ndarray], int]):
+    env: GameAEC
+
+    def __iter__(self) -> _CheckedIterator:
+        self.env.has_updated = True  # a loop that was interrupted may begin again
+        return _CheckedIterator(self.env, self.max_iter)
+
+
+class _CheckedIterator(AECIterator[str, dict[str, np.ndarray], int]):
+    env: GameAEC
+
+    def __next__(self) -> str:
+        agent = super().__next__()
+        if not self.env.has_updated:
+            raise AssertionError("need to call step() or reset() in a loop over `agent_iter`")
+        self.env.has_updated = False
+        return agent

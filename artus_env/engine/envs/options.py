@@ -1,0 +1,45 @@
+"""What `reset(options=...)` of the environments understands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.basics.reading import printable, shown
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.play import kernels
+
+
+def read_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
+    """The options that were given, without those that are None.
+
+    Raises:
+        TypeError: If they are no mapping.
+        ValueError: If there is an unknown option, or both a position and a start player.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise TypeError(f"options must be a dict with some of {', '.join(known)}, got {shown(options)}")
+    unknown = [printable(str(name)) for name in options or {} if name not in known]
+    if unknown:
+        raise ValueError(f"options: {', '.join(unknown)} unknown; there are {', '.join(known)}")
+    given = {name: value for name, value in (options or {}).items() if value is not None}
+    if "position" in given and "start_player" in given:
+        raise ValueError("options: start_player and position exclude each other, a position knows who started")
+    return given
+
+
+def read_position(position: Any, definition: Definition, components: Any, rules: str, num_players: int) -> np.ndarray:
+    """A position as a state: shape (1,), the state dtype.
+
+    Raises:
+        ValueError: If the position can't be, is of another variant, or the game is over there.
+    """
+    states = definition.from_dict(position, components)
+    there = definition.rules[int(states[0]["rule_set"])], int(states[0]["num_players"])
+    if there != (rules, num_players):
+        raise ValueError(f"position: it is of {there[0]} with {there[1]} players, this is {rules} with {num_players}")
+    if kernels.over_one(definition.build_tables(components), states):
+        raise ValueError("position: the game is over there")
+    return states

@@ -1,0 +1,312 @@
+"""Games in which one seat is played from outside: what the Gymnasium environments share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+
+from artus_env.engine.agents.names import find_agent
+from artus_env.engine.agents.view import FORFEIT, Agent, blamed, choose_actions, type_name
+from artus_env.engine.basics.numbers import whole_number
+from artus_env.engine.contract.rng import check_seed, drawn_seats, fresh_seed, next_seeds, seed_stream
+from artus_env.engine.drawing.render import draw
+from artus_env.engine.envs.options import read_options, read_position
+from artus_env.engine.envs.undo import Undo
+from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.choosers import UNIFORM, chooser_of, play_on
+from artus_env.engine.play.game import IllegalMoveError
+from artus_env.engine.play.rewards import ILLEGAL_REWARD
+
+OPTIONS = ("start_player", "seat", "position")
+MOST_SKIPPED = 1000
+"""Games in a row that may end before a seat has had a decision."""
+_OPPONENTS = 2  # purpose of the seed streams: 0 and 1 are the batch's
+
+
+class SeatedGames:
+    """N games; in each one seat is played from outside and agents play the others.
+
+    The outside only ever meets games in which it is to move, or which have ended. A game that ends before its seat has
+    had a decision is skipped: the next one is dealt. What happens in a game depends on the seed that it was given and
+    on what was played in it, not on the games beside it.
+
+    Args:
+        batch: The games, without autoreset.
+        seat: 0..num_players-1, or None: drawn anew for each deal.
+        opponents: Name, agent or callable: one for all other seats, or a list for those clockwise from the seat.
+        scale: Whether observations are float32, times the game's `observation_scale`, instead of int8.
+
+    Attributes:
+        observation_space: Of one game.
+        seat: The seat that is played from outside: shape (N,), int64.
+        ended: Whether a game has ended or was cut off, or none was dealt yet: shape (N,), bool.
+        skipped: How many games the last call of `deal` has skipped; zeros after `act`: shape (N,), int64.
+
+    Raises:
+        ValueError: If there is no such seat or agent, or the number of opponents is wrong.
+    """
+
+    def __init__(self, batch: Batch, seat: int | None, opponents: Any, scale: bool = False) -> None:
+        if seat is not None:
+            whole_number("seat", seat, 0, batch.num_players - 1)
+        count = batch.num_players - 1
+        if isinstance(opponents, (list, tuple)) and len(opponents) != count:
+            raise ValueError(f"opponents must be one for all or a list of {count}, got {len(opponents)}")
+        single = not isinstance(opponents, (list, tuple))
+        given = [opponents] if single else opponents
+        self.agents: list[Agent] = [find_agent(agent) for agent in given]
+        self._names = [name if isinstance(name, str) else type_name(name) for name in given]
+        self._order = np.zeros(count, np.int64) if single else np.arange(count)  # who sits clockwise from the seat
+        self.batch = batch
+        self.fixed_seat = seat
+        self.seat = np.zeros(len(batch), np.int64)
+        self.ended = np.ones(len(batch), np.bool_)
+        self._holders = np.full((len(batch), batch.num_players), -1)  # the agent of each seat, -1: the outside
+        self.skipped = np.zeros(len(batch), np.int64)
+        self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
+        self._owed_before = np.zeros(len(batch))  # those of skipped games
+        self._has_skipped = False  # whether there is anything but zeros in these two
+        choosers = [chooser_of(agent) for agent in self.agents]
+        self._compiled = None not in choosers  # whether compiled code can play for all others
+        self._chooser_of_agent = np.array([-1 if chooser is None else chooser for chooser in choosers])
+        uniform = set(choosers) == {UNIFORM}  # the usual beginning: then nothing else has to be compiled
+        self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
+        self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
+        self._last_actions: np.ndarray | None = None  # of each game, -1: none yet; None: not recorded
+        self._last_states: np.ndarray | None = None  # the states before them
+        self._undo: Undo | None = None
+        self._scale = batch.definition.observation_scale(batch.components) if scale else None
+        low, high = batch.definition.observation_bounds(batch.components)
+        self.observation_space: Box[Any] = (
+            Box(low, high, dtype=np.int8)
+            if self._scale is None
+            else Box(low * self._scale, high * self._scale, dtype=np.float32)
+        )
+        batch.done[:], batch.mask[:] = True, 0  # nothing is dealt yet
+
+    def deal(
+        self, which: np.ndarray, seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        """Begin games, and let the opponents play until the seat is to move.
+
+        Where a game ends before that, the next deal of its stream follows, with the same options, as if this had been
+        called again without a seed. The seat's rewards for such games are added to the reward of its next action.
+
+        Args:
+            which: The games: rising indices, shape (n,).
+            seeds: For each of them the seed of its deals and its opponents, None: go on with the streams that it has.
+            options: For all of them: `start_player`, `seat`, `position`.
+
+        Raises:
+            ValueError: If a seed or an option doesn't fit, and nothing has changed; or if the seat has no decision left
+                from the position on.
+            RuntimeError: If a seat has had no decision in `MOST_SKIPPED` games in a row.
+        """
+        batch = self.batch
+        given = read_options(options, OPTIONS)
+        start_player = given.get("start_player")
+        batch.definition.check_variant(batch.rules, batch.num_players, start_player)
+        if "seat" in given:
+            whole_number("seat", given["seat"], 0, batch.num_players - 1)
+        states = None
+        if "position" in given:
+            states = read_position(
+                given["position"], batch.definition, batch.components, batch.rules, batch.num_players
+            )
+        deals = next_seeds(batch.seeds[which])
+        for k, seed in enumerate(seeds or ()):
+            if seed is not None:
+                deals[k] = check_seed(seed)
+        for k, seed in enumerate(seeds or ()):
+            if seed is not None:
+                self._keys[which[k]] = seed_stream(seed, 1, _OPPONENTS)[0]
+
+        seat = given.get("seat", self.fixed_seat)
+        if self._has_skipped:
+            self.skipped[:] = 0
+            self._owed_before[which] = 0
+        self._begin(which, deals, seat, start_player, states)
+        while (over := which[self.ended[which]]).size:
+            if states is not None:
+                raise ValueError("position: the game ends before the seat has a decision")
+            if self.skipped[over].max() == MOST_SKIPPED:
+                last = self.seat[over[self.skipped[over].argmax()]]
+                raise RuntimeError(
+                    f"{batch.definition.name}: seat {last} has had no decision in {MOST_SKIPPED} games in a row"
+                )
+            self._has_skipped = True
+            self.skipped[over] += 1
+            self._owed_before[over] += self._owed[over]
+            self._begin(over, next_seeds(batch.seeds[over]), seat, start_player)
+
+    def _begin(
+        self,
+        which: np.ndarray,
+        deals: np.ndarray,
+        seat: int | None,
+        start_player: int | None,
+        states: np.ndarray | None = None,
+    ) -> None:
+        """Begin a game each, with these seeds or at this state, and play until the seat is to move or the game is
+        over."""
+        batch = self.batch
+        batch.reset(deals, start_player, which, look=False)
+        if states is not None:
+            batch.states[which] = states
+        self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
+        self._holders[which] = -1
+        for k, agent in enumerate(self._order):
+            seats = (self.seat[which] + 1 + k) % batch.num_players
+            self._holders[which, seats] = agent
+            if self._choosers is not None:
+                self._choosers[which, seats] = self._chooser_of_agent[agent]
+        self._owed[which] = 0
+        if self._last_actions is not None:
+            self._last_actions[which] = -1
+        if not self._compiled:  # what is compiled looks in the end
+            batch.refresh(which)
+        self._let_others_play(which)
+        self.ended[which] = batch.done[which]
+
+    def act(self, actions: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Play an action for the seat of each game, then the opponents', until the seat is to move or the game has
+        ended.
+
+        An illegal action ends its game with a reward of -1. The rewards of skipped games are added.
+
+        Args:
+            actions: shape (n,), int64.
+            which: The games, none of them ended: rising indices, shape (n,).
+
+        Returns:
+            The seat's reward for all that happened, shape (n,), float64; whether the game has ended, shape (n,), bool;
+            whether it has by an illegal action, shape (n,), bool.
+        """
+        batch = self.batch
+        if self._compiled:
+            # Compiled code writes all that changes: an interrupt can't come between.
+            reward, illegal = self._play_on(actions, which)
+            ended = self.ended[which]
+        else:
+            # What `play_on` does for opponents that compiled code knows. Asked here, because `Batch.step` would refuse
+            # all games for one illegal action.
+            inside = (actions >= 0) & (actions < batch.num_actions)
+            legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
+            playing = which[legal]
+            self._play(actions[legal], playing)
+            self._let_others_play(playing)
+            illegal = ~legal
+            self.ended[which] = ended = batch.done[which] | illegal
+            reward = np.where(illegal, ILLEGAL_REWARD, self._owed[which])
+            self._owed[which] = 0
+            if illegal.any():
+                batch.done[which[illegal]] = True
+                batch.mask[which[illegal]] = 0  # for the batch these games aren't over
+        if self._has_skipped:
+            reward += self._owed_before[which]
+            self._owed_before[which] = 0
+            self.skipped[:] = 0
+            self._has_skipped = bool(self._owed_before.any())
+        return reward, ended, illegal
+
+    def observation(self) -> np.ndarray:
+        """What the seats see: shape (N, F), int8, or float32 where they are scaled; a fresh array. After the end,
+        too."""
+        if self._scale is None:
+            return self.batch.observation.copy()
+        return self.batch.observation * self._scale
+
+    def mask(self) -> np.ndarray:
+        """What the seats may do: shape (N, A), int8, a fresh array; zeros after the end."""
+        return self.batch.mask.copy()
+
+    def text(self, game: int) -> str:
+        """The position as the seat sees it."""
+        batch = self.batch
+        return batch.definition.render(batch.states[game : game + 1], batch.components, int(self.seat[game]))
+
+    def all_or_nothing(self, *owners: Any) -> Undo:
+        """For `with`: an error or an interrupt in the block leaves these games, and the attributes of the owners, as
+        they were."""
+        if self._undo is None:
+            batch = self.batch
+            arrays = (
+                batch.states, batch.seeds, batch.done, self.seat, self.ended, self.skipped, self._holders, self._owed,
+                self._owed_before, self._keys, self._choosers, self._last_actions, self._last_states,
+            )  # fmt: skip
+            self._undo = Undo([array for array in arrays if array is not None], derive=self._look)
+        self._undo.owners = owners
+        return self._undo
+
+    def _look(self) -> None:
+        """Write what the seats see and may do, after everything else has been undone."""
+        batch = self.batch
+        self._has_skipped = bool(self.skipped.any() or self._owed_before.any())
+        batch.refresh()
+        over = np.flatnonzero(batch.done)
+        if len(over):
+            batch.observation[over] = batch.observe(self.seat[over], over)
+            batch.mask[over] = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_undo": None}  # it knows the arrays of these games, not those of a copy
+
+    def watch(self) -> None:
+        """From now on remember each game's last move, so that pictures can show it."""
+        self._last_states = np.zeros_like(self.batch.states)
+        self._last_actions = np.full(len(self.batch), -1)
+        self._undo = None
+
+    def svg(self, game: int, **options: Any) -> str:
+        """The position as the seat sees it, as a picture; with the last move since `watch` was called."""
+        batch, seat, action = self.batch, int(self.seat[game]), -1
+        if self._last_actions is not None:
+            action = int(self._last_actions[game])
+        before = None if self._last_states is None or action < 0 else self._last_states[game : game + 1]
+        return draw(batch.definition, batch.states[game : game + 1], batch.components, seat, before, action, **options)
+
+    def acts_at_once(self) -> bool:
+        """Whether `act` is one compiled call, which an interrupt can't divide."""
+        return self._compiled and not self._has_skipped
+
+    def _play_on(self, actions: np.ndarray | None, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Play actions (None: the others begin), then for the others, all in compiled code.
+
+        Returns:
+            What the seats are paid, shape (n,), float64; which actions were illegal, shape (n,), bool.
+        """
+        paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
+        play_on(
+            self.batch.fields, self.seat, self._choosers, self._keys, self._owed, self.ended, actions is not None,
+            which if actions is None else actions, which, illegal, paid, self._last_states, self._last_actions,
+        )  # fmt: skip
+        return paid, illegal
+
+    def _let_others_play(self, which: np.ndarray) -> None:
+        batch = self.batch
+        if self._compiled:
+            self._play_on(None, which)
+            return
+        waiting = which
+        while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
+            actions = choose_actions(batch, self.agents, self._holders, self._keys, waiting, self._names)
+            if (actions == FORFEIT).any():
+                failures = {getattr(agent, "failure", "") for agent in self.agents} - {""}
+                raise RuntimeError(f"an opponent gave its game up: {'; '.join(sorted(failures)) or 'no reason given'}")
+            try:
+                self._play(actions, waiting)
+            except IllegalMoveError as error:
+                raise blamed(error, batch, self.agents, self._holders, self._names) from None
+        over = which[batch.done[which]]
+        if len(over):  # the batch shows the start player's view when a game is over
+            batch.observation[over] = batch.observe(self.seat[over], over)
+
+    def _play(self, actions: np.ndarray, which: np.ndarray) -> None:
+        if self._last_actions is not None and self._last_states is not None:
+            self._last_states[which] = self.batch.states[which]
+            self._last_actions[which] = actions
+        reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
+        self._owed[which] += reward[which, self.seat[which]]

@@ -1,0 +1,295 @@
+"""Many games as one Gymnasium vector environment, without sub-environments: the whole batch moves at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from gymnasium import logger
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from artus_env.engine.basics.numbers import action_numbers, whole_number
+from artus_env.engine.basics.reading import shown
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.rng import check_seed
+from artus_env.engine.drawing.render import FRAME_THEME, PIXEL_MODES, require, rgb_array
+from artus_env.engine.envs.options import read_options
+from artus_env.engine.envs.seats import OPTIONS, SeatedGames
+from artus_env.engine.play.batch import Batch
+from artus_env.engine.play.rewards import RewardMode
+
+NOT_CALLED = ("reset", "step", "close")
+"""Methods of the whole environment, which `call` refuses."""
+OF_EACH_GAME = ("action_masks", "render")
+"""Methods that return something for each game."""
+SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
+"""Attributes of one game that have another name here."""
+
+
+class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+    """One seat in each of N games for Gymnasium. Each game has a subclass that describes it, see
+    `artus_env.environments`.
+
+    It does what a `SyncVectorEnv` of N `GameEnv` does, with the same seeds the same games, apart from two things: in
+    the autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is
+    ignored; and a `reset` of some games returns the infos of all games, so that its masks fit the next step.
+
+    Args:
+        num_envs: N.
+        rules, num_players, seat, opponents, reward, components, scale_observation, game: As for `GameEnv`.
+        autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
+            `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
+            `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
+        render_mode: None, "ansi" (`render` returns the positions as text) or "rgb_array" (as pixels: needs the extra
+            `render`).
+        max_episode_steps: Truncate an episode after this many steps, as Gymnasium's `TimeLimit` does; None or -1:
+            never.
+
+    Attributes:
+        games: The games and their players.
+    """
+
+    game_name: ClassVar[str | None] = None
+    """What a subclass plays."""
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: str | None = None,
+        num_players: int = 2,
+        seat: int | None = None,
+        opponents: Any = "random",
+        reward: RewardMode = "win",
+        components: Any = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: Literal["ansi", "rgb_array"] | None = None,
+        game: str | Definition | None = None,
+        scale_observation: bool = False,
+        max_episode_steps: int | None = None,
+    ) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(
+                f"render_mode must be one of {', '.join(self.metadata['render_modes'])}, got {render_mode!r}"
+            )
+        require(render_mode)
+        self.render_mode = render_mode
+        self.max_episode_steps: int | None = None
+        if max_episode_steps is not None and max_episode_steps != -1:
+            self.max_episode_steps = whole_number("max_episode_steps", max_episode_steps, 1)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        # One thread: the learner needs the other cores more, and moving is a small part of a step (opponents choose,
+        # too).
+        batch = Batch(
+            num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
+            components=components, game=self.game_name if game is None else game, look=False,
+        )  # fmt: skip
+        self.games = SeatedGames(batch, seat, opponents, scale_observation)
+        if render_mode in PIXEL_MODES:
+            self.games.watch()
+        self.num_envs = num_envs
+        self.single_observation_space = self.games.observation_space
+        self.single_action_space = Discrete(batch.num_actions)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._was_reset = False
+        self._steps = np.zeros(num_envs, np.int64)  # of each game's episode
+        self._attributes: dict[str, tuple[Any, ...]] = {}  # those that `set_attr` has added: a value for each game
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Deal new games and let the opponents play until the seats are to move.
+
+        Args:
+            seed: Game i gets seed + i; or a list with one for each game. None: go on with each game's stream.
+            options: For all games: `start_player`, `seat`, `position` as for `GameEnv.reset`; `reset_mask`, shape (N,),
+                bool: deal only these anew.
+
+        Returns:
+            The observations, shape (N, F), int8 or float32, and the infos: `action_mask`, shape (N, A), int8, `seat`
+            and `skipped_games`, shapes (N,), int64; all of them for all games.
+
+        Raises:
+            TypeError: If a seed is no whole number or `options` no dict.
+            ValueError: If a seed or an option is unknown or doesn't fit.
+            RuntimeError: If a seat has had no decision in 1,000 games in a row.
+        """
+        given = read_options(options, (*OPTIONS, "reset_mask"))
+        which = _chosen(given.pop("reset_mask", None), self.num_envs)
+        seeds: list[int | None] | None = None
+        if isinstance(seed, (list, tuple, np.ndarray)):
+            if len(seed) != self.num_envs:
+                raise ValueError(f"seed must be one number or a list of {self.num_envs}, got {len(seed)}")
+            seeds = [seed[game] for game in which]
+        first = None if seed is None or seeds else check_seed(seed)
+        if first is not None:
+            seeds = [first + int(game) for game in which]
+        with self.games.all_or_nothing(self):
+            self.games.deal(which, seeds, given)
+            super().reset(seed=first)
+            self._steps = self._steps.copy()  # the old ones come back after an interrupt
+            self._steps[which] = 0
+            self._was_reset = True
+        return self.games.observation(), self._infos(np.arange(self.num_envs))
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play an action in every game, then the opponents' moves, until the seat is to move again or the game has
+        ended.
+
+        Args:
+            actions: shape (N,), whole numbers.
+
+        Returns:
+            Observations, shape (N, F), int8 or float32; rewards, shape (N,), float64; terminations, shape (N,), bool;
+            truncations, shape (N,), bool, all false without `max_episode_steps`; the infos.
+
+        Raises:
+            ResetNeeded: Before the first reset; with autoreset disabled also if a game has ended.
+            TypeError: If the actions are no whole numbers.
+            ValueError: If there are more or fewer.
+        """
+        games = self.games
+        next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
+        if not self._was_reset or (not next_step and games.ended.any()):
+            raise ResetNeeded("an episode has ended (or none has begun): call reset() before step()")
+        actions = action_numbers(actions, self.num_envs).astype(np.int64)
+
+        with self.games.all_or_nothing(self):
+            return self._step(actions)
+
+    def _step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        games = self.games
+        stale = np.flatnonzero(games.ended)
+        playing = np.flatnonzero(~games.ended)
+        rewards = np.zeros(self.num_envs)
+        illegal, terminations, truncations = np.zeros((3, self.num_envs), np.bool_)
+        rewards[playing], terminations[playing], illegal[playing] = games.act(actions[playing], playing)
+        if self.max_episode_steps is not None:
+            self._steps = self._steps.copy()  # the old ones come back after an interrupt
+            self._steps[playing] += 1
+            self._steps[stale] = 0
+            truncations[playing] = self._steps[playing] >= self.max_episode_steps
+            games.ended |= truncations
+        if len(stale):
+            games.deal(stale)
+        ended = terminations | truncations
+        every = np.arange(self.num_envs)
+        infos: dict[str, Any] = {}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
+            over = np.flatnonzero(ended)
+            final_obs = np.full(self.num_envs, None, object)
+            for game, observation in zip(over, games.observation()[over], strict=True):
+                final_obs[game] = observation
+            infos = {
+                "final_obs": final_obs,
+                "_final_obs": ended.copy(),
+                "final_info": self._infos(over, illegal, actions),
+                "_final_info": ended.copy(),
+            }
+            games.deal(over)
+            self._steps = np.where(ended, 0, self._steps)
+            illegal[:] = False
+        infos |= self._infos(every, illegal, actions)
+        return games.observation(), rewards, terminations, truncations, infos
+
+    def action_masks(self) -> np.ndarray:
+        """The legal actions: shape (N, A), int8; after an episode's end all ones in NEXT_STEP, else, unless it was
+        truncated, all zeros."""
+        return self._mask()
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method for each game, or get an attribute of each: N results, as from `SyncVectorEnv.call`.
+
+        Raises:
+            AttributeError: If there is no such method or attribute.
+            ValueError: For `reset`, `step` and `close`.
+        """
+        if name in NOT_CALLED:
+            raise ValueError(f"call {name}() of the environment itself, not through call()")
+        if name in self._attributes:
+            given = self._attributes[name]
+            return tuple(value(*args, **kwargs) if callable(value) else value for value in given)
+        value = getattr(self, SINGLE.get(name, name))
+        if callable(value):
+            value = value(*args, **kwargs)
+        return tuple(value) if name in OF_EACH_GAME and value is not None else (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """An attribute of each game, as from `SyncVectorEnv.get_attr`: N values.
+
+        Raises:
+            AttributeError: If there is no such attribute.
+        """
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute for each game, for `get_attr` and `call`. All games share the attributes of the environment
+        itself.
+
+        Args:
+            values: A list or tuple with N values, or one value for all.
+
+        Raises:
+            ValueError: If the number of values is wrong, or they differ where all games share the attribute.
+        """
+        given = tuple(values) if isinstance(values, (list, tuple)) else (values,) * self.num_envs
+        if len(given) != self.num_envs:
+            raise ValueError(f"{name} must be one value or a list of {self.num_envs}, got {len(given)}")
+        shared = SINGLE.get(name, name)
+        if name in self._attributes or not hasattr(self, shared):
+            self._attributes[name] = given
+        elif any(value is not given[0] and value != given[0] for value in given):
+            raise ValueError(f"{name} is the same for all games: give one value")
+        else:
+            setattr(self, shared, given[0])
+
+    def render(self) -> tuple[str, ...] | tuple[np.ndarray, ...] | None:
+        """The position of each game as its seat sees it: as text, or as pixels, shape (height, width, 3), uint8."""
+        if self.render_mode is None:
+            logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
+            return None
+        games = range(self.num_envs)
+        if self.render_mode == "ansi":
+            return tuple(self.games.text(game) for game in games)
+        return tuple(rgb_array(self.games.svg(game, theme=FRAME_THEME)) for game in games)
+
+    def _mask(self) -> np.ndarray:
+        mask = self.games.mask()
+        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
+            mask[self.games.ended] = 1  # the next action is ignored, and nothing can be drawn from an empty mask
+        return mask
+
+    def _infos(
+        self, which: np.ndarray, illegal: np.ndarray | None = None, actions: np.ndarray | None = None
+    ) -> dict[str, Any]:
+        """The infos of some games, as `VectorEnv._add_info` would collect them: `_key` says which games have a
+        `key`."""
+        there = np.zeros(self.num_envs, np.bool_)
+        there[which] = True
+        mask, seat, skipped = self._mask(), self.games.seat.copy(), self.games.skipped.copy()
+        if len(which) < self.num_envs:
+            mask[~there], seat[~there], skipped[~there] = 0, 0, 0
+        infos = {
+            "action_mask": mask, "_action_mask": there, "seat": seat, "_seat": there.copy(),
+            "skipped_games": skipped, "_skipped_games": there.copy(),
+        }  # fmt: skip
+        if illegal is not None and actions is not None and illegal.any():
+            infos |= {"illegal_action": np.where(illegal, actions, 0), "_illegal_action": illegal.copy()}
+        return infos
+
+
+def _chosen(mask: Any, count: int) -> np.ndarray:
+    """Indices of the games that `reset` shall deal anew."""
+    if mask is None:
+        return np.arange(count)
+    given = np.asarray(mask)
+    if given.shape != (count,) or given.dtype != np.bool_ or not given.any():
+        raise ValueError(f"reset_mask must be {counted(count, 'boolean')}, not all false, got {shown(mask)}")
+    return np.flatnonzero(given)

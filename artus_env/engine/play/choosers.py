@@ -1,0 +1,146 @@
+"""Ways to choose that compiled code knows, and loops in which agents that choose so play on without Python.
+
+An agent whose class has an attribute `chooser`, one of the numbers below, plays in these loops what its `act` would.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from artus_env.engine.compiling.arrays import borrow
+from artus_env.engine.compiling.jit import jit
+from artus_env.engine.compiling.threads import jit_shared
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.bits import next_action
+from artus_env.engine.contract.rng import breaks_tie, following, random_bits
+from artus_env.engine.play.kernels import borrowed, choose, is_legal, move, write_mask
+from artus_env.engine.play.rewards import ILLEGAL_REWARD
+
+UNIFORM, APPEALING = range(2)
+"""Any legal action with the same chance; the one with the highest `greedy_value`, as far as the player to move
+knows."""
+NO_ACTION = -1
+
+
+def chooser_of(agent: Any) -> int | None:
+    """How an agent chooses, None if only its `act` knows. What its class inherits doesn't count: it may act
+    otherwise."""
+    chooser: int | None = vars(type(agent)).get("chooser")
+    return chooser
+
+
+@jit
+def most_appealing(t, g, legal, bits):
+    """The action with the highest `greedy_value`, ties broken by 64 random bits."""
+    best, chosen, equals = -1_000_000, NO_ACTION, 0
+    action = next_action(legal, -1)
+    while action >= 0:
+        points = verbs.greedy_value(t, g, action)
+        if points > best:
+            best, chosen, equals = points, action, 1
+        elif points == best:
+            equals += 1
+            if breaks_tie(bits, equals):
+                chosen = action
+        action = next_action(legal, action)
+    return chosen
+
+
+@jit
+def chosen(t, g, legal, chooser, bits, known):
+    """What a chooser plays; `known` is room for one state: shape (1,)."""
+    if chooser == UNIFORM:
+        return choose(t, legal, bits)
+    known[0] = g
+    verbs.hide(t, known[0], np.int64(g["player"]))
+    return most_appealing(t, known[0], legal, bits)
+
+
+@jit
+def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, illegal, paid, last_states, last_actions):
+    """Play an action in each of the games `which`, then what the other seats choose, until the seat is to move or the
+    game is over; then write what it sees and may do.
+
+    Args:
+        fields: Of `Games`.
+        seats: The seat of each game that is played from outside: shape (N,), int64.
+        choosers: Of all seats: shape (N, players), int64; the outside's own doesn't count. None: all choose uniformly,
+            and what is compiled knows nothing else.
+        keys: Of the next decision of another seat: shape (N,), uint64.
+        owed: What the seat is paid, until its next decision: shape (N,), float64.
+        ended: Which games are over, or have ended by an illegal action, to be written: shape (N,), bool.
+        acts: Whether the seat plays an action first; else the others begin.
+        actions: Its actions, legal or not: shape (n,), int64.
+        which: Shape (n,), int64.
+        illegal: Which of the actions aren't legal, to be written: shape (n,), bool. They end their games: the mask is
+            zeros.
+        paid: With an action, what the seat is owed after it, to be written, and it is owed no more: shape (n,),
+            float64.
+        last_states, last_actions: The state before the last move of each game, and this move, for pictures: written,
+            shape (N,), the state dtype and int64. None: moves aren't recorded.
+    """
+    games = borrowed(fields)
+    t = games.tables[0]
+    if choosers is not None:
+        others, known = borrow(choosers), np.empty_like(games.states[:1])
+    for k in range(len(which)):
+        i = which[k]
+        g, legal, mask, seat, action = games.states[i], games.legal_bits[i], games.mask[i], seats[i], actions[k]
+        illegal[k] = acts and not is_legal(legal, action, len(mask))
+        if illegal[k]:
+            paid[k], owed[i], mask[:] = ILLEGAL_REWARD, 0, 0
+            games.done[i] = ended[i] = True
+            continue
+        over, plays = verbs.is_over(t, g), acts
+        while True:
+            if plays:
+                if last_actions is not None:
+                    last_states[i], last_actions[i] = g, action
+                over = move(
+                    t, g, action, games.reward_mode, games.reward[i], games.final_scores[i], games.final_outcomes[i]
+                )
+                owed[i] += games.reward[i, seat]
+            verbs.legal(t, g, legal)
+            mover = np.int64(g["player"])
+            if over or mover == seat:
+                break
+            bits = random_bits(keys[i], 0)
+            if choosers is None:
+                action = choose(t, legal, bits)
+            else:
+                action = chosen(t, g, legal, others[i, mover], bits, known)
+            keys[i] = following(keys[i])
+            plays = True
+        games.done[i] = ended[i] = over
+        games.player[i] = g["player"]
+        write_mask(t, legal, mask)
+        verbs.observe(t, g, seat, games.observation[i])
+        if acts:
+            paid[k], owed[i] = owed[i], 0
+
+
+@jit_shared
+def play_out(fields, choosers, keys, actions, low, high):
+    """Play the next decisions of each game, as many as `actions` has rows: shape (decisions, N), int16, to be written;
+    `NO_ACTION` when the game is over. The other arguments are as for `play_on`."""
+    games, choosers, actions = borrowed(fields), borrow(choosers), borrow(actions)
+    t = games.tables[0]
+    known = np.empty_like(games.states[:1])
+    for i in range(low, high):
+        g, legal = games.states[i], games.legal_bits[i]
+        over = verbs.is_over(t, g)
+        for k in range(len(actions)):
+            actions[k, i] = NO_ACTION
+            if over:
+                continue
+            verbs.legal(t, g, legal)
+            chooser = choosers[i, np.int64(g["player"])]
+            action = chosen(t, g, legal, chooser, random_bits(keys[i], 0), known)
+            keys[i] = following(keys[i])
+            actions[k, i] = action
+            over = move(
+                t, g, action, games.reward_mode, games.reward[i], games.final_scores[i], games.final_outcomes[i]
+            )
+        games.done[i] = over

@@ -1,0 +1,599 @@
+"""One game, for people and tools."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from artus_env.engine.basics.numbers import action_number, whole_number
+from artus_env.engine.basics.reading import check_names, printable, shown
+from artus_env.engine.contract import verbs
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.rng import check_seed, fresh_seed
+from artus_env.engine.drawing.render import draw
+from artus_env.engine.play import kernels
+from artus_env.engine.play.kernels import ACTIONS, MOVES, OVER
+from artus_env.engine.play.records import RecordError, read
+
+NOTHING_YET = object()
+ROOM = 126
+"""Moves that a new game has room to note; it doubles when they are played."""
+NOT_KNOWN = -1
+"""In place of whether a game is over."""
+
+
+class IllegalMoveError(ValueError):
+    """A move that the rules don't allow. The game is unchanged; the message says what would have been legal.
+
+    Attributes:
+        action: The action id, or the text, that was to be played.
+        legal: The ids of the legal actions; none when the game is over.
+        game: Which game of a batch it was, None for a game of its own.
+    """
+
+    action: int | str | None = None
+    legal: tuple[int, ...] = ()
+    game: int | None = None
+
+
+def illegal_move(
+    definition: Definition,
+    states: np.ndarray,
+    components: Any,
+    tables: np.ndarray,
+    action: int | str,
+    game: int | None = None,
+) -> IllegalMoveError:
+    """The error for an action id or a text that isn't legal: names it, the player to move and what would be legal."""
+    place = "" if game is None else f"game {game}: "
+    legal = legal_actions(definition, states, components, tables)
+    if kernels.over_one(tables, states):
+        error = IllegalMoveError(f"{place}the game is over, {shown(action)} can't be played")
+    else:
+        known = len(definition.action_table(components))
+        moves = " ".join(definition.move_text(a, states, components, tables) for a in legal)
+        if isinstance(action, str):
+            named = printable(action)
+        elif 0 <= action < known:
+            named = f"action {action} ({definition.action_meaning(action, components)})"
+        else:
+            named = f"action {shown(action)} (there are 0..{known - 1})"
+        player = int(states[0]["player"])
+        error = IllegalMoveError(f"{place}{named} is illegal for player {player}; legal: {moves}")
+    error.action, error.legal, error.game = action, tuple(legal), game
+    return error
+
+
+def legal_actions(definition: Definition, states: np.ndarray, components: Any, tables: np.ndarray) -> list[int]:
+    """Legal actions of the player to move, in order of their ids."""
+    mask = np.zeros(len(definition.action_table(components)), np.int8)
+    kernels.mask_one(tables, states, np.zeros(definition.mask_words, np.uint64), mask)
+    return np.flatnonzero(mask).tolist()
+
+
+def copied(states: np.ndarray) -> np.ndarray:
+    """A copy of states. NumPy's own way goes through the record field by field, which takes five times as long."""
+    return states.view(np.uint8).copy().view(states.dtype)
+
+
+class Game:
+    """One game: deal, look, move; copy, save and replay at any point.
+
+    Args:
+        rules: Name of the rule set; None: the game's first one.
+        num_players: How many play.
+        seed: The deal; None: a random one.
+        start_player: The player who starts; None: drawn from the seed.
+        components: A changed box.
+        game: Name of the game, or its definition; None: the default one.
+
+    Attributes:
+        definition: What the game is.
+        tables: The box as compiled code sees it: shape (1,), read-only.
+
+    Example:
+        >>> from artus_env import Game
+        >>> game = Game(num_players=4, seed=7)
+        >>> while not game.over:
+        ...     game.play(game.moves()[0])
+        >>> Game.replay(game.record()) == game
+        True
+    """
+
+    def __init__(
+        self,
+        rules: str | None = None,
+        num_players: int = 2,
+        seed: int | None = None,
+        start_player: int | None = None,
+        components: Any = None,
+        *,
+        game: str | Definition | None = None,
+    ) -> None:
+        definition = find_game(game)
+        rules = definition.check_variant(rules, num_players, start_player)
+        seed = fresh_seed() if seed is None else check_seed(seed)
+        states = np.zeros(1, definition.state_dtype)
+        tables = definition.build_tables(definition.box(components))
+        start = kernels.DRAWN if start_player is None else int(start_player)
+        kernels.deal_one(tables, states, np.uint64(seed), start, int(num_players), definition.rules.index(rules))
+        self._begin(definition, states, components, seed)
+        self._past[OVER] = False
+
+    def _begin(self, definition: Definition, states: np.ndarray, components: Any, seed: int | None) -> None:
+        """Make `states` the first position of this game."""
+        self.definition = definition
+        self.components = definition.box(components)
+        self.seed = seed
+        self._states = states
+        self._num_players = int(states[0]["num_players"])
+        self._past = NOTHING_PLAYED.copy()  # compiled code writes it
+        self._exposed = False  # whether anybody else holds the record
+        self._player = states["player"]  # a view of the record, ten times as fast to read
+        self._first = copied(states)
+        self.tables = definition.build_tables(self.components)
+        self._legal = np.zeros(definition.mask_words, np.uint64)
+        self._num_actions = len(definition.action_table(self.components))
+        self._observation_size = len(definition.observation_bounds(self.components)[0])
+        self._fitting_mask: Any = NOTHING_YET  # the arrays that `play_and_look` has checked
+        self._fitting_observation: Any = NOTHING_YET
+
+    # --- looking ---
+
+    @property
+    def states(self) -> np.ndarray:
+        """The record of the game, as the only row of an array: shape (1,). Writing to it changes the game."""
+        self._exposed = True
+        return self._states
+
+    @property
+    def state(self) -> np.void:
+        """The record of the game, the row of `states`."""
+        return self.states[0]
+
+    @property
+    def rules(self) -> str:
+        """Name of the rule set."""
+        return self.definition.rules[int(self._states[0]["rule_set"])]
+
+    @property
+    def num_players(self) -> int:
+        """How many play."""
+        return self._num_players
+
+    @property
+    def player(self) -> int:
+        """The player to move; the start player when the game is over."""
+        return int(self._player[0])
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        over = self._past.item(OVER)
+        if over == NOT_KNOWN or self._exposed:
+            over = self._past[OVER] = kernels.over_one(self.tables, self._states)
+        return over == 1
+
+    @property
+    def scores(self) -> list[int]:
+        """Points of each player."""
+        return [int(score) for score in self._states[0]["scores"][: self.num_players]]
+
+    @property
+    def outcomes(self) -> list[int]:
+        """What ranks the players at the end, most first; equal numbers share a place. For most games the scores."""
+        return [int(verbs.ranking_key(self.tables[0], self._states[0], player)) for player in range(self.num_players)]
+
+    @property
+    def winners(self) -> list[int]:
+        """The players who are ahead, at the end those who have won: several if they share it."""
+        outcomes = self.outcomes
+        return [player for player, outcome in enumerate(outcomes) if outcome == max(outcomes)]
+
+    @property
+    def num_played(self) -> int:
+        """How many actions have been played since the first position."""
+        return self._past.item(MOVES)
+
+    @property
+    def actions_played(self) -> tuple[int, ...]:
+        """Action ids played since the first position."""
+        return tuple(self._past[ACTIONS:][: self.num_played].tolist())
+
+    def mask(self) -> np.ndarray:
+        """Legal actions of the player to move: shape (A,), int8, a fresh array; all zeros when over."""
+        mask = np.empty(self._num_actions, np.int8)
+        kernels.mask_one(self.tables, self._states, self._legal, mask)
+        return mask
+
+    def observation(self, player: int | None = None) -> np.ndarray:
+        """What a player sees (default: the one to move): shape (F,), int8, a fresh array."""
+        viewer = self.player if player is None else self._check_player(player)
+        out = np.empty(self._observation_size, np.int8)
+        kernels.observe_one(self.tables, self._states, viewer, out)
+        return out
+
+    def legal_actions(self) -> list[int]:
+        """Legal action ids of the player to move, rising."""
+        return np.flatnonzero(self.mask()).tolist()
+
+    def moves(self) -> list[str]:
+        """Legal moves of the player to move as text, in order of their action ids."""
+        return [self.move(action) for action in self.legal_actions()]
+
+    def move(self, action: int) -> str:
+        """The text of a legal action: nothing is played.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+            TypeError: If it is no whole number.
+        """
+        return self.definition.move_text(self._legal_number(action), self._states, self.components, self.tables)
+
+    def action(self, move: str) -> int:
+        """The action id of a legal move.
+
+        Raises:
+            IllegalMoveError: If it isn't legal now, or no move at all.
+            TypeError: If it is no text.
+        """
+        if not isinstance(move, str):
+            raise TypeError(f"a move is a text, got {shown(move)}")
+        parse, position = self.definition.parse_move, (self._states, self.components, self.tables)
+        named = self.legal_actions() if parse is None else [parse(move, *position)]
+        for action in named:
+            # The text must be exactly the one that the action has: a parser may also take `07` for 7.
+            if action is not None and self._is_legal(action) and self.definition.move_text(action, *position) == move:
+                return action
+        raise self._illegal(move)
+
+    def is_seen(self, action: int, viewer: int, now: Game | None = None) -> bool:
+        """Whether a player sees which legal action the player to move takes, or only that something is chosen.
+
+        Args:
+            now: The same game later on: what was chosen in secret may have been opened up to there.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+            TypeError: If it is no whole number.
+        """
+        number, t, g = self._legal_number(action), self.tables[0], self._states[0]
+        later = None if now is None else now._states[0]
+        return verbs.is_seen(t, g, number, self._check_player(viewer), self._num_actions, later)
+
+    def public_action(self, action: int, viewer: int) -> int:
+        """What a player sees of a legal action of the player to move, as an action id: another one where something
+        about it stays hidden from them.
+
+        Raises:
+            IllegalMoveError: If it isn't legal.
+            TypeError: If it is no whole number.
+        """
+        number = self._legal_number(action)
+        return int(verbs.public_action(self.tables[0], self._states[0], number, self._check_player(viewer)))
+
+    # --- moving ---
+
+    def play(self, move: str | int) -> int:
+        """Play a move given as text, such as `bid:7`, or as an action id. Returns the points that it brought.
+
+        Raises:
+            IllegalMoveError: If it isn't legal; the game is unchanged.
+            TypeError: If it is neither a text nor a whole number; the game is unchanged.
+        """
+        action = self.action(move) if isinstance(move, str) else action_number(move)
+        if not 0 <= action < self._num_actions:
+            raise self._illegal(action)
+        points: int = kernels.play_one(self.tables, self._states, self._legal, self._past, action)
+        if points <= kernels.ILLEGAL:
+            if points == kernels.ILLEGAL:
+                raise self._illegal(action)
+            self._make_room()
+            return self.play(action)
+        return points
+
+    def play_and_look(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
+        """`play`, and what the next player may do and sees, in one compiled call instead of three: for loops.
+
+        Args:
+            action: An action id; an int is the fastest.
+            mask: Overwritten with the next player's mask: shape (A,), int8, contiguous; zeros when the game is over.
+            observation: Overwritten with what they see: shape (F,), int8, contiguous. Hand in the same arrays each
+                time: new ones are checked first.
+
+        Returns:
+            The points that the action brought, who is to move next, whether the game is over.
+
+        Raises:
+            IllegalMoveError: If it isn't legal; the game is unchanged.
+            TypeError: If it is no whole number; the game is unchanged.
+            ValueError: If an array doesn't fit; the game is unchanged.
+        """
+        if action.__class__ is not int:
+            action = action_number(action)
+        if not 0 <= action < self._num_actions:
+            raise self._illegal(action)
+        if mask is not self._fitting_mask:
+            _check_buffer("mask", mask, self._num_actions)
+            self._fitting_mask = mask
+        if observation is not self._fitting_observation:
+            _check_buffer("observation", observation, self._observation_size)
+            self._fitting_observation = observation
+        points, player, over = kernels.play_and_look_one(
+            self.tables, self._states, self._legal, self._past, action, mask, observation
+        )
+        if points <= kernels.ILLEGAL:
+            if points == kernels.ILLEGAL:
+                raise self._illegal(action)
+            self._make_room()
+            return self.play_and_look(action, mask, observation)
+        return points, player, over
+
+    def pay(self, mode: int, scores: np.ndarray, reward: np.ndarray) -> None:
+        """Write what has been paid since the scores were as given; for the end of the game, too, if it is over.
+
+        Args:
+            mode: Number of the reward mode (see `artus_env.engine.play.rewards`).
+            scores: Shape (players,), int64; brought up to date.
+            reward: Overwritten: shape (players,), float64.
+        """
+        kernels.pay_one(self.tables, self._states, mode, scores, self.over, reward)
+
+    # --- copies, positions, records ---
+
+    def clone(self) -> Self:
+        """An independent copy with the same past."""
+        copy = self.from_state(self.definition, copied(self._states), self.components, self.seed)
+        copy._first = copied(self._first)
+        copy._past = self._past.copy()
+        return copy
+
+    __copy__ = clone
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.clone()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._restore, (
+            self.definition,
+            self._states,
+            self._first,
+            list(self.actions_played),
+            self.components,
+            self.seed,
+        )
+
+    @classmethod
+    def _restore(
+        cls,
+        definition: Definition,
+        states: np.ndarray,
+        first: np.ndarray,
+        actions: list[int],
+        components: Any,
+        seed: int | None,
+    ) -> Self:
+        """Unpickle a game."""
+        game = cls.from_state(definition, states, components, seed)
+        game._first = first
+        game._past = _past_of(actions)
+        return game
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two games are at the same position, hidden cards included, with the same box."""
+        if not isinstance(other, Game):
+            return NotImplemented
+        if self.definition is not other.definition or self.components != other.components:
+            return False
+        # Records may tell apart what nobody can: which of two equal figures sits where.
+        return self._states.tobytes() == other._states.tobytes() or self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def redeal(self, player: int, seed: int) -> Self:
+        """A new game at this position, with all that `player` doesn't know drawn anew.
+
+        Uniform over the deals that fit what they know, and the same for the same seed whatever the truth is.
+        """
+        states = copied(self._states)
+        kernels.redeal(
+            self.tables,
+            states,
+            np.array([check_seed(seed)], np.uint64),
+            np.array([self._check_player(player)], np.int8),
+            0,
+            1,
+        )
+        return self.from_state(self.definition, states, self.components)
+
+    def to_dict(self, player: int | None = None) -> dict[str, Any]:
+        """The position as plain data; with `player`, only what he may know."""
+        viewer = None if player is None else self._check_player(player)
+        return self.definition.to_dict(self._states[0], self.components, viewer)
+
+    @classmethod
+    def from_dict(
+        cls, position: dict[str, Any], components: Any = None, *, game: str | Definition | None = None
+    ) -> Self:
+        """The game that begins at a position.
+
+        Args:
+            position: As from `to_dict`.
+            components: A changed box.
+            game: Name of the game; None: the one that the position names under the key `game`, else the default one.
+
+        Raises:
+            ValueError: If the position can't be; the message names the fault.
+        """
+        named = position.get("game") if isinstance(position, dict) else None
+        definition = find_game(named if game is None and isinstance(named, str) else game)
+        components = definition.box(components)
+        return cls.from_state(definition, definition.from_dict(position, components), components)
+
+    @classmethod
+    def from_state(
+        cls, definition: Definition, states: np.ndarray, components: Any = None, seed: int | None = None
+    ) -> Self:
+        """The game that begins at a state: shape (1,), the definition's `state_dtype`. It isn't copied, nor checked."""
+        game = cls.__new__(cls)
+        game._begin(definition, states, components, seed)
+        return game
+
+    def record(self, players: list[str] | None = None) -> str:
+        """The whole game as one line of JSON: first position, who played, all moves, scores (see `records`).
+
+        Raises:
+            ValueError: If `players` doesn't name every player.
+        """
+        if players is not None:
+            check_names("players", players, self.num_players)
+        replayed = self.first()
+        moves = []
+        for action in self.actions_played:
+            moves.append(replayed.move(action))
+            replayed.play(action)
+        return json.dumps(
+            {
+                "game": self.definition.name,
+                "rules_version": self.definition.rules_version,
+                "components": self.components.hash,
+                "seed": self.seed,
+                # Half a letter, as in a file name that is no text, has no place in a record: no reader takes it.
+                "players": players and [name.encode(errors="replace").decode() for name in players],
+                "position": self.first().to_dict(),
+                "moves": moves,
+                "scores": self.scores,
+            },
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def replay(cls, record: str | bytes, components: Any = None, *, game: str | Definition | None = None) -> Self:
+        """The game that a record describes, played to its end.
+
+        Args:
+            record: One line of JSON, as from `record`.
+            components: A changed box.
+            game: Name of the game, or its definition, as long as it isn't installed; None: the one that the record
+                names.
+
+        Raises:
+            RecordError: If it can't be replayed: damaged, another game, box or rules version, an illegal move, other
+                scores.
+            ValueError: If there is no game of the name that was given.
+        """
+        data = read(record)
+        if game is None:
+            try:
+                definition = find_game(data.game)
+            except ValueError as error:
+                raise RecordError(f"game: {error}") from None
+        else:
+            definition = find_game(game)
+        components = definition.box(components)
+        for key, found, expected in (
+            ("game", data.game, definition.name),
+            ("rules_version", data.rules_version, definition.rules_version),
+            ("components", data.components, components.hash),
+        ):
+            if found != expected:
+                raise RecordError(f"{key} is {shown(found)}, but this is {expected!r}")
+        try:
+            replayed = cls.from_dict(data.position, components, game=definition)
+        except ValueError as error:
+            raise RecordError(f"position: {error}") from None
+        replayed.seed = data.seed
+        for number, move in enumerate(data.moves):
+            try:
+                replayed.play(move)
+            except ValueError as error:
+                raise RecordError(f"move {number + 1} of {len(data.moves)}: {error}") from None
+        if replayed.scores != data.scores:
+            raise RecordError(f"the scores at the end are {replayed.scores}, but the record says {shown(data.scores)}")
+        return replayed
+
+    def first(self) -> Self:
+        """The game at its first position, as if nothing had been played."""
+        return self.from_state(self.definition, copied(self._first), self.components, self.seed)
+
+    # --- showing ---
+
+    def render(self, player: int | None = None, names: Sequence[str] | None = None) -> str:
+        """The position as text; with `player`, only that hand is open.
+
+        Args:
+            player: Who looks, None for somebody who may see all hands.
+            names: Who plays, instead of "player 0", ...
+
+        Raises:
+            ValueError: If there is no such player, or `names` doesn't name every player.
+        """
+        viewer = None if player is None else self._check_player(player)
+        return self.definition.render(self._states, self.components, viewer, names)
+
+    __str__ = render
+
+    def svg(self, player: int | None = None, **options: Any) -> str:
+        """The position as a picture, with the last move; as `player` sees it.
+
+        Args:
+            options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (who plays), `note`.
+
+        Returns:
+            One `<svg>` element, for a page or as a file.
+        """
+        viewer = None if player is None else self._check_player(player)
+        actions = self.actions_played
+        if not actions:
+            return draw(self.definition, self._states, self.components, viewer, **options)
+        before = self.first()
+        for action in actions[:-1]:
+            before.play(action)
+        return draw(self.definition, self._states, self.components, viewer, before._states, actions[-1], **options)
+
+    _repr_html_ = svg
+
+    def __repr__(self) -> str:
+        where = "over" if self.over else f"player {self.player} to move"
+        variant = f"game={self.definition.name!r}, rules={self.rules!r}, num_players={self.num_players}"
+        return f"Game({variant}, {where}, scores={self.scores})"
+
+    def _make_room(self) -> None:
+        """Double the room for noted moves."""
+        self._past = np.concatenate([self._past, np.zeros(len(self._past), np.int64)])
+
+    def _check_player(self, player: int) -> int:
+        return whole_number("player", player, 0, self.num_players - 1)
+
+    def _legal_number(self, action: Any) -> int:
+        """A legal action id as an int; raises as `move` does."""
+        number = action_number(action)
+        if not self._is_legal(number):
+            raise self._illegal(number)
+        return number
+
+    def _is_legal(self, action: int) -> bool:
+        return 0 <= action < self._num_actions and self.mask()[action] == 1
+
+    def _illegal(self, move: int | str) -> IllegalMoveError:
+        return illegal_move(self.definition, self._states, self.components, self.tables, move)
+
+
+def _check_buffer(name: str, array: Any, size: int) -> None:
+    """Compiled code writes to it without looking: an array that is too small would destroy what lies behind it."""
+    fits = isinstance(array, np.ndarray) and array.dtype == np.int8 and array.shape == (size,)
+    if not fits or not array.flags.c_contiguous or not array.flags.writeable:
+        got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
+        raise ValueError(f"{name} must be a writable and contiguous array of shape ({size},), int8, got {got}")
+
+
+def _past_of(actions: list[int]) -> np.ndarray:
+    """The past of a game in which these actions were played (see `kernels.MOVES`)."""
+    return np.array([len(actions), NOT_KNOWN, *actions, *[0] * ROOM], np.int64)
+
+
+NOTHING_PLAYED = _past_of([])

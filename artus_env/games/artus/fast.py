@@ -1,0 +1,124 @@
+"""Parts of the rules that are looked up for many seats or cards at once, because they run for every decision.
+
+Below each function its plain definition says what it means; tests hold the two against each other.
+"""
+
+from __future__ import annotations
+
+from artus_env.authoring import highest_bit, jit, popcount
+from artus_env.games.artus.actions import HAND_PART, MASK_WORDS, NONE, PART
+from artus_env.games.artus.components import NUM_SEATS
+
+TOP = NUM_SEATS - 1
+RANKS = (1 << NUM_SEATS + 1) - 2
+LACKING = NONE // 2  # a sum below it lacks a knight
+
+
+# --- seats by their value ----------------------------------------------------------------------------------------
+
+
+@jit
+def ranked(t, board):
+    """The seats of a board that is rotated to the King in the order of their value, and the sum of these.
+
+    Bit r of the first stands for the seat of rank r, 1..28; bit 0 is always set, for the one that comes last and isn't
+    there.
+    """
+    mask = (1 << PART) - 1
+    found = (
+        int(t["ranked"][0, board & mask])
+        + int(t["ranked"][1, board >> PART & mask])
+        + int(t["ranked"][2, board >> 2 * PART & mask])
+        + int(t["ranked"][3, board >> 3 * PART & mask])
+    )
+    return found & RANKS | 1, found >> 32
+
+
+def plain_ranked(t, board):
+    values = {bit: int(t["wheel"][TOP - bit]) for bit in range(NUM_SEATS) if board >> bit & 1}
+    order = sorted(range(NUM_SEATS), key=lambda distance: int(t["wheel"][distance]))
+    return sum(1 << order.index(TOP - bit) + 1 for bit in values) | 1, sum(values.values())
+
+
+@jit
+def best_of(t, seats):
+    """The value of the best of the `ranked` seats, `NONE` if there is none."""
+    return int(t["ranks"][highest_bit(seats)])
+
+
+def plain_best_of(t, seats):
+    order = sorted(int(value) for value in t["wheel"])
+    return max((order[rank - 1] for rank in range(1, NUM_SEATS + 1) if seats >> rank & 1), default=NONE)
+
+
+@jit
+def without_best(seats):
+    """All `ranked` seats but the best."""
+    return seats ^ (1 << highest_bit(seats)) | 1
+
+
+def plain_without_best(seats):
+    ranks = [rank for rank in range(1, NUM_SEATS + 1) if seats >> rank & 1]
+    return sum(1 << rank for rank in ranks[:-1]) | 1
+
+
+# --- cards -------------------------------------------------------------------------------------------------------
+
+
+@jit
+def add_copy(t, cards, card):
+    """The set of cards with one more `card`: its first copy that isn't there yet."""
+    return cards | (cards + (1 << int(t["first"][card])))  # a sum carries to it
+
+
+def plain_add_copy(t, cards, card):
+    return cards | 1 << next(place for place in _copies(t, card) if not cards >> place & 1)
+
+
+@jit
+def remove_copy(t, cards, card):
+    """The set of cards with one `card` less: its last copy, so that equal hands are equal sets."""
+    return cards ^ (1 << highest_bit(cards & int(t["copies"][card])))
+
+
+def plain_remove_copy(t, cards, card):
+    return cards ^ 1 << max(place for place in _copies(t, card) if cards >> place & 1)
+
+
+@jit
+def copies(t, cards, card):
+    """How many of a card are in a set of cards."""
+    return popcount(cards & int(t["copies"][card]))
+
+
+def plain_copies(t, cards, card):
+    return sum(cards >> place & 1 for place in _copies(t, card))
+
+
+def _copies(t, card):
+    return [place for place in range(int(t["num_cards"])) if t["deck"][place] == card]
+
+
+@jit
+def write_actions(t, four, king_colour, hand, words):
+    """Write the actions of all cards in a hand as bits: how many cards it has would often be guessed wrong.
+
+    Args:
+        four: 1 with four players, who have four knights each, else 0.
+        king_colour: 0: the King is silver, 1: bronze.
+        hand: A set of cards.
+        words: shape (MASK_WORDS,), uint64.
+    """
+    rows, mask = t["hand_rows"][four, king_colour], (1 << HAND_PART) - 1
+    first, second, third, fourth = (
+        rows[0, hand & mask], rows[1, hand >> HAND_PART & mask], rows[2, hand >> 2 * HAND_PART & mask],
+        rows[3, hand >> 3 * HAND_PART & mask],
+    )  # fmt: skip
+    for word in range(MASK_WORDS):
+        words[word] = first[word] | second[word] | third[word] | fourth[word]
+
+
+def plain_write_actions(t, four, king_colour, hand, words):
+    words[:] = 0
+    for place in (place for place in range(int(t["num_cards"])) if hand >> place & 1):
+        words |= t["hand_rows"][four, king_colour, place // HAND_PART, 1 << place % HAND_PART]

@@ -1,0 +1,168 @@
+"""A move as text and in parts: the only place that writes and reads its form, such as `k3-6:12>17`."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from artus_env.authoring import jit, next_action
+from artus_env.games.artus.actions import BEST, DRAW, KNIGHT, MASK_WORDS, PLACE, RING, ROYAL, SLOTS, action_table
+from artus_env.games.artus.components import PILES, Components
+from artus_env.games.artus.rules import king_seat, knight_seat, landing, legal, royal_in_slot
+
+NO_SEAT = -1
+NO_CARD = -2
+Kind = Literal["place", "draw", "move", "ring", "best", "score"]
+
+_FORM = re.compile(
+    r"@(?P<place>[0-9]{1,2})"
+    r"|draw:(?P<draw>\w+)"
+    r"|(?P<card>[^\s:@>]+)(?::(?:(?P<origin>[0-9]{1,2})>(?P<target>[0-9]{1,2})"
+    r"|(?P<named>ring:)?(?P<ring>[0-9]{1,2})|(?P<best>best)))?"
+)
+
+
+class MoveParts(NamedTuple):
+    """A move in parts; those that its kind doesn't have are None."""
+
+    kind: Kind
+    card: str | None = None
+    pile: str | None = None
+    """Of a draw."""
+    origin: int | None = None
+    """Seat that a figure leaves."""
+    target: int | None = None
+    """Seat that a figure goes to, or on which the prince sits who gets a ring."""
+    named: bool = False
+    """Whether a ring is one of several things that the card can do, so that the text says it."""
+
+    @property
+    def text(self) -> str:
+        """As `parse` reads it."""
+        return {
+            "place": f"@{self.target}",
+            "draw": f"draw:{self.pile}",
+            "move": f"{self.card}:{self.origin}>{self.target}",
+            "ring": f"{self.card}:{'ring:' if self.named else ''}{self.target}",
+            "best": f"{self.card}:best",
+            "score": str(self.card),
+        }[self.kind]
+
+
+def parse(text: str) -> MoveParts | None:
+    """A move in parts; None if the text has no such form. Whether there is such a card or seat isn't asked."""
+    form = _FORM.fullmatch(text)
+    if form is None:
+        return None
+    if form["place"]:
+        return MoveParts("place", target=int(form["place"]))
+    if form["draw"]:
+        return MoveParts("draw", pile=form["draw"])
+    if form["origin"]:
+        return MoveParts("move", form["card"], origin=int(form["origin"]), target=int(form["target"]))
+    if form["ring"]:
+        return MoveParts("ring", form["card"], target=int(form["ring"]), named=form["named"] is not None)
+    return MoveParts("best" if form["best"] else "score", form["card"])
+
+
+def parsed(text: str) -> MoveParts:
+    """The parts of a move that was written here.
+
+    Raises:
+        ValueError: If the text has no such form.
+    """
+    move = parse(text)
+    if move is None:
+        raise ValueError(f"no move: {text!r}")
+    return move
+
+
+def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
+    """A legal action of the player to move as text, e.g. `k3-6:12>17`: card, from seat > to seat."""
+    what = action_table(components)[action]
+    if what.effect == DRAW:
+        return MoveParts("draw", pile=PILES[what.slot]).text
+    origin, target = seats_of(tables, states, action)
+    if what.effect == PLACE:
+        return MoveParts("place", target=target).text
+    card = components.cards[what.card]
+    if what.effect == RING:
+        return MoveParts("ring", card.name, target=target, named=card.action == "choice").text
+    if origin >= 0:
+        return MoveParts("move", card.name, origin=origin, target=target).text
+    return MoveParts("best" if what.effect == BEST else "score", card.name).text
+
+
+def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
+    """The legal action of the player to move that a text names; None if it names none."""
+    move = parse(text)
+    if move is None:
+        return None
+    if move.kind == "draw":  # the last actions
+        return len(action_table(components)) - len(PILES) + PILES.index(move.pile) if move.pile in PILES else None
+    card = _cards_by_name(components).get(move.card, NO_CARD)
+    target = NO_SEAT if move.target is None else move.target
+    origin = target if move.kind == "ring" else NO_SEAT if move.origin is None else move.origin
+    action = legal_action(tables, states, card, origin, target)
+    return None if action < 0 else action
+
+
+@lru_cache(maxsize=16)
+def _cards_by_name(components: Components) -> dict[str | None, int]:
+    """Numbers of the cards, as `Action.card` has them; None: of placing a knight."""
+    return {None: -1} | {card.name: number for number, card in enumerate(components.cards)}
+
+
+@jit
+def seats_of(tables, states, action):
+    """Seats from which and to which an action of the player to move goes, `NO_SEAT` where it has none: (origin,
+    target). A ring goes from the seat of its prince to the same seat."""
+    t, g = tables[0], states[0]
+    effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
+    if effect == PLACE:
+        return NO_SEAT, int(landing(king_seat(g), -slot))
+    if effect == KNIGHT:
+        origin = int(knight_seat(g, int(g["player"]), slot))
+    elif effect in (ROYAL, RING):
+        origin = int(g["royals"][royal_in_slot(g, slot)])
+    else:
+        return NO_SEAT, NO_SEAT
+    return origin, int(landing(origin, int(t["actions"][action, 3])))
+
+
+@jit
+def legal_action(tables, states, card, origin, target):
+    """The legal action of a card between two seats, -1 if there is none."""
+    t = tables[0]
+    words = np.empty(MASK_WORDS, np.uint64)
+    legal(t, states[0], words)
+    action = next_action(words, -1)
+    while action >= 0:
+        if t["actions"][action, 1] == card and seats_of(tables, states, action) == (origin, target):
+            return action
+        action = next_action(words, action)
+    return -1
+
+
+def action_meaning(action: int, components: Components) -> str:
+    """What an action id means in any position."""
+    what = action_table(components)[action]
+    if what.effect == DRAW:
+        return f"draw from the {PILES[what.slot]} pile"
+    if what.effect == PLACE:
+        return f"place a knight {what.slot} behind the King"
+    name = components.cards[what.card].name
+    if what.effect == KNIGHT:
+        return f"{name}: own knight {what.slot + 1} {_way(what.steps)}"
+    if what.effect == ROYAL:
+        return f"{name}: {SLOTS[what.slot]} {_way(what.steps)}"
+    if what.effect == RING:
+        return f"{name}: ring for {SLOTS[what.slot]}"
+    return f"{name}: score the best own knight" if what.effect == BEST else name
+
+
+def _way(steps: int) -> str:
+    return f"{steps} forward" if steps > 0 else f"{-steps} backward"

@@ -1,0 +1,180 @@
+"""Cards and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from artus_env.authoring import letter_of, signed
+from artus_env.games.artus.components import STANDARD, Card, Components
+from artus_env.games.artus.notation import parsed
+from artus_env.games.artus.page import say
+from artus_env.games.artus.page.counting import counting
+from artus_env.games.artus.page.picture import LastMove, king_of, last_move, value_of
+from artus_env.games.artus.page.shapes import reach
+
+
+def plus(points: int) -> str:
+    """Points won or lost, with their sign."""
+    return f"+{points}" if points > 0 else signed(points)
+
+
+def steps(card: Card) -> str:
+    """How far a card moves: from - to, and ± where backward is allowed, too."""
+    return f"{reach(card)} ±" if card.backward else reach(card)
+
+
+def card_title(card: Card) -> str:
+    """A card's name as people say it: `Ring: silver`."""
+    if card.action == "knight":
+        return say("card.knight", steps=steps(card))
+    if card.action == "royal":
+        return say(f"card.royal.{card.colour or 'any'}", steps=steps(card))
+    return say(f"card.ring.{card.colour or 'any'}") if card.action == "ring" else say(f"card.{card.action}")
+
+
+def card_text(card: Card) -> str:
+    """What a card does, in a sentence or two."""
+    key = f"text.{card.action}"
+    if card.action in ("royal", "ring"):
+        key += f".{card.colour or 'any'}"
+    far = say("far.both" if card.backward else "far.forward", low=card.low, high=card.high)
+    return say(key, far=far, low=card.low, high=card.high, penalty=signed(card.penalty))
+
+
+def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | None = None, case: str = "subject") -> str:
+    """Who sits on a seat: `your knight`, `Ann's knight`, `the silver prince`, `the King`.
+
+    Args:
+        figure: As in a position.
+        names: Who plays.
+        viewer: Who reads it, if they are told which knights are theirs.
+        case: What it is in its sentence: `subject`, `object`, `receiver`, or `start`, a subject that begins it.
+    """
+    if "knight" in figure:
+        owner = figure["knight"]
+        return say(f"figure.own.{case}") if owner == viewer else say(f"figure.other.{case}", name=names[owner])
+    return say(f"figure.{'king' if 'king' in figure else figure['prince']}.{case}")
+
+
+class Option(NamedTuple):
+    """A legal move, said to its player before they play it: no card's name, no full stop."""
+
+    label: str  # the whole of it
+    figure: str = ""  # which figure moves, and from where
+    goal: str = ""  # where to, or who gets it
+    pushes: str = ""  # whom it displaces, and where to, in a few words
+
+
+def choice(
+    before: dict[str, Any],
+    move: str,
+    after: dict[str, Any] | None,
+    names: Sequence[str],
+    components: Components = STANDARD,
+) -> str:
+    """A legal move in words, said to the player to move. `after`: None if a card is drawn."""
+    return option(before, foreseen(before, move, after, components), names, components).label
+
+
+def foreseen(
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components = STANDARD
+) -> LastMove:
+    """What a legal move would do, as far as its player can know."""
+    return LastMove(parsed(move), before["turn"], 0) if after is None else last_move(before, move, after, components)
+
+
+def option(position: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> Option:
+    """A legal move in words, as a whole and in parts.
+
+    Args:
+        position: Before the move.
+        last: The move.
+        names: Who plays.
+    """
+    king, seats, viewer = king_of(position), position["seats"], position["turn"]
+    points, what = plus(last.points), last.move
+    if what.kind == "draw":
+        return Option(say(f"option.draw.{what.pile}", n=position["piles"][viewer][what.pile]))
+    if last.target is None:
+        return Option(say(f"option.{what.kind}", points=points, counted=counted(position, last, components)))
+    if what.kind == "place":
+        goal = say("option.seat", seat=last.target, value=signed(value_of(last.target, king, components)))
+        return Option(say("option.place", goal=goal), goal=goal)
+    sitting = seats[last.target]
+    if last.origin is None:
+        receiver = figure_words(sitting, names, case="object")
+        goal = say("option.receiver", figure=receiver, seat=last.target, points=points)
+        goal += say("option.crowns") if sitting["rings"] == 2 else ""
+        return Option(say("option.ring", goal=goal), goal=goal)
+    mover, push, pushes = figure_words(seats[last.origin], names, viewer), "", ""
+    if last.refuge is not None:
+        own = sitting.get("knight") == viewer
+        another = own and "knight" in seats[last.origin]
+        who = say("figure.another") if another else figure_words(sitting, names, viewer)
+        push = say("option.push", figure=who, seat=last.refuge)
+        royal = "option.king" if "king" in sitting else "option.prince"
+        pushed = letter_of(sitting["knight"]) if "knight" in sitting else say(royal)
+        pushes = say("option.pushes", who=say("option.own") if own else pushed, seat=last.refuge)
+    return Option(
+        say("option.move", figure=mover, origin=last.origin, target=last.target, points=points) + push,
+        say("option.figure", figure=mover, origin=last.origin, points=points),
+        say("option.goal", target=last.target) + push,
+        pushes,
+    )
+
+
+def counted(position: dict[str, Any], last: LastMove, components: Components = STANDARD) -> str:
+    """Which figures a scoring card counts, in brackets: ` (seat 1: 0, seat 15: -2)`; nothing if it counts none."""
+    found = counting(position, last.move, components)
+    parts = [say("counted.seat", seat=seat, value=signed(value)) for seat, value in found]
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def played(
+    before: dict[str, Any],
+    move: str,
+    after: dict[str, Any],
+    viewer: int,
+    names: Sequence[str],
+    components: Components = STANDARD,
+) -> str:
+    """What somebody has done, to be read after their name: `moves a knight from seat 3 to seat 8 …`.
+
+    Args:
+        before, after: The positions as the viewer knows them: only those who draw a card are told which one it is.
+        move: The move.
+        viewer: Who reads it.
+        names: Who plays.
+        components: The box.
+    """
+    last = last_move(before, move, after, components)
+    by_name = {card.name: card for card in components.cards}
+    king, king_after, seats = king_of(before), king_of(after), before["seats"]
+    what = last.move
+    if what.kind == "draw":
+        words = say(f"played.draw.{what.pile}")
+        if last.player != viewer:
+            return words
+        (drawn,) = Counter(after["hands"][viewer]) - Counter(before["hands"][viewer])
+        return f"{words} {say('played.drawn', card=card_title(by_name[drawn]))}"
+    if what.kind == "place":
+        value = signed(value_of(last.target or 0, king, components))
+        return say("played.place", seat=last.target, value=value)
+    card, points = card_title(by_name[str(what.card)]), plus(last.points)
+    if last.target is None:
+        return say(f"played.{what.kind}", card=card, points=points, counted=counted(before, last, components))
+    if last.origin is None:
+        receiver = figure_words(seats[last.target], names, case="receiver")
+        words = say("played.ring", figure=receiver, seat=last.target, card=card, points=points)
+        return f"{words} {say('played.crowned')}" if king_after != king else words
+    moved = seats[last.origin]
+    mover = say("figure.knight") if "knight" in moved else figure_words(moved, names, case="object")
+    words = say("played.move", figure=mover, origin=last.origin, target=last.target, card=card, points=points)
+    if last.refuge is not None:
+        pushed = figure_words(seats[last.target], names, case="start")
+        words += f" {say('played.pushed', figure=pushed, seat=last.refuge)}"
+    if king_after != king:
+        words += f" {say('played.turns')}"
+    return words

@@ -1,7 +1,0 @@
-"""What is said of the game, in every language: the catalogues in `page/texts`, which its script reads as well."""
-
-from pathlib import Path
-
-from artus_env.engine.texts import Texts
-
-say = Texts(Path(__file__).parent / "page" / "texts")

@@ -1,0 +1,100 @@
+"""What players know and don't know: drawing hidden things anew, and what is seen of a secret bid.
+
+Hidden are the starting cards of the others as long as they haven't been laid back, bids until all are open, the order
+of the quests in the pile, and `chance`. Piles and cards that were taken are open, so what the others' starting cards
+are together is known; who has which of them isn't.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from artus_env.authoring import below, jit, popcount, random_bits, shuffle
+from artus_env.games.quest.actions import BID, BID_KINDS
+from artus_env.games.quest.fast import DIGITS, cards_in
+from artus_env.games.quest.rules import NUM_QUESTS, count, hand, jousters, nth_card, one
+from artus_env.games.quest.state import BID_PHASE, DIGIT
+
+CARDS_STREAM, BID_STREAM, PILE_STREAM, CHANCE_NUMBER = 1000, 0, 100, 200
+"""Numbers of a redeal's random stream: the first of each kind; cards may take many attempts and come last."""
+
+
+@jit
+def hides_bid(g, player, viewer):
+    """Whether a viewer doesn't know what a player has bid: one of two jousters, of whom the other has still to bid."""
+    bid = jousters(g) & ~int(g["bidding"])
+    return int(g["phase"]) == BID_PHASE and player != viewer and bid >> player & 1 == 1
+
+
+@jit
+def public_action(t, g, action, viewer):
+    """What a viewer sees of an action: of the bid of one of two jousters, that there is one."""
+    secret = action >= BID and viewer != int(g["player"]) and popcount(jousters(g)) > 1
+    return BID if secret else action
+
+
+@jit
+def is_revealed(t, g, action, viewer, now):
+    """Whether an action is known to a viewer at a later state: bids are, when the tournament is over."""
+    return int(now["phase"]) != BID_PHASE or int(now["round"]) > int(g["round"])
+
+
+@jit
+def resample_hidden(t, g, viewer, seed):
+    """Draw anew what a viewer doesn't know, uniformly over the single cards that it can be.
+
+    Exclusions count as known: what a player's starting cards can't be, they aren't. Then every hidden bid is any of the
+    different sets that its player's hand allows, each as likely.
+    """
+    redeal_start_cards(t, g, viewer, seed)
+    stream = BID_STREAM
+    for player in range(int(g["num_players"])):
+        if hides_bid(g, player, viewer):
+            g["bids"][player] = 0
+            for kind in range(BID_KINDS):
+                number = below(random_bits(seed, stream), count(hand(g, player), kind) + 1)
+                g["bids"][player] += number * one(kind)
+                stream += 1
+    redeal_pile(g, seed)
+    g["chance"] = random_bits(seed, CHANCE_NUMBER) >> np.uint64(11)
+
+
+@jit
+def redeal_start_cards(t, g, viewer, seed):
+    """Deal the others' starting cards anew, again and again until no exclusion is broken: each deal that breaks none is
+    as likely. They are six cards at most, so one in 90 deals fits in the worst case."""
+    unseen, numbers, players = 0, 0, int(g["num_players"])
+    for player in range(players):
+        if player != viewer:
+            cards = int(g["start_cards"][player])
+            unseen += cards
+            numbers += cards_in(cards) << DIGIT * player
+    stream, fits = CARDS_STREAM, False
+    while not fits:
+        fits = True
+        cards, left = unseen, cards_in(unseen)
+        for player in range(players):
+            if player != viewer:
+                g["start_cards"][player] = 0
+                for _ in range(count(numbers, player)):
+                    kind = nth_card(cards, below(random_bits(seed, stream), left))
+                    stream += 1
+                    left -= 1
+                    cards -= one(kind)
+                    g["start_cards"][player] += one(kind)
+                fits = fits and int(g["start_cards"][player]) & int(g["excluded"][player]) * DIGITS == 0
+
+
+@jit
+def redeal_pile(g, seed):
+    """Shuffle the pile of quests; which ones lie there is known."""
+    size = int(g["quest_pile_size"])
+    quests = 0
+    for place in range(NUM_QUESTS - size, NUM_QUESTS):
+        quests |= 1 << int(g["quest_pile"][place])
+    place = NUM_QUESTS - size
+    for quest in range(NUM_QUESTS):  # in their order first: the result must not depend on the true one
+        if quests >> quest & 1:
+            g["quest_pile"][place] = quest
+            place += 1
+    shuffle(g["quest_pile"], NUM_QUESTS - size, size, seed, PILE_STREAM + size - 1, -1)

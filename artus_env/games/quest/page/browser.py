@@ -1,0 +1,119 @@
+"""What the script of the game's own page (`page/page.js`) gets to know: cards, legal moves, how a move came about.
+
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can tell them more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS, Components
+from artus_env.games.quest.notation import parsed
+from artus_env.games.quest.page import say, sentences, shapes
+from artus_env.games.quest.page.deeds import deed, jousters, place_of, total, value_of, virtue_of
+from artus_env.games.quest.page.hints import reasons as reasons  # which the page asks for here
+from artus_env.games.quest.page.shapes import TAG_HEIGHT, TAG_WIDTH
+from artus_env.games.quest.page.tutorial import tutorial as tutorial
+from artus_env.pictures import small, small_badges, small_card
+
+PAGE = Path(__file__).parent
+SOURCES = ("quest", "court", "bid")
+
+
+def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
+    """What doesn't change during a game: how cards, quests and players look, and what they are called."""
+    variant = num_players - MIN_PLAYERS
+    tag_box = f"{-TAG_WIDTH / 2 - 1:g} {-TAG_HEIGHT / 2 - 1:g} {TAG_WIDTH + 2} {TAG_HEIGHT + 2}"
+    return {
+        "badges": small_badges("quest", num_players),
+        "choices": components.choices[variant],
+        "prize": components.prize,
+        "rounds": components.rounds,
+        "goal": components.goals[variant],
+        "virtues": {
+            card: {
+                "title": sentences.card_title(card),
+                "virtue": virtue_of(card),
+                "value": value_of(card),
+                "face": small_card("quest", shapes.virtue_front(card)),
+                "none": small("quest", "-15 -15 30 30", shapes.no_card(card)),
+            }
+            for card in CARDS
+        },
+        "back": small_card("quest", shapes.virtue_back()),
+        "actions": {
+            action: {
+                "title": sentences.action_title(action),
+                "text": sentences.action_text(action, components),
+                "face": small_card("quest", shapes.action_front(action)),
+            }
+            for action in ACTIONS
+        },
+        "quests": {
+            quest: {
+                "title": sentences.quest_title(quest),
+                "text": sentences.quest_words(quest, components),
+                "place": place_of(quest),
+                "face": small("quest", tag_box, shapes.place_tag(quest, components)),
+            }
+            for quest in QUESTS
+        },
+    }
+
+
+def foreseeable(move: str) -> bool:
+    """Whether its player knows all that a move will do: not when a round may end with it, as quests are opened then."""
+    return parsed(move).kind not in ("done", "bid")
+
+
+def choice(
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
+) -> dict[str, Any]:
+    """A legal move as the page needs it: which cards, which quest or place, and what it brings at once."""
+    what = parsed(move)
+    return {
+        "kind": what.kind,
+        "action": what.action,
+        "card": what.card,
+        "quest": what.quest,
+        "place": what.place,
+        "bid": what.bid,
+        "sum": total(what.bid or ()),
+        "alone": what.bid is not None and len(jousters(before)) == 1,
+        "goal": sentences.place_title(what.place) if what.place else "",
+        "to": say(f"to.{what.place}") if what.place else "",
+    }
+
+
+def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """What was taken, used or bid, and how the knight has ridden."""
+    moved = deed(before, move, after)
+    return {
+        "kind": moved.move.kind,
+        "action": moved.move.action,
+        "card": moved.move.card,
+        "quest": moved.move.quest,
+        "way": moved.way,
+        "bids": moved.bids,
+        "news": moved.news,
+    }
+
+
+def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
+    """Where a move took place: the places of a ride, a quest, a pile or an action card on display."""
+    moved = deed(before, move, after)
+    action = moved.move.action if moved.move.kind == "take" else None
+    return {"way": moved.way, "quest": moved.move.quest, "card": moved.move.card, "action": action}
+
+
+def sources(rules: str) -> Sequence[str]:
+    """What points come from."""
+    return [say(f"source.{kind}") for kind in SOURCES]
+
+
+def source(move: str, components: Components) -> str | None:
+    """What the points of a move come from."""
+    kind = parsed(move).kind
+    return say(f"source.{kind}") if kind in SOURCES else None

@@ -1,0 +1,151 @@
+"""What moves do, from positions as `to_dict` gives them, for pictures and sentences: plain data that a player may see.
+
+Who wins, who jousts and what a quest lacks is asked of the rules.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from artus_env.games.quest import rules
+from artus_env.games.quest.actions import in_digits
+from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, QUESTS, VIRTUES, Components
+from artus_env.games.quest.notation import QuestMove, parsed
+from artus_env.games.quest.state import STATE
+
+CAMELOT = PLACES[0]
+
+
+def virtue_of(card: str) -> str:
+    """The virtue of a card."""
+    return card.partition("-")[0]
+
+
+def value_of(card: str) -> int:
+    """The value of a virtue card."""
+    return int(card.partition("-")[2])
+
+
+def place_of(quest: str) -> str:
+    """Where a quest leads to."""
+    return quest.partition("-")[0]
+
+
+def needs_of(quest: str, components: Components) -> list[str]:
+    """The lowest card of each virtue that a quest demands."""
+    needs = components.quests[QUESTS.index(quest)].needs
+    return [f"{virtue}-{need}" for virtue, need in zip(VIRTUES, needs, strict=True) if need]
+
+
+def in_order(cards: Sequence[str]) -> list[str]:
+    """Virtue cards in the order of the box."""
+    return sorted(cards, key=CARDS.index)
+
+
+def total(cards: Sequence[str]) -> int:
+    """What cards that are bid come to."""
+    return sum(map(value_of, cards))
+
+
+def goal_of(position: dict[str, Any], components: Components) -> int:
+    """The points that end the game."""
+    return components.goals[position["num_players"] - MIN_PLAYERS]
+
+
+def winners(position: dict[str, Any]) -> list[int]:
+    """Who has won a finished game."""
+    state = _state(num_players=len(position["points"]), scores=position["points"], reached=position["reached"])
+    keys = [int(rules.ranking_key(None, state, player)) for player in range(len(position["points"]))]  # for any box
+    return [player for player, key in enumerate(keys) if key == max(keys)]
+
+
+def jousters(position: dict[str, Any]) -> list[int]:
+    """Who takes part in the tournament, the earlier tent first."""
+    state = _state(
+        num_players=position["num_players"],
+        actions=[in_digits([cards.count(action) for action in ACTIONS]) for cards in position["actions"]],
+        places=[PLACES.index(place) for place in position["places"]],
+    )
+    players = int(rules.jousters(state))
+    return [player for player in position["tents"] if players >> player & 1]
+
+
+def lacking(cards: Sequence[str], quest: str, components: Components) -> list[str]:
+    """What a quest demands that isn't among some cards: the lowest card of each such virtue that will do."""
+    held, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
+    return [need for need in needs if rules.payment(held, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
+
+
+def _state(**fields: Any) -> np.void:
+    """A state with some fields, for rules that ask for no others."""
+    state = np.zeros(1, STATE)[0]
+    for name, value in fields.items():
+        if isinstance(value, list):
+            state[name][: len(value)] = value
+        else:
+            state[name] = value
+    return state
+
+
+def way_between(ring: Sequence[str], origin: str, target: str) -> list[str]:
+    """The places of the shorter way round the ring, both ends among them."""
+    start, steps = ring.index(origin), (ring.index(target) - ring.index(origin)) % len(ring)
+    if steps > len(ring) / 2:
+        steps -= len(ring)
+    turn = 1 if steps >= 0 else -1
+    return [ring[(start + nth) % len(ring)] for nth in range(0, steps + turn, turn)]
+
+
+class Deed(NamedTuple):
+    """A move that was played, as pictures and sentences show it."""
+
+    move: QuestMove
+    player: int
+    points: int  # that it brought its player
+    way: list[str]  # places that the ride went through, from the first to the last
+    paid: list[str]  # virtue cards that were laid back
+    unused: list[str]  # action cards that go back with the end of the turn
+    meeting: list[int]  # who is in the tournament that begins
+    bids: dict[int, list[str]]  # what each has bid in the tournament that has ended
+    prizes: dict[int, int]  # what each of those has won
+    ends_round: bool
+    news: list[str]  # quests that have been opened
+
+
+def deed(before: dict[str, Any], move: str, after: dict[str, Any]) -> Deed:
+    """What a move did, from the positions before and after it."""
+    what, player = parsed(move), before["turn"]
+    gains = [new - old for old, new in zip(before["points"], after["points"], strict=True)]
+    way = way_between(before["ring"], before["places"][player], what.place) if what.place else []
+    left = [card for card in before["actions"][player] if card != "tournament"]
+    bidders = jousters(before) if what.bid is not None and before["bidding"] == [player] else []
+    paid = _laid_back(before, after)
+    return Deed(
+        move=what,
+        player=player,
+        points=gains[player],
+        way=way,
+        paid=paid,
+        unused=left if what.kind == "done" else [],
+        meeting=jousters(before) if what.kind == "done" and after["phase"] == "bid" else [],
+        bids={bidder: _bid_of(bidder, player, what.bid or (), paid) for bidder in bidders},
+        prizes={bidder: gains[bidder] for bidder in bidders},
+        ends_round=after["round"] > before["round"] or after["phase"] == "over",
+        news=[quest for quest in after["open_quests"] if quest not in before["open_quests"]],
+    )
+
+
+def _laid_back(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """Cards that lie on the piles and didn't before."""
+    fresh = {virtue: Counter(values) - Counter(before["piles"][virtue]) for virtue, values in after["piles"].items()}
+    return [f"{virtue}-{value}" for virtue in VIRTUES for value in sorted(fresh[virtue].elements())]
+
+
+def _bid_of(bidder: int, last: int, bid: Sequence[str], paid: Sequence[str]) -> list[str]:
+    """What a jouster has bid: the last move says it of its player; the other's cards are the rest of those that go back
+    to the piles when all bids are open."""
+    return list(bid) if bidder == last else in_order(list((Counter(paid) - Counter(bid)).elements()))

@@ -1,0 +1,59 @@
+"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from artus_env.authoring import DocTable
+from artus_env.games.royal.actions import CARD, SWAP, TRUMP, Action, action_table
+from artus_env.games.royal.components import STANDARD, SUPER_TRUMPS, Components
+
+
+def box(components: Components = STANDARD) -> DocTable:
+    """The cards, the course and the hands."""
+    suits = components.suits
+    super_trumps = [f"{count} `{name}`" for name, count in zip(SUPER_TRUMPS, components.copies[-2:], strict=True)]
+    rows = [
+        ("suits", ", ".join(f"`{suit}`" for suit in suits)),
+        ("cards", f"1 to {components.values} in each suit, such as `{suits[0]}-7`; {' and '.join(super_trumps)}"),
+        ("deck", f"{len(components.deck)} cards, {len(components.cards)} kinds"),
+        ("hand", f"{components.hand} cards"),
+        ("course", f"fields 0 (start) to {components.fields} (Artus)"),
+        ("swords", f"on the fields {', '.join(map(str, components.swords))}"),
+        ("chips", f"one for each suit, and {len(suits)} places for them"),
+    ]
+    return DocTable(["", ""], rows)
+
+
+def actions(components: Components = STANDARD) -> DocTable:
+    """Action ids in runs of the same kind."""
+    rows = []
+    for (effect, _), run in groupby(enumerate(action_table(components)), key=lambda pair: _kind(pair[1], components)):
+        members = list(run)
+        (first, low), (last, high) = members[0], members[-1]
+        rows.append([f"{first}..{last}" if last > first else first, *_meaning(effect, low, high, components)])
+    return DocTable(["ids", "move", "action"], rows)
+
+
+def _kind(action: Action, components: Components) -> tuple[int, int]:
+    """What the actions of a row have in common: what they do, and the suit of a card."""
+    return action.effect, action.number // components.values if action.effect == CARD else 0
+
+
+def _meaning(effect: int, low: Action, high: Action, components: Components) -> tuple[str, str]:
+    """The moves of a row, and what they do."""
+    if effect == CARD:
+        names = [components.cards[action.number] for action in (low, high)]
+        between = " .. " if low.number < len(components.suits) * components.values else ", "
+        return f"`{names[0]}`{between}`{names[1]}`", "play a card"
+    if effect == TRUMP:
+        names = [components.suits[action.number] for action in (low, high)]
+        return f"`trump:{names[0]}` .. `trump:{names[1]}`", "place the chip of a suit; suits in the order of the deck"
+    if effect == SWAP:
+        texts = [f"`swap:{first}:{second}`" for first, second in (low.places, high.places)]
+        return " .. ".join(texts), "swap the chips on two places; in rising order of the first, then of the second"
+    return "`decline`", "place no chip"
+
+
+TABLES = {"box": box, "actions": actions}
+"""Beside those that every game has."""

@@ -1,0 +1,101 @@
+"""Why a move may be good, in words: what it takes for sure, keeps, gives away or costs.
+
+All of it follows from the position as its player knows it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from artus_env.games.royal.components import SUPER_TRUMPS, Components
+from artus_env.games.royal.notation import parsed
+from artus_env.games.royal.page import say
+from artus_env.games.royal.page.sentences import goal_words, suit_words
+from artus_env.games.royal.page.tricks import destination, holder, suit_of, value_of
+
+
+def reasons(
+    before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
+) -> list[str]:
+    """What a legal move is good or bad for, what matters most first.
+
+    Args:
+        before: The position, as the player to move knows it.
+        move: The move.
+        after: Not needed: of cards it isn't known, of chips it follows.
+        names: Who plays.
+        components: The box.
+    """
+    what = parsed(move)
+    if what.card is not None:
+        return list(_of_card(before, what.card, names, components))
+    hand = before["hands"][before["turn"]]
+    if what.suit is not None:
+        return [_trumps(what.suit, before["trumps"].index(None) + 1, hand)]
+    if what.places is not None:
+        first, second = what.places
+        suits = [(before["trumps"][first - 1], second), (before["trumps"][second - 1], first)]
+        return [_trumps(suit, place, hand) for suit, place in sorted(suits, key=lambda each: -each[1])]
+    return [say("reason.decline")]
+
+
+def unseen(position: dict[str, Any], components: Components) -> Counter[str]:
+    """Cards that others may hold: those that the player to move neither holds nor sees."""
+    counts = Counter({f"{suit}-{value}": 1 for suit in components.suits for value in range(1, components.values + 1)})
+    counts.update(dict(zip(SUPER_TRUMPS, (components.knights, components.shields), strict=True)))
+    counts.subtract(position["hands"][position["turn"]])
+    counts.subtract(position["discards"])
+    counts.subtract(card for _, card in position["trick"])
+    return +counts
+
+
+def unbeaten(position: dict[str, Any], card: str, components: Components) -> bool:
+    """Whether no card that others may still play takes the trick from a card that is played now, if it holds it."""
+    player = position["turn"]
+    trick = [*position["trick"], [player, card]]
+    if trick[holder(trick, position["trumps"], components)][0] != player:
+        return False
+    if len(trick) == position["num_players"]:
+        return True
+    return not any(
+        holder([*trick, [-1, other]], position["trumps"], components) == len(trick)
+        for other in unseen(position, components)
+    )
+
+
+def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components: Components) -> Iterator[str]:
+    player, fields, trick = before["turn"], before["fields"], [*before["trick"], [before["turn"], card]]
+    last = len(trick) == before["num_players"]
+    taker = trick[holder(trick, before["trumps"], components)][0]
+    gets = destination(fields, taker, components)
+    if last and taker == player:
+        if gets in components.swords:
+            yield say("reason.sword")
+        rival = before["trick"][holder(before["trick"], before["trumps"], components)][0]
+        yield say(
+            "reason.prevents", name=names[rival], goal=goal_words(destination(fields, rival, components), components)
+        )
+    elif last and gets in components.swords:
+        yield say("reason.gives", name=names[taker])
+    elif not last and unbeaten(before, card, components):
+        yield say("reason.unbeaten")
+    hand = Counter(before["hands"][player]) - Counter([card])
+    suit = suit_of(card)
+    if suit is not None and hand and not any(suit_of(other) == suit for other in hand):
+        yield say("reason.void", suit=suit_words(suit))
+    higher = [value_of(other) for other in hand if suit and suit_of(other) == suit and value_of(other) > value_of(card)]
+    if higher and taker != player:
+        yield say("reason.keeps.suit", value=max(higher), suit=suit_words(str(suit)))
+    left = sum(hand[kind] for kind in SUPER_TRUMPS)
+    if suit is None:
+        yield say("reason.costs", n=left)
+    elif left:
+        yield say("reason.keeps", n=left)
+
+
+def _trumps(suit: str, place: int, hand: Sequence[str]) -> str:
+    """How many cards of a suit somebody holds that gets a place among the trumps."""
+    count = sum(suit_of(card) == suit for card in hand)
+    return say("reason.trumps", suit=suit_words(suit), place=place, n=count)

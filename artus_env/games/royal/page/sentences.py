@@ -1,0 +1,116 @@
+"""Cards and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from artus_env.games.royal.components import STANDARD, Components
+from artus_env.games.royal.page import say
+from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, suit_of, value_of
+
+
+def suit_words(suit: str, capital: bool = False) -> str:
+    """A suit within a sentence, or at its beginning; suits of other boxes are called as they are there."""
+    key = f"Suit.{suit}" if capital else f"suit.{suit}"
+    return say(key) if key in say else suit.capitalize() if capital else suit
+
+
+def card_title(card: str) -> str:
+    """A card as people say it: `7 of hearts`, `knight`."""
+    suit = suit_of(card)
+    return say("card.suited", value=value_of(card), suit=suit_words(suit)) if suit else say(f"card.{card}")
+
+
+def card_id(card: str) -> str:
+    """A card in a list: `hearts-7`, `knight`."""
+    suit = suit_of(card)
+    return say("id.suited", value=value_of(card), suit=suit_words(suit)) if suit else say(f"card.{card}")
+
+
+def the_card(card: str) -> str:
+    """A card within a sentence: there is one 7 of hearts, but several knights."""
+    return say("the.suited", card=card_title(card)) if suit_of(card) else say(f"the.{card}")
+
+
+def goal_words(field: int, components: Components) -> str:
+    """Where a pawn goes, and what is special about it."""
+    kind = "last" if field == components.fields else "sword" if field in components.swords else "field"
+    return say(f"goal.{kind}", field=field)
+
+
+def choice(
+    before: dict[str, Any],
+    move: str,
+    after: dict[str, Any] | None,
+    names: Sequence[str],
+    components: Components = STANDARD,
+) -> str:
+    """A legal move in words, said to the player to move: no full stop. `after`: None if it isn't known."""
+    last, trumps = last_move(before, move, after, components), before["trumps"]
+    if last.move.card is not None:
+        prospect = outlook(before, last, names, components)
+        card = the_card(last.move.card)
+        return say("choice.card.outlook", card=card, outlook=prospect) if prospect else say("choice.card", card=card)
+    if last.move.suit is not None:
+        return say("choice.trump", suit=suit_words(last.move.suit), place=trumps.index(None) + 1)
+    if last.move.places is not None:
+        first, second = last.move.places
+        one, other = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
+        return say("choice.swap", one=one, first=first, other=other, second=second)
+    return say("choice.decline")
+
+
+def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> str:
+    """What a card comes to as far as the trick tells; nothing if it is led."""
+    viewer = before["turn"]
+    trick = [*before["trick"], [viewer, last.move.card]]
+    player, best = trick[holder(trick, before["trumps"], components)]
+    if len(trick) == 1:
+        return ""
+    whose = "own" if player == viewer else "other"
+    who = say("outlook.own") if whose == "own" else say("outlook.other", name=names[player], card=card_title(best))
+    if last.target is None:
+        return say(f"outlook.holds.{whose}", who=who)
+    return say(f"outlook.takes.{whose}", who=who, goal=goal_words(last.target, components))
+
+
+def played(
+    before: dict[str, Any],
+    move: str,
+    after: dict[str, Any],
+    viewer: int,
+    names: Sequence[str],
+    components: Components = STANDARD,
+) -> str:
+    """What somebody has done, to be read after their name: `plays the 7 of hearts.`
+
+    Args:
+        before, after: The positions as the viewer knows them.
+        move: The move.
+        viewer: Who reads it; all see the same.
+        names: Who plays.
+        components: The box.
+    """
+    last, trumps = last_move(before, move, after, components), before["trumps"]
+    if last.move.suit is not None:
+        place = after["trumps"].index(last.move.suit) + 1
+        return say("played.trump", suit=suit_words(last.move.suit), place=place)
+    if last.move.places is not None:
+        first, second = last.move.places
+        one, other = suit_words(trumps[first - 1]), suit_words(trumps[second - 1])
+        return say("played.swap", one=one, first=first, other=other, second=second)
+    if last.move.card is None:
+        return say("played.decline")
+    then = say("then.nothing")
+    if last.taker is not None and last.target is not None:
+        whose = "own" if last.taker == last.player else "other"
+        then = say(f"then.{whose}", name=names[last.taker], goal=goal_words(last.target, components))
+    card, led = the_card(last.move.card), led_suit(before["trick"])
+    if led is not None and suit_of(last.move.card) != led:
+        words = say("played.void", suit=suit_words(led), card=card, then=then)
+    else:
+        words = say("played.plays" if before["trick"] else "played.leads", card=card, then=then)
+    if last.taker is None or after["phase"] == "over" or any(after["played"]):
+        return words
+    return f"{words} {say('then.shuffled' if after['shuffles'] > before['shuffles'] else 'then.dealt')}"

@@ -1,0 +1,89 @@
+"""Tricks of a position as `to_dict` gives it, for pictures and sentences: plain data that a player may see.
+
+Which card beats which, which cards may be played and where a pawn goes is asked of the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from artus_env.authoring import is_in
+from artus_env.games.royal import rules
+from artus_env.games.royal.actions import MASK_WORDS
+from artus_env.games.royal.components import SUPER_TRUMPS, Components
+from artus_env.games.royal.notation import TrickMove, parsed
+from artus_env.games.royal.position import CardSet, Chips, tables_of
+from artus_env.games.royal.state import STATE, TRICK_PHASE
+
+Trick = Sequence[Sequence[Any]]
+"""Pairs of player and card, in order of play."""
+
+
+def suit_of(card: str) -> str | None:
+    """The suit of a card, None for super-trumps."""
+    return None if card in SUPER_TRUMPS else card.partition("-")[0]
+
+
+def value_of(card: str) -> int:
+    """The value of a card that has a suit."""
+    return int(card.partition("-")[2])
+
+
+def led_suit(trick: Trick) -> str | None:
+    """The suit that has to be followed, None if there is none."""
+    return suit_of(trick[0][1]) if trick else None
+
+
+def holder(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
+    """Which card of a trick, by its number there, takes it as it is."""
+    tables, state = tables_of(components)[0], np.zeros(1, STATE)[0]
+    state["places"] = Chips().read("trumps", list(trumps), state, components)
+    kinds = [components.cards.index(card) for _, card in trick]
+    suit, best = led_suit(trick), 0
+    led = -1 if suit is None else components.suits.index(suit)
+    for nth in range(1, len(trick)):
+        if rules.beats(tables, state, kinds[nth], kinds[best], led):
+            best = nth
+    return best
+
+
+def playable(hand: Sequence[str], trick: Trick, components: Components) -> set[str]:
+    """Which cards of a hand may be played."""
+    tables, state, suit = tables_of(components)[0], np.zeros(1, STATE)[0], led_suit(trick)
+    state["hands"][0] = CardSet().read("hand", list(hand), state, components)
+    state["phase"], state["led"] = TRICK_PHASE, -1 if suit is None else components.suits.index(suit)
+    words = np.zeros(MASK_WORDS, np.uint64)
+    rules.legal(tables, state, words)
+    return {card for kind, card in enumerate(components.cards) if is_in(words, kind)}
+
+
+def destination(fields: Sequence[int], player: int, components: Components) -> int:
+    """The field that a player's pawn goes to when they win a trick."""
+    state = np.zeros(1, STATE)[0]
+    state["num_players"], state["scores"][: len(fields)] = len(fields), fields
+    return int(rules.landing(tables_of(components)[0], state, player))
+
+
+class LastMove(NamedTuple):
+    """A move that was played, as pictures and sentences show it."""
+
+    player: int
+    move: TrickMove
+    trick: Trick  # the trick that the card completed, else empty
+    taker: int | None  # who took it
+    origin: int | None  # the fields that the taker's pawn left and went to
+    target: int | None
+
+
+def last_move(before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components) -> LastMove:
+    """What a move did, from the positions before and after it; `after` None: as far as it follows from `before`."""
+    player, what = before["turn"], parsed(move)
+    trick: Trick = [*before["trick"], [player, what.card]] if what.card else []
+    if len(trick) < before["num_players"]:
+        return LastMove(player, what, [], None, None, None)
+    taker = trick[holder(trick, before["trumps"], components)][0]
+    target = destination(before["fields"], taker, components) if after is None else after["fields"][taker]
+    return LastMove(player, what, trick, taker, before["fields"][taker], target)

@@ -1,0 +1,106 @@
+"""The variants of a game, and random games of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NoReturn
+
+import numpy as np
+
+from artus_env import Batch, Game
+from artus_env.engine.contract.definition import Definition
+from artus_env.engine.contract.registry import find_game
+
+MANY = 100_000
+"""Decisions after which a game is taken to have no end."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to play a game: rule set and number of players."""
+
+    definition: Definition = field(hash=False)
+    rules: str
+    num_players: int
+
+    def __str__(self) -> str:
+        return f"{self.game}-{self.rules}-{self.num_players}"
+
+    @property
+    def game(self) -> str:
+        """Name of the game."""
+        return self.definition.name
+
+    def new_game(self, seed: int, start_player: int | None = None) -> Game:
+        """A fresh deal."""
+        return Game(self.rules, self.num_players, seed, start_player, game=self.definition)
+
+    def new_batch(self, games: int, **options: Any) -> Batch:
+        """Fresh deals on one thread, without autoreset unless `options` ask for it."""
+        options = {"seed": 1, "threads": 1, "autoreset": False, **options}
+        return Batch(games, rules=self.rules, num_players=self.num_players, game=self.definition, **options)
+
+    def read(self, position: Any) -> Game:
+        """The game at a position, given as plain data."""
+        return Game.from_dict(position, game=self.definition)
+
+
+def variants_of(game: str | Definition) -> list[Variant]:
+    """All variants of a game, given by name or definition."""
+    definition = find_game(game)
+    players = range(definition.min_players, definition.max_players + 1)
+    return [Variant(definition, rules, count) for rules in definition.rules for count in players]
+
+
+def random_game(variant: Variant, seed: int) -> Iterator[Game]:
+    """The same game before each of its random moves, and once more when it is over."""
+    game = variant.new_game(seed)
+    choices = np.random.default_rng(seed)
+    for _ in range(MANY):
+        yield game
+        if game.over:
+            return
+        game.play(int(choices.choice(game.legal_actions())))
+    fail(f"no end after {MANY} moves")
+
+
+@cache
+def positions(variant: Variant, seed: int = 1, count: int = 12) -> tuple[Game, ...]:
+    """Copies of two random games at about `count` moments, the first and the last among them: not to be played on."""
+    found: list[Game] = []
+    for number in (seed, seed + 1):
+        course = [game.clone() for game in random_game(variant, number)]
+        chosen = np.unique(np.linspace(0, len(course) - 1, max(2, count // 2)).astype(int))
+        found += [course[moment] for moment in chosen]
+    return tuple(found)
+
+
+def fail(what: str) -> NoReturn:
+    """Raise an AssertionError. (The statement `assert` does nothing in `python -O`.)"""
+    raise AssertionError(what)
+
+
+def expect(holds: Any, what: str) -> None:
+    """Fail unless something holds; an array holds if all of it does."""
+    if not np.all(holds):
+        fail(what)
+
+
+def refusal(error: type[Exception], call: Callable[..., Any], *arguments: Any) -> str | None:
+    """The message with which arguments are refused, None if they are taken."""
+    try:
+        call(*arguments)
+    except error as caught:
+        return str(caught)
+    return None
+
+
+def run(check: Callable[[Variant, int], Any], variant: Variant, seed: int) -> Any:
+    """Run a check of one variant. Whatever it raises becomes an AssertionError that names variant, seed and check."""
+    try:
+        return check(variant, seed)
+    except Exception as error:
+        what = str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"
+        raise AssertionError(f"{variant}, seed {seed}: {check.__name__}: {what}") from error

@@ -1,0 +1,125 @@
+"""The ladder of a game: what was measured of each agent, in a JSON file that comes with the game (`Definition.ladder`).
+
+`artus ladder` writes it, and the table `ladder` (see `watch.doc_tables`) shows it. What wasn't measured is missing in
+the file, and said in the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from artus_env.engine.basics.reading import decode, printable, shown
+
+NOT_MEASURED = "not measured"
+ANCHOR = "greedy"
+"""The agent that fixes the scale of ratings, by having `ANCHOR_RATING`."""
+ANCHOR_RATING = 1000
+HEAD = (
+    "rules, players",
+    "agent",
+    f"rating (`{ANCHOR}` = {ANCHOR_RATING})",
+    "wins",
+    "points from unbeatable, at least",
+    "decisions/s",
+)
+Part = Annotated[float, Meta(ge=0, le=1)]
+Interval = tuple[float, float]
+
+
+@dataclass
+class Known:
+    """The best known response to an agent; see `artus exploit`."""
+
+    role: Literal["response", "deviator", "coalition"]
+    response: str
+    gain: Annotated[float, Meta(ge=-1, le=1)]
+    gain_95: Interval
+
+
+@dataclass
+class Entry:
+    """One agent in one variant. What is None wasn't measured."""
+
+    rules: str
+    num_players: Annotated[int, Meta(ge=2, le=100)]
+    agent: str
+    rating: float | None = None
+    rating_95: Interval | None = None
+    wins: Part | None = None
+    wins_95: Interval | None = None
+    games: Annotated[int, Meta(ge=1)] | None = None
+    responses: list[Known] = field(default_factory=list)
+    decisions: Annotated[float, Meta(gt=0)] | None = None
+    """A second of processor time; of a program: a second on the clock."""
+
+
+@dataclass
+class Ladder:
+    """All entries of a game, in the order of the table: by variant, the best rating first."""
+
+    game: str
+    entries: list[Entry] = field(default_factory=list)
+
+
+def read_ladder(path: Path) -> Ladder:
+    """The ladder in a file.
+
+    Raises:
+        ValueError: If it is missing, damaged or no ladder, or its ratings have another scale; the message names the
+            file and what is wrong.
+    """
+    try:
+        ladder = decode(path.read_bytes(), Ladder)
+    except OSError as error:
+        raise ValueError(f"{path} can't be read: {error.strerror}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged or no ladder: {error}") from None
+    rated = {(entry.rules, entry.num_players, entry.agent): entry.rating for entry in ladder.entries}
+    for (rules, num_players, _), rating in rated.items():
+        anchor = rated.get((rules, num_players, ANCHOR))
+        if rating is not None and anchor != ANCHOR_RATING:
+            found = "none" if anchor is None else f"{anchor:.0f}"
+            raise ValueError(
+                f"{path}: ratings have the scale {ANCHOR} = {ANCHOR_RATING}, but for {shown(rules)}, {num_players} "
+                f"players, {ANCHOR} has {found}: delete these ratings, and add the tournament again"
+            )
+    return ladder
+
+
+def rows_of(ladder: Ladder) -> list[tuple[str, ...]]:
+    """The rows of the table, under `HEAD`."""
+    return [
+        (f"{cell(entry.rules)}, {entry.num_players}", f"`{cell(entry.agent)}`", *figures(entry))
+        for entry in ladder.entries
+    ]
+
+
+def figures(entry: Entry) -> tuple[str, ...]:
+    """What was measured of an agent, as cells."""
+    rating, wins, decisions = NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
+    if entry.rating is not None:
+        rating = f"{entry.rating:.0f}" + between(entry.rating_95, 0)
+    if entry.wins is not None:
+        wins = f"{100 * entry.wins:.1f} %" + between(entry.wins_95, 1, 100)
+    if entry.decisions is not None:
+        decisions = f"{float(f'{entry.decisions:.2g}'):,.0f}"
+    known = "; ".join(
+        f"{100 * best.gain:.1f}{between(best.gain_95, 1, 100)}: {cell(best.response)}"
+        + ("" if best.role == "response" else f", {best.role}")
+        for best in entry.responses
+    )
+    return rating, wins, known or NOT_MEASURED, decisions
+
+
+def between(interval: Interval | None, digits: int, scale: float = 1) -> str:
+    """A 95 % interval behind a figure; nothing if there is none."""
+    return "" if interval is None else " ({:.{d}f} .. {:.{d}f})".format(*(scale * end for end in interval), d=digits)
+
+
+def cell(text: str) -> str:
+    """A foreign name in a Markdown table."""
+    return printable(text).replace("|", "/").replace("`", "'")

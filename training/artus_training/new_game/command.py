@@ -1,0 +1,78 @@
+"""`artus new-game`: writes a package with a small game that runs, to be made into another one."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from artus_training.options import options, read_options
+from artus_training.usage import UsageError
+
+TEMPLATE = Path(__file__).parent / "template"
+NAME = "auction"
+"""Of the game in the template: it is replaced in files and in their names."""
+
+
+@options
+class NewGameOptions:
+    """Write a package with a small game that runs and its tests: the start of a game of your own.
+
+    artus new-game dragons
+    artus new-game dragons --folder ~/games/dragons
+    """
+
+    name: Annotated[str, Positional, arg(metavar="NAME")]
+    """What the game is called in commands and as a package: small letters and digits."""
+    folder: str | None = None
+    """Where the package is written; unless given, NAME-game here. There must be no such folder."""
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus new-game`."""
+    chosen = read_options(NewGameOptions, "artus new-game", arguments)
+    check_name(chosen.name)
+    folder = Path(chosen.folder or f"{chosen.name}-game").expanduser()
+    write_game(chosen.name, folder)
+    print(f"{folder} has the game {chosen.name}. Try it:")
+    print(f"  pip install -e {folder}[test]")
+    print(f"  pytest {folder}")
+    print(f"  artus play --game {chosen.name}")
+    return 0
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that can't be a package's.
+
+    Raises:
+        UsageError: If it isn't of small letters and digits, or Python has something else of that name.
+    """
+    if not re.fullmatch("[a-z][a-z0-9]{0,31}", name) or keyword.iskeyword(name):
+        raise UsageError(f"a game's name is at most 32 small letters and digits, a letter first, got {name!r}")
+    if name in sys.stdlib_module_names or find_spec(name) is not None:
+        raise UsageError(f"there is a Python package {name} already: choose another name")
+
+
+def write_game(name: str, folder: Path) -> None:
+    """Write the package.
+
+    Raises:
+        UsageError: If the folder is there already.
+    """
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise UsageError(f"{folder} is there already: name another folder with --folder") from None
+    for path in sorted(TEMPLATE.rglob("*")):
+        if path.is_file() and path.suffix in (".md", ".py", ".toml"):
+            text = path.read_text(encoding="utf-8")
+            for case in (str.lower, str.upper, str.capitalize):
+                text = text.replace(case(NAME), case(name))
+            target = folder / path.relative_to(TEMPLATE).as_posix().replace(NAME, name)
+            target.parent.mkdir(exist_ok=True)
+            target.write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Auction, a game for artus_env."""
