@@ -140,7 +140,7 @@ def modules() -> dict[str, str]:
     for package, folder in PACKAGES.items():
         for path in sorted((folder / package).rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
-            if parts[-1] != "__main__":
+            if parts[-1] != "__main__" and "template" not in parts:  # what `artus new-game` writes is no module
                 name = ".".join(parts).removesuffix(".__init__")
                 found[name] = ast.get_docstring(ast.parse(path.read_text())) or ""
     return found

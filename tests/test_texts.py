@@ -41,7 +41,7 @@ def sources(name):
     """Code in which texts are looked up by their keys."""
     if name in GAMES:
         folder = find_game(name).page.parent
-        return [*folder.glob("*.py"), *folder.glob("page/*.js")]
+        return [*folder.rglob("*.py"), *folder.glob("page/*.js")]
     return [*SHELL.glob("*.py"), *SHELL.glob("page/*.js"), *SHELL.glob("page/*.html")]
 
 

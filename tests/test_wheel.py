@@ -52,6 +52,7 @@ def test_what_is_no_code_comes_along(names, pattern):
 
 
 def test_the_wheel_holds_nothing_but_code_and_what_it_reads(names):
+    names = [name for name in names if not name.startswith("artus_training/new_game/template/")]  # a package to write
     kinds = {Path(name).suffix for name in names}
     assert kinds <= {".py", ".typed", ".json", ".safetensors", ".toml", ".ttf", ".txt", ".html", ".js", ".css"}
     assert not [name for name in names if re.search(r"(^|/)(tests?|conftest|test_\w+|docs|notebooks)(/|\.py$)", name)]

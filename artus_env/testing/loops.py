@@ -141,25 +141,27 @@ def follow_secrets(tables, before, actions, after, legal, secrets, secret_action
 
 
 @jit
-def first_differences(tables, states, others, viewers, legal, public, points):
+def first_differences(tables, states, others, viewers, legal, public, points, greedy):
     """The first legal action of which two states say different things to the viewer, -1 if there is none.
 
     Args:
         states, others: shape (N,).
         legal: Legal actions of `states`: shape (N, words), uint64.
         public: Written: by `public_action`, where the viewer isn't to move.
-        points: Written: by `points_of`, where the viewer is to move.
+        points, greedy: Written: by `points_of` and `greedy_value`, where the viewer is to move.
     """
     t = tables[0]
     for i in range(len(states)):
         g, other, viewer = states[i], others[i], viewers[i]
-        public[i], points[i] = -1, -1
+        public[i], points[i], greedy[i] = -1, -1, -1
         moves = np.int64(g["player"]) == viewer
         action = next_action(legal[i], -1)
         while action >= 0:
             if moves:
                 if points[i] < 0 and verbs.points_of(t, g, action) != verbs.points_of(t, other, action):
                     points[i] = action
+                if greedy[i] < 0 and verbs.greedy_value(t, g, action) != verbs.greedy_value(t, other, action):
+                    greedy[i] = action
             elif public[i] < 0 and verbs.public_action(t, g, action, viewer) != verbs.public_action(
                 t, other, action, viewer
             ):

@@ -53,7 +53,7 @@ def check_no_leaks(
     States of random games, for a random player each, are compared with themselves resampled (by `resample_hidden`):
 
     - observation, who is to move, scores, whether the game is over, what ranks the players, what `hide` leaves;
-    - where the player is to move: legal actions and `points_of` each of them;
+    - where the player is to move: legal actions, and `points_of` and `greedy_value` of each of them;
     - where another player is to move: `public_action` of each legal action;
     - for a part of the states: the position as plain data, text and picture, the texts of legal moves and of the move
       that the player sees, and where the game has `sentences`, those about moves.
@@ -137,9 +137,10 @@ class _Check:
         walk, count = self.walk, len(others)
         moves = (now.before["player"] == now.viewers)[:, None]
         self.same("legal actions depend", now, others, now.legal * moves, walk.legal(others) * moves)
-        public, points = np.zeros(count, np.int64), np.zeros(count, np.int64)
-        walk.run(loops.first_differences, now.before, others, now.viewers, now.legal, public, points)
-        for name, found in (("public_action", public), ("points_of", points)):
+        names = ("public_action", "points_of", "greedy_value")
+        differences = np.zeros((len(names), count), np.int64)
+        walk.run(loops.first_differences, now.before, others, now.viewers, now.legal, *differences)
+        for name, found in zip(names, differences, strict=True):
             which = np.flatnonzero(found >= 0)
             if len(which):
                 self.fail(f"`{name}` of {walk.named(int(found[which[0]]))} depends", now, others, int(which[0]))

@@ -18,7 +18,7 @@ equal bytes: a hand is a set of bits or sorted, for example.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,7 +39,7 @@ READ = 20
 """States of each round that are written as plain data and read again."""
 ENOUGH = 200
 """States in which a part of a position is hidden, of which it has to change in one. (It may follow from the rest, as
-the other hand does with two players.)"""
+the other hand does with two players; then it does so for every seat.)"""
 GUESSES = ("players guessed right", "likeness")
 """Tests of whether the truth is drawn too often."""
 
@@ -67,7 +67,9 @@ def check_resampling(
     - Consistent: the player to whom the rest is hidden sees the same as before, may do the same, and `hide` leaves the
       same; the state can be written as plain data and read again.
     - Independent: two states that a player can't tell apart become the same one with the same seed.
-    - Complete: each part of a position that `to_dict(player)` changes or leaves out changes in some state.
+    - Complete: each part of a position that `to_dict(player)` changes or leaves out changes in some state. And in each
+      variant, what is resampled of one seat for one player is resampled of every seat for every player who doesn't know
+      it.
     - Uniform, and never more like the truth than like another draw, by sign tests (see the module's docstring): in each
       variant, and in all of them together.
 
@@ -94,12 +96,15 @@ def check_resampling(
     checks = [run(resample_hidden, variant, seed) for variant in variants]
     tests = {(str(check.walk.variant), *key): test for check in checks for key, test in check.tests.items()}
     everywhere = f"{variants[0].game}, all variants"
-    for key in {key for check in checks for key in check.hidden}:
-        times, changed = np.sum([check.hidden.get(key, [0, 0]) for check in checks], axis=0)
+    for key in {key for check in checks for key, _, _ in check.hidden}:
+        noted = [(check, note) for check in checks for (name, _, _), note in check.hidden.items() if name == key]
+        times, changed = np.sum([note for _, note in noted], axis=0)
         expect(
             changed or times < ENOUGH,
             f"{everywhere}, seed {seed}: `{key}` of a position is hidden from players, but never resampled",
         )
+        for check in checks:
+            check.expect_every_seat(key, seed)
     for kind, name in checks[0].tests:
         if name == "products of bits":  # each variant has others
             continue
@@ -133,7 +138,9 @@ class _Check:
             for name in ("bits of the state", "features", "products of bits", *GUESSES)
         }
         self.products: dict[str, np.ndarray] = {}
-        self.hidden: dict[str, list[int]] = {}  # by key of a position: how often it was hidden, how often it changed
+        self.hidden: dict[tuple[str, int, int], list[int]] = {}
+        """By key of a position, seat (-1: none) and player from whom it was hidden: how often, and how often it
+        changed."""
 
     def run(self) -> None:
         walk, players = self.walk, self.walk.variant.num_players
@@ -164,7 +171,9 @@ class _Check:
         first, second, third = (walk.observed_by_all(states, viewers) for states in (truths, drawn, drawn_too))
         self.check_view(truths, drawn, viewers, first[:, 0], second[:, 0])
         self.check_seeds(truths, drawn, viewers)
-        self.check_positions(truths[:READ], drawn[:READ], viewers[:READ])
+        self.check_positions(drawn[:READ])
+        first_ones = ENOUGH * 2 * walk.variant.num_players if self.resampled == len(truths) else READ
+        self.note_hidden(truths[:first_ones], drawn[:first_ones], viewers[:first_ones])
         bits = [as_bits(states) for states in (truths, drawn, drawn_too)]
         self.tests[kind, "bits of the state"].add(bits[0], bits[1])
         self.tests[kind, "features"].add(first, second)
@@ -224,22 +233,44 @@ class _Check:
                     f"the truth shows{walk.described(truths[i], drawn[i], one[i], other[i])}"
                 )
 
-    def check_positions(self, truths: np.ndarray, drawn: np.ndarray, viewers: np.ndarray) -> None:
-        """Check that a resampled state is a position, and count which parts of it are hidden and have changed."""
+    def check_positions(self, drawn: np.ndarray) -> None:
+        """Check that a resampled state is a position."""
         definition, components = self.walk.definition, self.walk.components
-        for truth, state, viewer in zip(truths, drawn, viewers, strict=True):
+        for state in drawn:
             position = definition.to_dict(state, components, None)
             try:
                 again = definition.from_dict(position, components)
             except ValueError as error:
                 fail(f"a resampled state is no position: {error}{self.walk.described(state)}")
             expect(definition.to_dict(again[0], components, None) == position, "a position is read as another one")
-            known = definition.to_dict(truth, components, int(viewer))
-            for key, value in definition.to_dict(truth, components, None).items():
-                if value != known.get(key):
-                    note = self.hidden.setdefault(key, [0, 0])
-                    note[0] += 1
-                    note[1] += value != position[key]
+
+    def note_hidden(self, truths: np.ndarray, drawn: np.ndarray, viewers: np.ndarray) -> None:
+        """Count which parts of positions are hidden, and which of these have changed."""
+        to_dict, components, players = self.walk.definition.to_dict, self.walk.components, self.walk.variant.num_players
+        for truth, state, viewer in zip(truths, drawn, viewers.tolist(), strict=True):
+            known: dict[str, Any] = to_dict(truth, components, viewer)
+            new = to_dict(state, components, None)
+            for key, value in to_dict(truth, components, None).items():
+                seen: Any = known.get(key)
+                by_seat = all(isinstance(each, list) and len(each) == players for each in (value, seen))
+                for seat in range(players) if by_seat else (-1,):
+                    parts = (value[seat], seen[seat], new[key][seat]) if by_seat else (value, seen, new[key])
+                    if parts[0] != parts[1]:
+                        note = self.hidden.setdefault((key, seat, viewer), [0, 0])
+                        note[0] += 1
+                        note[1] += parts[0] != parts[2]
+
+    def expect_every_seat(self, key: str, seed: int) -> None:
+        """What is resampled of one seat for one player is resampled of all."""
+        notes = {(seat, viewer): note for (name, seat, viewer), note in self.hidden.items() if name == key}
+        if any(changed for _, changed in notes.values()):
+            for (seat, viewer), (times, changed) in notes.items():
+                of = f" of player {seat}" if seat >= 0 else ""
+                expect(
+                    changed or times < ENOUGH,
+                    f"{self.walk.variant}, seed {seed}: `{key}`{of} is hidden from player {viewer}, "
+                    "but never resampled",
+                )
 
 
 def field_at(game: str | Definition, byte: int) -> str:

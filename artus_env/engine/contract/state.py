@@ -22,8 +22,16 @@ def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.i
 
 
 def marked(game: str, tables: np.ndarray) -> np.ndarray:
-    """Tables with a field named after the game, by which compiled code tells games apart: shape (1,), read-only."""
-    # A game that was made of another by `dataclasses.replace` may have its field already.
+    """Tables with a field named after the game, by which compiled code tells games apart: shape (1,), read-only.
+
+    Raises:
+        ValueError: If the game has a field of that name itself.
+    """
+    # Tables that have been marked already have an int8 that is 0.
+    if game in (tables.dtype.names or ()) and (tables.dtype[game] != np.int8 or tables[game].any()):
+        raise ValueError(
+            f"{game}: tables have a field {game}, which the definition adds itself: give yours another name"
+        )
     fields = [name for name in tables.dtype.names or () if name != game]
     made = np.zeros(1, [(game, np.int8), *((name, tables.dtype[name]) for name in fields)])
     for name in fields:
