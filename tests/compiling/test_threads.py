@@ -255,7 +255,7 @@ def test_an_interrupt_between_two_calls_of_python_leaves_nothing_locked(monkeypa
         with pytest.raises(KeyboardInterrupt):
             run_shares(count_up, (times, doer, -1), shares(1000, 2))
         assert not crew.lock.locked()
-        patched.setattr(threads.Crew, "_wait", lambda self: interrupted())
+        patched.setattr(threads.Crew, "_finish", lambda self: interrupted())
         with pytest.raises(KeyboardInterrupt):
             crew.run(count_up.run, (times, doer, -1), shares(1000, 2))
     times[:] = 0

@@ -223,17 +223,6 @@ def fetch_add(address: int, value: int) -> int:
     raise NotImplementedError
 
 
-def _swap(builder: Any, address: Any, old: Any, new: Any) -> Any:
-    done = builder.cmpxchg(_pointer(builder, address), old, new, "seq_cst")
-    return builder.zext(builder.extract_value(done, 1), WORD)
-
-
-@compiled_as(types.int64(types.intp, types.int64, types.int64), _swap)
-def swap_if(address: int, old: int, new: int) -> int:
-    """Write a word if it is still `old`; returns whether it was, 1 or 0."""
-    raise NotImplementedError
-
-
 _PAUSES = dict.fromkeys(("x86_64", "amd64"), "llvm.x86.sse2.pause") | dict.fromkeys(
     ("aarch64", "arm64"), "llvm.aarch64.hint"
 )
