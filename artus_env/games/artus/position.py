@@ -182,7 +182,7 @@ def _check_course(state: np.void, components: Components) -> None:
         expected = {player: rounds + (place < due) for place, player in enumerate(order)}
         if rounds >= NUM_KNIGHTS[n]:
             raise ValueError(
-                f"phase is place, but player {start}, who places last, has all his {NUM_KNIGHTS[n]} knights"
+                f"phase is place, but player {start}, who places last, has all {NUM_KNIGHTS[n]} knights"
             )
         _expect_left(left, (1,), "place")
     else:

@@ -91,7 +91,6 @@ def _draw(
 ) -> list[str]:
     """See `artus_env.pictures.PictureParts.draw`."""
     king = king_of(position)
-    king = king_of(position)
     # Without scoring cards the carpet plays no part.
     carpet = components.carpet if "scoring" in RULE_SETS[position["rules"]].piles else ()
     lines: list[str] = []
