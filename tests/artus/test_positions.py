@@ -103,7 +103,7 @@ FAULTS = [
     (
         "place",
         {("seats", seat): {"knight": seat % 2} for seat in (1, 2, 5, 6, 8, 9)},
-        "phase is place, but player 0, who places last, has all his 5 knights",
+        "phase is place, but player 0, who places last, has all 5 knights",
     ),
     # --- cards
     ("play", {("hands",): {}}, "hands must be a list of 2"),
