@@ -332,7 +332,7 @@ def test_a_page_says_that_it_is_loading(tmp_path, chromium, screen):  # noqa: F8
             page.wait_for_selector("#loading:visible")
             assert page.inner_text("#loading") == "Loading…"
             assert page.inner_text("h1").startswith("Artus")
-            assert page.locator("main").is_hidden()
+            page.wait_for_selector("main", state="hidden")  # once the style sheet is there
             shoot(page, f"loading-{screen['width']}")
             wait_until(lambda: page.evaluate("true") and held)
             held[0].continue_()

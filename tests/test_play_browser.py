@@ -634,8 +634,12 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
         fetched = []
 
         def lose_the_first(route):
+            """The second one waits until the notice has been seen."""
             fetched.append(route)
-            route.abort() if len(fetched) == 1 else route.continue_()
+            if len(fetched) == 1:
+                route.abort()
+            elif len(fetched) > 2:
+                route.continue_()
 
         page.route(f"**/api/{secret}", lose_the_first)
         play(5)
@@ -644,6 +648,8 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
         hear(3, 4)  # 2 never comes
         page.wait_for_function("() => document.querySelector('#connection').textContent")
         assert shown() == (1, [hosted.steps[1].move]), "as long as the log can't be fetched the page stays as it is"
+        wait_until(lambda: page.evaluate("true") and len(fetched) == 2)
+        fetched[1].continue_()
         page.wait_for_function("() => !document.querySelector('#connection').textContent")
         assert shown() == (5, [hosted.steps[5].move]), "all that the answer holds, at once"
         hear(5, 4, 5, 2, 5)
