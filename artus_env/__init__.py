@@ -36,20 +36,20 @@ __all__ = [
 
 __version__: str
 DEFAULT_GAME = _registry.DEFAULT_GAME
-"""Name of the game that is played where none is named."""
+"""Name of the default game."""
 NUM_ACTIONS = _actions.NUM_ACTIONS
-"""How many actions there are with the standard box: ids are 0..NUM_ACTIONS - 1."""
+"""Number of actions with the standard box; ids are 0..NUM_ACTIONS - 1."""
 _layout = _Layout(_observation.features(Components()))
 OBSERVATION_SIZE = _layout.size
-"""How many features an observation has with the standard box."""
+"""Number of features of an observation with the standard box."""
 OBSERVATION_SCALE = _layout.scale
-"""Multiply an observation by it for small floats, most of them within -1..1: shape (OBSERVATION_SIZE,), float32. A
-copy: the engine reads nothing from it."""
+"""Factors that scale an observation to small floats, most of them within -1..1: shape (OBSERVATION_SIZE,), float32.
+Changes to this copy don't affect the engine."""
 
 
 def warmup(game: str = DEFAULT_GAME) -> None:
-    """Compile everything that a game needs now, or load it from the cache, so that no later call has to wait (a few
-    seconds, once)."""
+    """Compile everything that a game needs, or load it from the cache, so that later calls don't wait. Takes a few
+    seconds once."""
     from artus_env import environments  # only needed here
 
     for threads in (1, 2):
@@ -71,7 +71,7 @@ def warmup(game: str = DEFAULT_GAME) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """`__version__`, and `NAME_v0` of an installed game: the module with its environments for PettingZoo."""
+    """Return `__version__`, or for `NAME_v0` of an installed game the module with its environments for PettingZoo."""
     if name == "__version__":
         return version("artus-env")
     if name in map(_module_name, game_names()):

@@ -1,8 +1,8 @@
-"""The interface for programs that write agents or let them play.
+"""The interface for programs that define agents or let them play.
 
 An agent is any object with `act(view) -> actions`, see `Agent` and `View`; a function `(observation, action_mask) ->
-action` is one as well. `find_agent` finds agents by name, `play_games` lets them play whole games, and `choose_actions`
-asks them for one action in each game of a `Batch`. Searches call `verbs`, a game's compiled rules.
+action` works as well. `find_agent` finds agents by name, `play_games` lets them play whole games, and `choose_actions`
+asks them for one action in each game of a `Batch`. Search algorithms call `verbs`, a game's compiled rules.
 """
 
 from artus_env.engine.agents.match import (

@@ -1,10 +1,11 @@
-"""The interface for authors of games, see `docs/adding-a-game.md`; `artus_env.pictures` is for what people see of them.
+"""The interface for authors of games, see `docs/adding-a-game.md`; `artus_env.pictures` is the one for pictures and
+texts.
 
 - The game: `Definition`, `Box` (the base class of components), `state_dtype`, `Feature`, `Positions` with their forms,
   and `Sentences` and `Browser` for the page in the browser.
 - Compiled rules: `jit`, `jit_inlined` and `jit_wrapping`, random numbers, sets of bits and small arrays.
-- Checks of foreign data, with messages that name the fault: `check_keys`, `whole_number`, ...
-- Words: `counted`, `letter_of`, `signed`; and `DocTable` for tables of the documentation.
+- Checks of data from outside, with messages that name the fault: `check_keys`, `whole_number`, ...
+- Wording: `counted`, `letter_of`, `signed`; and `DocTable` for tables of the documentation.
 """
 
 from artus_env.engine.basics.numbers import is_whole, whole_number

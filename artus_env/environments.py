@@ -1,6 +1,6 @@
 """Any game as an environment: `env(game="...")` for PettingZoo, `GameEnv(game="...")` for Gymnasium.
 
-Each installed game also has a module `artus_env.NAME_v0` with classes of its own, which have the docstrings.
+Each installed game also has a module `artus_env.NAME_v0` with its own classes and their docstrings.
 """
 
 from __future__ import annotations

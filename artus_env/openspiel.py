@@ -1,9 +1,9 @@
-"""The games for OpenSpiel's algorithms: `load(game="artus")` is a `pyspiel.Game`. Needs `pip install open-spiel`.
+"""Games for OpenSpiel's algorithms: `load(game="artus")` returns a `pyspiel.Game`. Needs `pip install open-spiel`.
 
-A game begins at a chance node that deals, as OpenSpiel wants it; what is random later on lies in the deal, too, where
-no player sees it. By default the deal is drawn from all there are (OpenSpiel calls that sampled stochastic). With
-`deals` the node has one outcome for each of them, all equally likely: the game is then a finite tree, as exact
-algorithms need it.
+A game begins with a chance node that deals, as OpenSpiel requires. The deal also fixes all later random events, hidden
+from the players. By default it is drawn from all possible deals (OpenSpiel calls that sampled stochastic). With
+`deals`, the node has one outcome for each of them, all equally likely: the game is then a finite tree, as exact
+algorithms require.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ except ImportError as error:
     raise ImportError("artus_env.openspiel needs OpenSpiel: pip install open-spiel") from error
 
 NAME = "artus_env"
-"""What OpenSpiel knows all games as: `pyspiel.load_game("artus_env(game=royal,num_players=3)")`. The parameter
-`game_name` is the same as `game`, for functions that have a parameter `game` themselves:
+"""Name of all games in OpenSpiel: `pyspiel.load_game("artus_env(game=royal,num_players=3)")`. The parameter
+`game_name` is the same as `game`, for functions with their own parameter `game`:
 `rl_environment.Environment("artus_env", game_name="royal")`."""
 LONGEST = 10_000
-"""Decisions of a game, at most: OpenSpiel asks for a bound before it has seen a game."""
+"""Upper bound of the decisions in a game; OpenSpiel asks for it before the first game."""
 PARAMETERS = {
     "game": DEFAULT_GAME, "game_name": "", "rules": "", "num_players": 2, "seed": -1, "components": "", "deals": "",
 }  # fmt: skip
@@ -63,16 +63,16 @@ def load(
     components: Any = None,
     deals: Sequence[Game] = (),
 ) -> OpenSpielGame:
-    """A game for OpenSpiel, which pays as the reward mode `win` does.
+    """A game for OpenSpiel, with the rewards of mode `win`.
 
     Args:
         game, rules, num_players, components: The variant, as for `Game`.
-        seed: Of the stream of deals, below 2^31; None: a random one.
-        deals: The positions at which the game can begin, all equally likely; none: all deals there are.
+        seed: Seed of the stream of deals, below 2^31; None: a random one.
+        deals: Possible start positions, all equally likely; empty: all deals.
 
     Raises:
-        ValueError: If there is no such variant, or a deal is of another one.
-        TypeError: If the components can't be written down.
+        ValueError: If the variant doesn't exist, or a deal belongs to another one.
+        TypeError: If the components can't be serialized.
     """
     definition = find_game(game)
     rules, box = definition.check_variant(rules, num_players), definition.box(components)
@@ -98,15 +98,15 @@ def load(
 
 
 class OpenSpielGame(pyspiel.Game):
-    """One variant of a game. Its parameters, which `load` puts together, say all about it, box and deals as well: so
-    OpenSpiel can write it down and read it again.
+    """One variant of a game. The parameters that `load` builds describe it completely, with box and deals, so that
+    OpenSpiel can serialize it.
 
     Attributes:
         definition, rules, components: The variant.
-        num_seats: How many play.
-        deals: The positions at which it can begin; none: all deals.
-        rng: Draws them.
-        scale: Multiply an observation by it for small floats: shape (F,), float32.
+        num_seats: Number of players.
+        deals: Possible start positions; empty: all deals.
+        rng: Generator for the deals.
+        scale: Factors that scale an observation to small floats: shape (F,), float32.
     """
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
@@ -140,16 +140,17 @@ class OpenSpielGame(pyspiel.Game):
         return OpenSpielState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """The deal is the only one."""
+        """1: the deal is the only chance node."""
         return 1
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> OpenSpielObserver:
-        """What states show: with perfect recall the text of an information state, without it an observation."""
+        """Observer of states: with perfect recall it gives the text of an information state, otherwise an
+        observation."""
         perfect_recall = iig_obs_type is not None and iig_obs_type.perfect_recall
         return OpenSpielObserver(self.scale, perfect_recall)
 
     def deal(self, outcome: int) -> Game:
-        """The game that an outcome of the chance node deals."""
+        """Game dealt by an outcome of the chance node."""
         if self.deals:
             return self.deals[outcome].clone()
         seed = int(self.rng.integers(2**53))
@@ -160,9 +161,9 @@ class OpenSpielState(pyspiel.State):
     """A position.
 
     Attributes:
-        game: The game as it stands; None before the deal.
-        seen: For each player a digest of all that they have seen: what they observed after the deal and after each
-            action, and the actions as far as they saw them. It is their information state.
+        game: The game in its current position; None before the deal.
+        seen: Information state of each player: a digest of their observations after the deal and after each action, and
+            of the actions as far as they saw them.
     """
 
     def __init__(self, game: OpenSpielGame) -> None:
@@ -171,13 +172,13 @@ class OpenSpielState(pyspiel.State):
         self.seen = [""] * game.num_seats
 
     def current_player(self) -> int:
-        """Who is to move: a player, chance, or nobody at the end."""
+        """Player to move, or OpenSpiel's id for chance or the end."""
         if self.game is None:
             return pyspiel.PlayerId.CHANCE
         return pyspiel.PlayerId.TERMINAL if self.game.over else self.game.player
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """The deals and how likely they are; a single outcome where one is drawn from all."""
+        """Deals with their probabilities; a single outcome if the deal is sampled."""
         count = max(1, len(self.get_game().deals))
         return [(outcome, 1 / count) for outcome in range(count)]
 
@@ -196,8 +197,8 @@ class OpenSpielState(pyspiel.State):
             game.play(action)
         news = [f"{self.seen[p]} {shown_to[p]} ".encode() + game.observation(p).tobytes() for p in players]
         seen = [blake2b(new, digest_size=16).hexdigest() for new in news]
-        # Both at once, and last: an interrupt leaves the state as it was. OpenSpiel then notes the action without
-        # running Python, so that no interrupt comes between.
+        # Set both in one call, as the last step: an interrupt before it leaves the state unchanged. OpenSpiel then
+        # records the action without running Python, so that no interrupt can come between.
         self.__dict__.update(game=game, seen=seen)
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -212,7 +213,7 @@ class OpenSpielState(pyspiel.State):
         return self.game is not None and self.game.over
 
     def returns(self) -> list[float]:
-        """What each player is paid: zeros before the end."""
+        """Reward of each player; zeros before the end."""
         paid = np.zeros(len(self.seen))
         if self.game is not None and self.game.over:
             self.game.pay(WIN, np.zeros(len(paid), np.int64), paid)
@@ -222,7 +223,7 @@ class OpenSpielState(pyspiel.State):
         return "before the deal" if self.game is None else self.game.render()
 
     def redealt(self, player: int, seed: int) -> OpenSpielState:
-        """A copy in which all that `player` doesn't know is dealt anew: to them it is the same information state."""
+        """A copy in which everything that `player` doesn't know is dealt again; their information state is the same."""
         if self.game is None:
             raise ValueError("nothing has been dealt yet")
         copy = self.clone()
@@ -231,11 +232,11 @@ class OpenSpielState(pyspiel.State):
 
 
 class OpenSpielObserver:
-    """What a player sees of a state, as OpenSpiel's observers give it.
+    """Observer of a player's view, with the interface of OpenSpiel's observers.
 
     Attributes:
         tensor: The observation times its scale: shape (F,), float32; None with perfect recall.
-        dict: The same by name.
+        dict: The same array by name.
     """
 
     def __init__(self, scale: np.ndarray, perfect_recall: bool) -> None:
@@ -245,7 +246,7 @@ class OpenSpielObserver:
         self.tensor = self.dict.get("observation")
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
-        """Write what a player sees into `tensor`: zeros before the deal.
+        """Write a player's observation into `tensor`; zeros before the deal.
 
         Raises:
             NotImplementedError: With perfect recall: information states have a text, but no tensor.
@@ -257,20 +258,21 @@ class OpenSpielObserver:
         self.dict["observation"][:] = 0 if state.game is None else state.game.observation(player) * self.scale
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
-        """What a player sees, in hexadecimal; with perfect recall the digest of all that they have seen."""
+        """A player's observation in hexadecimal; with perfect recall their information state."""
         if self.perfect_recall:
             return state.seen[player]
         return "" if state.game is None else state.game.observation(player).tobytes().hex()
 
 
 def resampler(seed: int = 0) -> Callable[..., OpenSpielState]:
-    """What `ISMCTSBot.set_resampler` wants: deals anew what the player to move doesn't know, with `Game.redeal`."""
+    """Function for `ISMCTSBot.set_resampler`: it deals again what the player to move doesn't know, with
+    `Game.redeal`."""
     rng = np.random.default_rng(seed)
     return lambda state, player, *random: state.redealt(player, int(rng.integers(2**53)))
 
 
 def _as_text(data: Any) -> str:
-    # OpenSpiel takes commas and brackets in a parameter for its own.
+    # Hexadecimal, because OpenSpiel parses commas and brackets in a parameter.
     return json.dumps(data).encode().hex()
 
 

@@ -3,16 +3,16 @@
 Rules
 -----
 
-The round in which somebody reaches the goal (25 points with two players, 20 with three, 15 with four) is played to its
-end; then most points win. Of players with equal points the one who reached the goal first wins. The game ends after 30
-rounds in any case.
+The round in which a player reaches the goal (25 points with two players, 20 with three, 15 with four) is played to its
+end; then most points win. Among players with equal points, the one who reached the goal first wins. The game ends after
+30 rounds in any case.
 
 **The ring.** Eight places lie in a ring: Camelot and, in random order, forest, valley, lake, moor, ford, ruin and
 tower. Each player has a knight, which starts in Camelot, and two hidden virtue cards. Virtues are
 sword, lance, dragon and book, with the values 1 and 2. All other virtue cards lie open on a pile for each virtue. Three
 quests lie open.
 
-**Tents** say who comes first. The player with the fewest points has the first tent in the next round.
+**Tents** give the turn order. The player with the fewest points has the first tent in the next round.
 
 **Choosing actions.** At the beginning of a round, players take action cards from the display, one at a time in the
 order of the tents, until each of them has three (four with two players). A player may take only one tournament.
@@ -23,13 +23,13 @@ order of the tents, until each of them has three (four with two players). A play
 - Artus, in Camelot: take one of the open quests into your hand.
 - court, anywhere but in Camelot: lay a book back on its pile for 2 points.
 - quest, at the place of a quest in your hand: lay back the virtues that it demands and get its points. Each demand is
-  met by one card of that virtue with that value or a higher one; the lowest cards that will do are taken.
+  met by one card of that virtue with that value or a higher one; the lowest sufficient cards are used.
 - horse-2, horse-3, horse-4: ride to a place that is at most 2, 3 or 4 steps away, either way round.
 
-**Tournament.** When all are done, the players who took a tournament card and whose knights are in Camelot joust. Alone,
-a player lays back one sword or lance and gets 2 points; without one, nothing. Two players bid any number of swords and
-lances, or none, in secret. The higher sum of values gets 2 points; equal sums get 1 point each, unless both have bid
-nothing. All cards that were bid go back to their piles.
+**Tournament.** When all are done, the players who took a tournament card and whose knights are in Camelot joust. A
+player who is alone lays back one sword or lance and gets 2 points; without such a card, they get nothing. Two players
+bid any number of swords and lances, or none, in secret. The higher sum of values gets 2 points; equal sums get 1 point
+each, unless both have bid nothing. All cards that were bid go back to their piles.
 
 **End of a round.** Action cards go back on display, open quests are filled up to three, and tents are handed out again.
 Equal points get their tents by lot.

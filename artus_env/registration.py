@@ -1,4 +1,4 @@
-"""Makes the environments known to Gymnasium and PettingZoo, and each game's module `artus_env.NAME_v0` to Python."""
+"""Registration of the environments with Gymnasium and PettingZoo, and import of each game's `artus_env.NAME_v0`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def pettingzoo_name(game: str) -> str:
 
 
 def gymnasium_name(game: str) -> str:
-    """Id of a game's environment in Gymnasium: `Secret-Lot-v0`, and by the same rule `ArtusSecret-Lot-v0`."""
+    """Id of a game's environment in Gymnasium: `Secret-Lot-v0`, or `ArtusSecret-Lot-v0` by the same rule."""
     title = "-".join(part.capitalize() for part in game.split("-"))
     return f"{_prefix(game).rstrip('-').capitalize()}{title}-v0"
 
 
 def _prefix(game: str) -> str:
-    """`artus-` for the other games of this package, whose names alone are too general."""
+    """`artus-` for the other games of this package, whose names alone are too general; else empty."""
     return f"{DEFAULT_GAME}-" if game != DEFAULT_GAME and game_modules()[game].startswith(f"{PACKAGE}.") else ""
 
 
@@ -39,17 +39,18 @@ def module_name(game: str) -> str:
 
 
 class GameModules(MetaPathFinder, Loader):
-    """Makes `artus_env.NAME_v0` when it is imported, for games of other packages; those of this package are files."""
+    """Create `artus_env.NAME_v0` on import, for games of other packages; the modules of this package's games are
+    files."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """The module of an installed game."""
+        """Spec of an installed game's module, None for other names."""
         if path is None or not name.startswith(f"{PACKAGE}."):
             return None
         games = {f"{PACKAGE}.{module_name(game)}": game for game in game_modules()}
         return ModuleSpec(name, self, loader_state=games[name]) if name in games else None
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill the module. Its docstring, the rules, is that of the module with the definition."""
+        """Fill the module. Its docstring (the rules) comes from the module with the definition."""
         from artus_env.environments import environments_of  # only needed here
 
         game: str = module.__spec__.loader_state  # type: ignore[union-attr]
@@ -60,8 +61,8 @@ class GameModules(MetaPathFinder, Loader):
 
 
 def register() -> None:
-    """Register every installed game with Gymnasium and PettingZoo, once: both libraries warn of doing it again. Make
-    its module importable."""
+    """Register every installed game with Gymnasium and PettingZoo, and make its module importable. Registered games are
+    skipped, because both libraries warn about a second registration."""
     if not any(type(finder).__qualname__ == GameModules.__qualname__ for finder in sys.meta_path):
         sys.meta_path.append(GameModules())
     for game in game_modules():

@@ -9,7 +9,7 @@ The first pawn on field 27 wins at once. All pawns start on field 0.
 three knights and three shields. Each player is dealt eight cards, which are hidden from the others.
 
 **Tricks.** The leader plays any card, then the others play one card each, clockwise. If you hold a card of the suit
-that was led, you must play one of that suit, and no super-trump either. If you hold none, play what you like. Where a
+that was led, you must play one of that suit, and no super-trump either. If you hold none, play any card. If a
 super-trump was led, no suit has to be followed. A suit that is trump is followed like any other.
 
 **Who takes the trick.** If there are super-trumps in it: the first one, unless one of the other kind follows; then that
@@ -18,12 +18,12 @@ own kind. Otherwise trumps: the highest card of the trump suit with the highest 
 suit that was led. The winner leads the next trick.
 
 **Moving.** The winner of a trick moves their pawn to the next field ahead on which no pawn stands, so it passes over
-all pawns that stand directly in front of it. Nobody else moves.
+all pawns that stand directly in front of it. The others don't move.
 
 **Swords.** The fields 4, 8, 12, 16, 20 and 24 carry a sword. There are no trumps at first. If your pawn lands on a
-sword, make a suit that isn't trump yet a trump: its chip goes to the lowest empty place, and a later place beats an
-earlier one. Or decline. When all six chips have been placed, you swap two of them instead. The new order counts from
-the next trick on. To pass over a sword does nothing.
+sword, turn a suit that isn't trump yet into a trump: its chip goes to the lowest empty place, and a later place beats
+an earlier one. Or decline. When all six chips have been placed, you swap two of them instead. The new order counts from
+the next trick on. Passing over a sword has no effect.
 
 **Next deal.** When all hands are played, eight cards are dealt to each player again; if too few are left, all cards are
 shuffled first. Cards that were played lie open until then. The player to the left of the dealer leads, and the deal

@@ -1,4 +1,4 @@
-"""Players of any game, from random to trained networks that search."""
+"""Agents for any game, from random ones to trained networks that search."""
 
 WEIGHTS, CARD = ".safetensors", ".json"
-"""How the names of a saved agent's files end (see `saved`, which needs torch: these don't)."""
+"""File name suffixes of a saved agent. Defined here because `saved` needs torch."""

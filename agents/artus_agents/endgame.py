@@ -1,8 +1,8 @@
-"""The end of a game, calculated exactly: where everybody knows everything and few decisions are left
-(`perfect_information_horizon` of `artus_env.engine.contract.verbs`). Compiled; knows no rules.
+"""Exact solution of the last few decisions, once no player has hidden information (`perfect_information_horizon` of
+`artus_env.engine.contract.verbs`). Compiled; contains no rules.
 
-Everybody plays for their own lead over the best of the others. With two players what one wins the other loses, so lines
-that one of them can avoid are cut off (alpha-beta); with more, all lines are gone through.
+Each player maximizes their own lead over the best of the others. With two players one wins what the other loses, so
+alpha-beta pruning applies; with more, all lines are searched.
 """
 
 from __future__ import annotations
@@ -28,47 +28,46 @@ from artus_env.engine.contract.verbs import (
 from artus_env.engine.contract.verbs import legal as write_legal
 
 TWO, MORE = 4, 3
-"""Decisions before the end from which a game is calculated, with two players and with more."""
+"""Decisions before the end from which a game is solved, with two players and with more."""
 MOST_LEFT = 6
-"""None is calculated from earlier on."""
+"""Largest possible number of such decisions."""
 MOST_TRIED = 100_000
-"""Actions tried for one decision, the last ones of a line not counted; where that isn't enough, it is left to
-others."""
+"""Actions tried for one decision, not counting the last ones of a line. Beyond that the search gives up."""
 ROWS = MOST_LEFT + 1
 GAMES_PER_THREAD = 64
 
 
 class Room(NamedTuple):
-    """What a calculation writes to: a row for each decision on the line that it is looking at."""
+    """Buffers of a search: a row for each decision on the current line."""
 
     games: np.ndarray
     """Shape (ROWS,), the state dtype."""
     words: np.ndarray
     """Legal actions: shape (ROWS, W), uint64."""
     actions: np.ndarray
-    """The same as ids, those that bring most are tried first: shape (ROWS, A), int64."""
+    """The same as ids, most points first: shape (ROWS, A), int64."""
     points: np.ndarray
-    """What they bring at once: shape (ROWS, A), int64."""
+    """Immediate points of these actions: shape (ROWS, A), int64."""
     counts: np.ndarray
-    """How many there are, how many were tried, and the best so far: shape (3, ROWS), int64."""
+    """Number of actions, number of tried actions, and the best action so far: shape (3, ROWS), int64."""
     leads: np.ndarray
-    """What each player comes to by the best so far: shape (ROWS, players), float64."""
+    """Each player's lead after the best action so far: shape (ROWS, players), float64."""
     floors: np.ndarray
-    """What each player is sure of elsewhere on the line: shape (ROWS, players), float64."""
+    """Lead that each player has already secured higher up on the line: shape (ROWS, players), float64."""
 
 
 def open_games(view: View) -> np.ndarray:
-    """In which games of a view everybody knows everything, up to the end: shape (n,), bool."""
+    """Whether each game of a view has perfect information from here to its end: shape (n,), bool."""
     left = np.empty(len(view), np.int64)
     decisions_left(view.tables, view.known(), left)
     return left >= 0
 
 
 def solved(view: View) -> np.ndarray:
-    """The best action of each game of a view whose end can be calculated, -1 for the others: shape (n,), int64."""
+    """The best action of each game of a view that can be solved, -1 for the others: shape (n,), int64."""
     actions = np.full(len(view), -1)
     if open_games(view).any():
-        states = view.redeal(view.keys)  # the truth, but only where nothing is hidden
+        states = view.redeal(view.keys)  # the true states, but only where nothing is hidden
         bounds = shares(len(view), threads_for(len(view), GAMES_PER_THREAD))
         run_shares(solve_all, (view.tables, states, TWO, MORE, actions), bounds)
     return actions
@@ -84,7 +83,7 @@ def decisions_left(tables, states, left):
 
 @jit_shared
 def solve_all(tables, states, two, more, actions, low, high):
-    """The best action of each game that `is_near` its end; others' stay: shape (n,), int64."""
+    """Write the best action of each game that `is_near` its end, leave the others unchanged: shape (n,), int64."""
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     room = room_for(t, states)
@@ -95,7 +94,7 @@ def solve_all(tables, states, two, more, actions, low, high):
 
 @jit
 def room_for(t, games):
-    """Room to calculate in, for games like these: shape (n,), the state dtype."""
+    """Allocate buffers for games like these: shape (n,), the state dtype."""
     words, players = mask_words(t), games[0]["scores"].shape[0]
     return Room(
         np.empty(ROWS, games.dtype),
@@ -110,14 +109,14 @@ def room_for(t, games):
 
 @jit
 def is_near(t, g, two, more):
-    """Whether an end that can be calculated is at most so many decisions away, with two players or with more."""
+    """Whether the game can be solved: at most `two` decisions are left with two players, at most `more` otherwise."""
     left = perfect_information_horizon(t, g)
     return left > 0 and left <= (two if int(g["num_players"]) == 2 else more)
 
 
 @jit
 def solve(t, g, room):
-    """The best action in a position that `is_near` the end, -1 if there is too much to look at."""
+    """The best action in a position that `is_near` the end, -1 if there are too many lines."""
     games, actions = borrow(room.games), borrow(room.actions)
     leads, floors = borrow(room.leads), borrow(room.floors)
     counts, tried, best = room.counts[0], room.counts[1], room.counts[2]
@@ -142,7 +141,7 @@ def solve(t, g, room):
                 return -1
         elif row == 0:
             return best[0]
-        else:  # what was found below is what the action that led there comes to
+        else:  # the result below is the value of the action that led there
             row -= 1
             mover = int(games[row]["player"])
             if leads[row + 1, mover] > leads[row, mover]:
@@ -153,7 +152,7 @@ def solve(t, g, room):
 
 @jit
 def enter(t, row, room):
-    """Begin with the position of a row; nothing is left to try there if it is over, or its decision is the last one.
+    """Initialize a row for its position. There are no actions to try if the game is over or this is the last decision.
     Returns the row."""
     g = room.games[row]
     players = np.int64(g["num_players"])
@@ -183,7 +182,7 @@ def enter(t, row, room):
 
 @jit
 def write_leads(t, g, leads):
-    """By how much each player is ahead of the best of the others, in a finished game."""
+    """Write each player's lead over the best of the others in a finished game."""
     players = np.int64(g["num_players"])
     for player in range(players):
         others = -math.inf
@@ -194,7 +193,7 @@ def write_leads(t, g, leads):
 
 @jit
 def next_best(room, row):
-    """The action that brings most of those of a row that weren't tried, which counts as tried now."""
+    """Return the untried action of a row with the most points, and mark it as tried."""
     actions, points = room.actions[row], room.points[row]
     first = int(room.counts[1, row])
     best = first
@@ -208,8 +207,7 @@ def next_best(room, row):
 
 @jit
 def finish(t, g, room):
-    """Play on to the end from a position that `is_near` it, everybody as well as they can; or as far as that can be
-    calculated."""
+    """Play a position that `is_near` the end to its end, each player optimally. Stops where `solve` gives up."""
     while not is_over(t, g):
         action = solve(t, g, room)
         if action < 0:

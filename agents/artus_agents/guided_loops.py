@@ -1,19 +1,20 @@
-"""Compiled loops of the search that a network guides: down the trees, and back up. They know no rules.
+"""Compiled loops of the network-guided search: selection down the trees and backup. They contain no rules.
 
-One tree for each game (see `tree`) that grows in rounds. A round deals what is hidden in the game anew and tries each
-of its root's candidates in that same deal, so that luck hits all alike. Each trial walks down to one leaf; the network
-judges the leaves of many rounds at once, of all games, and of those rounds of a game that need nothing of each other;
-what they are worth goes back up, to each player by their own chance to win.
+Each game has one tree (see `tree`), which grows in rounds. A round samples a new deal of the hidden information and
+tries all candidates of the root in this same deal, so that luck affects all of them equally. Each trial ends in one
+leaf. The network evaluates many leaves in one batch: from all games, and from several rounds of one game if these don't
+depend on each other. The values are backed up as each player's own chance to win.
 
-A secret choice of the searching player ends the walk: below it the others would learn answers to what they can't see,
-and the network, which judges a position by what the player to move sees, would find all such choices alike. From there
-everybody plays by the policy, each knowing only what they see, until the searching player is to move again. In games
-that say so (`Definition.search_turns`) every move of the searching player is such a choice, and the policy plays some
-more of their turns. Where hands are hidden others don't see that a good card is gone; where actions change the values
-hardly more than these err, the turns lead to other positions in each deal, and errors even out.
+A secret choice of the searching player ends the walk. Below it, the other players would learn to answer a choice that
+they can't see. And the network, which evaluates a position from the observation of the player to move, couldn't
+distinguish the choices. From there all players move by the policy, each with their own information, until it is the
+searching player's turn again. In games with `Definition.search_turns` every move of the searching player is treated
+like this, and the policy plays some more of their turns. This helps in two cases: with hidden hands, other players
+don't see that a good card is gone; and where actions change the values little more than the network's error, the extra
+turns lead to different positions in each deal and errors average out.
 
-No walk ends where only one action is legal, but goes on by it: a network that learnt from choices alone has never been
-told what such a position is worth.
+Walks don't end where only one action is legal but play it: a network that is trained only on real choices never had a
+target for such positions.
 """
 
 from __future__ import annotations
@@ -43,24 +44,26 @@ from artus_env.engine.contract.verbs import legal as write_legal
 from artus_env.engine.play.rewards import POINTS, WIN, final_reward
 
 NODES_PER_EVALUATION = 16
-"""Room for nodes. A walk adds at most one at its end, and one for each position on its way in which only one action is
-legal; where these find no room, the walk ends."""
+"""Nodes allocated per evaluation. A walk adds at most one node at its end, and one for each position on the way with
+only one legal action. When these find no room, the walk ends."""
 EDGES_PER_NODE = 64
-"""Room for edges. More may be legal, or be dealt in turn; a node that finds no room just doesn't grow."""
+"""Edges allocated per node. A position may have more legal actions, as may all deals of a node together; a node that
+finds no room doesn't grow."""
 MAX_DEPTH = 64
-"""A walk that gets here is judged here, and so is one that the policy has led on for so many moves."""
+"""Maximum number of edges of a walk, and of moves that the policy plays after it; then the position is evaluated."""
 LARGEST_LOGIT = 50.0
-"""e to the power of it is still a float32, and so is its inverse."""
+"""exp(x) and exp(-x) are finite in float32 and not 0."""
 EXPLORATION = 0.3
-"""How much an action's prior counts against what was seen of it. It matters little: 0.1 and 1 play about as well."""
+"""Weight of an action's prior relative to its results. It matters little: 0.1 and 1 play about as well."""
 EVIDENCE = 12.0
-"""What a win in one trial counts beside the policy's logit, see `merit`. Between 12 and 40 it makes little difference;
-without the logits, searches lose to their own network where values know little of what the policy never does."""
+"""Weight of a win in one trial relative to the policy's logit, see `merit`. Between 12 and 40 it makes little
+difference. Without the logits, searches lose to their own network where its values are poor for actions that the policy
+never plays."""
 LAST_TWO, LAST_MORE = 2, 2
-"""Decisions before an end that can be calculated, with two players and with more, from which a walk goes on to it."""
+"""Decisions before the end from which a walk plays on with the exact solution, with two players and with more."""
 TREE = -1
-"""Instead of a number of turns: the search grows a tree."""
-_POLICY = 1 << 20  # numbers of a deal's stream from here on are for the policy's moves, those below are for the deal
+"""Value of `more_turns` for searches that grow a tree."""
+_POLICY = 1 << 20  # random numbers of a deal from this index on are for the policy's moves
 
 
 class Trees(NamedTuple):
@@ -73,30 +76,31 @@ class Trees(NamedTuple):
     used: np.ndarray
     """Nodes and edges taken so far: shape (n, 2), int64."""
     candidates: np.ndarray
-    """Edges of the root that are tried, the best first: shape (n, candidates), int64."""
+    """Edges of the root that are tried, best first: shape (n, candidates), int64."""
 
 
 class Leaves(NamedTuple):
-    """Where the walks of a round have ended: one row for each, game by game."""
+    """Ends of the walks of a round: one row for each, game by game."""
 
     states: np.ndarray
-    """The games there, as dealt: shape (m,), the state dtype."""
+    """Their positions, as dealt: shape (m,), the state dtype."""
     legal: np.ndarray
     """Shape (m, W), uint64; no action where the game is over."""
     observation: np.ndarray
-    """Of the player to move there: shape (m, F), int8."""
+    """Observation of the player to move: shape (m, F), int8."""
     paths: np.ndarray
-    """Edges that led there, and who moved: shape (m, 2, MAX_DEPTH), int32."""
+    """Edges on the path, and who moved: shape (m, 2, MAX_DEPTH), int32."""
     ends: np.ndarray
-    """Node to which the leaf's actions are added, -1: none, and number of edges on the path: shape (m, 2), int64."""
+    """Node that gets the leaf's actions, -1 for none, and number of edges on the path: shape (m, 2), int64."""
     going: np.ndarray
-    """Whether the policy plays on from here, behind a secret choice: shape (m,), bool."""
+    """Whether the policy plays on from here, after a secret choice: shape (m,), bool."""
     turns: np.ndarray
-    """How many turns of the searching player it still plays: shape (m,), int64."""
+    """Turns of the searching player that the policy still plays: shape (m,), int64."""
 
 
 class Said(NamedTuple):
-    """What a network says of m positions: see `network.Output` and `policy.action_features`."""
+    """Output of a network for m positions, and their action features; see `network.Output` and
+    `policy.action_features`."""
 
     logits: np.ndarray
     gates: np.ndarray
@@ -115,11 +119,11 @@ def tree_of(trees, i):
 
 @jit
 def plant_all(trees, said, legal, counts):
-    """Give each tree its root, and as candidates the actions that the network likes best.
+    """Create the root of each tree, with the network's favourite actions as candidates.
 
     Args:
         trees: Overwritten.
-        said: Of the positions at the root.
+        said: Network output for the root positions.
         legal: shape (n, W), uint64.
         counts: Result: the number of candidates, shape (n,), int64.
     """
@@ -139,8 +143,8 @@ def plant_all(trees, said, legal, counts):
 
 @jit
 def read_roots(trees, actions, visits, worth):
-    """What has become of the roots: their best candidates, shape (n,), int64, and of each of their actions how often it
-    was tried and what that was worth in all, shapes (n, A), int32 and float32, zeros where it wasn't."""
+    """Write the results at the roots: the best candidate, shape (n,), int64; and for each action the number of visits
+    and their total value, shapes (n, A), int32 and float32, unchanged where the root has no edge."""
     for i in range(len(actions)):
         tree = tree_of(trees, i)
         actions[i] = int(tree.edges[trees.candidates[i, 0]]["action"])
@@ -154,7 +158,7 @@ def read_roots(trees, actions, visits, worth):
 
 @jit
 def grow(tree, node, ids, logits, count):
-    """Give a node an edge for each of `count` actions that has none yet, as long as there is room."""
+    """Add an edge to a node for each of `count` actions without one, as long as there is room."""
     for j in range(count):
         action = int(ids[j])
         if not is_in(tree.nodes[node]["known"], action):
@@ -168,16 +172,17 @@ def grow(tree, node, ids, logits, count):
 
 @jit
 def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
-    """Deal what is hidden in each round, and walk down from each candidate that is still in the running to a leaf.
+    """Sample a deal for each round, and walk down to a leaf from each remaining candidate.
 
     Args:
-        roots: The games; what their players to move don't know is overwritten in a copy. Shape (n,).
-        games: Whose round it is, shape (rounds,), int64.
-        deals: Seeds of the rounds' deals, shape (rounds,), uint64.
-        offsets: The first leaf of each round, shape (rounds + 1,), int64; it tries as many candidates as it has leaves.
+        roots: The games, shape (n,). They are copied before information hidden from the player to move is resampled.
+        games: Game of each round, shape (rounds,), int64.
+        deals: Seed of each round's deal, shape (rounds,), uint64.
+        offsets: First leaf of each round, shape (rounds + 1,), int64; a round tries as many candidates as it has
+            leaves.
         leaves: Result.
-        more_turns: Every walk ends with the searching player's move, as behind a secret choice, and the policy plays so
-            many more of their turns; `TREE`: no walk does for that alone.
+        more_turns: Every walk ends after the searching player's move, as after a secret choice, and the policy plays
+            this many more of their turns; `TREE`: walks end only at secret choices.
     """
     tables, roots, trees = borrow(tables), borrow(roots), borrow(trees)
     states, legal, observation = borrow(leaves.states), borrow(leaves.legal), borrow(leaves.observation)
@@ -204,15 +209,14 @@ def walk(tables, roots, games, deals, offsets, trees, leaves, more_turns):
 
 @jit
 def descend(t, g, tree, first, legal, path, at_once, room):
-    """Play the root's edge `first` in `g`, then down the tree until the position allows an action without an edge, or
-    until a choice of the searching player is secret; that edge alone if told to end `at_once`. Where the end can be
-    calculated, all play on to it as well as they can.
+    """Play the root's edge `first` in `g`, then go down the tree until the position has a legal action without an edge
+    or the searching player makes a secret choice; after the first edge with `at_once`. Near the end, `finish` plays on.
 
-    Writes the legal actions there and the path. Returns the node for them, -1: none, the number of edges played, and
-    whether it was such a choice: then the legal actions are left to be written.
+    Writes the legal actions and the path. Returns the node that gets the actions, -1 for none; the number of edges
+    played; and whether the walk ended at such a choice: then the legal actions aren't written yet.
     """
     viewer = np.int64(g["player"])
-    node, index, depth = np.int64(0), first, 0  # a plain 0 is a type of its own
+    node, index, depth = np.int64(0), first, 0  # a literal 0 would have its own type
     if has_secrets(t):
         write_legal(t, g, legal)
     while True:
@@ -236,15 +240,16 @@ def descend(t, g, tree, first, legal, path, at_once, room):
 
 @jit
 def pass_through(tree, node, legal):
-    """Give a node an edge for the only legal action. Returns whether there was room, also for what follows."""
+    """Add an edge for the only legal action. Returns whether there was room, with enough left for the nodes at the ends
+    of walks."""
     ends = len(tree.nodes) // NODES_PER_EVALUATION
     return int(tree.used[0]) < len(tree.nodes) - ends and add_edge(tree, node, next_action(legal, -1), 1.0)
 
 
 @jit
 def plays_on(t, g, legal, viewer, turns, leaf):
-    """Play on while only one action is legal. Writes the legal actions then; returns whether the policy is to choose
-    among them, because it is somebody else's turn than the viewer's, or theirs and not the last one of the leaf."""
+    """Play on while only one action is legal, and write the legal actions then. Returns whether the policy is to choose
+    among them: it is another player's turn, or the viewer's with `turns` left for this leaf."""
     write_legal(t, g, legal)
     while not is_over(t, g) and size(legal) == 1:
         play(t, g, next_action(legal, -1))
@@ -261,14 +266,14 @@ def plays_on(t, g, legal, viewer, turns, leaf):
 def lead_on(tables, going, deals, step, leaves, said):
     """Play a move in each of some leaves, drawn with the policy's probabilities.
 
-    All candidates of a deal get the same random numbers, so players who can't tell them apart move alike.
+    All candidates of a deal get the same random numbers, so players who can't distinguish them move alike.
 
     Args:
         going: Leaves, shape (k,), int64.
         deals: Seeds of their deals, shape (k,), uint64.
-        step: How many moves were played before.
+        step: Moves played before.
         leaves: Changed.
-        said: What the network says of these leaves.
+        said: Network output for these leaves.
     """
     t = tables[0]
     count = len(going)
@@ -288,9 +293,9 @@ def lead_on(tables, going, deals, step, leaves, said):
 
 @jit
 def select(tree, node, legal):
-    """The edge to go on by where all legal actions have one."""
+    """The edge to follow where all legal actions have one."""
     visits, total, priors = weigh(tree, node, legal)
-    mean = total / max(1, visits)  # what an action that was never tried is taken for
+    mean = total / max(1, visits)  # value assumed for untried actions
     return best_edge(tree, node, legal, EXPLORATION * math.sqrt(1.0 + visits) / priors, mean)
 
 
@@ -299,16 +304,16 @@ def select(tree, node, legal):
 
 @jit
 def back_up(tables, games, offsets, following, trees, leaves, rows, values, mode, growing):
-    """Add what the leaves are worth to the edges that led there, and rank candidates.
+    """Add the values of the leaves to the edges on their paths, and rank candidates.
 
     Args:
         games, offsets: As for `walk`.
-        following: How many candidates a round's game tries in its next one: shape (rounds,), int64.
+        following: Candidates that a round's game tries in its next round: shape (rounds,), int64.
         trees, leaves: After `walk`.
-        rows: Which row of `values` is about a leaf, shape (m,), int64; any where the game is over.
-        values: What the network said of the leaves where it isn't: shape (k, players), float32.
-        mode: The reward that `values` are about.
-        growing: Result: which leaves' nodes the next round may come to, shape (m,), bool.
+        rows: Row of `values` for each leaf, shape (m,), int64; arbitrary where the game is over.
+        values: Network values of the leaves where the game isn't over: shape (k, players), float32.
+        mode: The reward that `values` predict.
+        growing: Result: whether the next round may reach the leaf's node, shape (m,), bool.
     """
     tables, trees = borrow(tables), borrow(trees)
     states, paths, ends, values = borrow(leaves.states), borrow(leaves.paths), borrow(leaves.ends), borrow(values)
@@ -332,12 +337,13 @@ def back_up(tables, games, offsets, following, trees, leaves, rows, values, mode
 
 @jit
 def grow_all(games, chosen, rows, trees, leaves, said):
-    """Give the nodes of some leaves their edges.
+    """Add edges to the nodes of some leaves.
 
     Args:
-        games: Whose leaves: shape (k,), int64.
-        chosen: Which ones, shape (k,), int64.
-        rows: As for `back_up`, now of what `said` has beside the action features, which has a row for each chosen leaf.
+        games: Game of each leaf, shape (k,), int64.
+        chosen: The leaves, shape (k,), int64.
+        rows: Row of the network output for each leaf, as for `back_up`. The action features in `said` have a row for
+            each chosen leaf instead.
     """
     trees = borrow(trees)
     ids, logits = np.empty(said.logits.shape[1], np.int64), np.empty(said.logits.shape[1], np.float32)
@@ -352,11 +358,11 @@ def grow_all(games, chosen, rows, trees, leaves, said):
 
 @jit
 def appraise(t, g, to_come, mode, worth):
-    """Write each player's chance to win: shape (players,), 0..1 or, as far as a network errs, about that.
+    """Write each player's chance to win: shape (players,), 0..1, apart from errors of the network.
 
     Args:
-        to_come: Reward still to come for the player to move and those after him, as a network sees it.
-        mode: What reward that is (see `artus_env.engine.play.rewards`).
+        to_come: Future reward of the player to move and the following players, as estimated by a network.
+        mode: Which reward that is (see `artus_env.engine.play.rewards`).
     """
     players, mover = int(g["num_players"]), int(g["player"])
     over = is_over(t, g)
@@ -373,17 +379,17 @@ def appraise(t, g, to_come, mode, worth):
 
 @jit
 def chances(t, g, mode, players, worth):
-    """Turn margins that are still to come into chances to win, in place: a softmax of what the scores will be."""
+    """Convert future margins into chances to win, in place: a softmax of the expected final scores."""
     total = 0
     for player in range(players):
         total += int(g["scores"][player])
     spread = score_stddev(t, g) / margin_scale(t, g)
     highest = -math.inf
     for player in range(players):
-        if mode == POINTS:  # what was made so far has been paid
+        if mode == POINTS:  # points made so far have been paid
             own = int(g["scores"][player])
             worth[player] += (own - (total - own) / (players - 1)) / margin_scale(t, g)
-        # From the lead over the others' mean to that over everybody's.
+        # From the lead over the mean of the others to the lead over the mean of all.
         worth[player] *= (players - 1) / players / spread
         highest = max(highest, worth[player])
     parts = 0.0
@@ -396,7 +402,7 @@ def chances(t, g, mode, players, worth):
 
 @jit
 def rank(tree, candidates, count):
-    """Sort the first `count` candidates, which were tried equally often: the best first, equals as they were."""
+    """Sort the first `count` candidates, which have the same number of trials: best first, stable."""
     for k in range(1, count):
         index = int(candidates[k])
         j = k
@@ -408,6 +414,6 @@ def rank(tree, candidates, count):
 
 @jit
 def merit(tree, index):
-    """What candidates are ranked by: what the policy thought of them, and the more the trials the more these."""
+    """Rank value of a candidate: its policy logit plus the evidence of its trials, which grows with their number."""
     edge = tree.edges[index]
     return math.log(float(edge["prior"])) + EVIDENCE * float(edge["total"])

@@ -1,19 +1,18 @@
-"""Starts a program and leaves nothing of it behind. Run as a script: `python -I -S launcher.py PARENT MARK COMMAND...`.
+"""Starts a program and ends all its processes with it. Linux only.
 
-It stays beside the program, which has its stdin, stdout and stderr to itself. When the program ends, when SIGTERM
-comes, or
-when the process PARENT is gone, even by SIGKILL, it kills all that is left: children too, also those that have moved to
-a session of their own. The exit code is the program's, 128 + signal if one ended it, 127 if it could not be started.
-Linux only.
+Run as a script: `python -I -S launcher.py PARENT MARK COMMAND...`. The launcher waits while the program runs, and
+doesn't use stdin, stdout and stderr, which belong to the program. When the program ends, when SIGTERM arrives, or when
+the process PARENT is gone (even by SIGKILL), it kills all remaining descendants, including those in a session of their
+own. The exit code is the program's; 128 + signal if a signal ended it; 127 if it could not be started.
 
-A program may also signal its launcher. MARK says what is done about that:
+A program may also signal its launcher. MARK selects the protection against that:
 
-- 0: the program runs in a PID namespace, whose first process is a copy of the launcher. It can't see or signal any
-  process outside, nor end or stop that first one, and the kernel kills all others when the first one ends. Exit code
-  126 if the system doesn't allow it.
+- 0: the program runs in a PID namespace, whose first process is a copy of the launcher. The program can't see or signal
+  any process outside, nor end or stop that first one, and the kernel kills all others when the first one ends. Exit
+  code 126 if the system doesn't allow it.
 - Any other number: the program runs as an ordinary process, with this hard limit of RLIMIT_RTTIME. That limits nothing,
-  but everything that the program starts inherits it and can't raise it, so PARENT knows what to kill if the launcher is
-  gone.
+  but everything that the program starts inherits it and can't raise it, so PARENT recognizes the processes to kill if
+  the launcher is gone.
 """
 
 import ctypes
@@ -37,18 +36,18 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 def main(parent: int, mark: int, command: list[str]) -> int:
     """Run the command to its end. Returns the exit code."""
-    signal.signal(CHILD_ENDED, signal.SIG_DFL)  # where it is ignored the kernel would throw the exit status away
-    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they wait for sigwait
+    signal.signal(CHILD_ENDED, signal.SIG_DFL)  # if it were ignored, the kernel would discard the exit status
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # held for sigwait
     if not mark:
         try:
             new_namespace()
         except OSError as error:
             os.write(2, f"no PID namespace: {error}\n".encode())
             return NO_NAMESPACE
-    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # who loses its parent becomes our child
-    # Comes when the *thread* that started us ends, too: hence no SIGKILL, but a look at who our parent is.
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)  # orphaned descendants become our children
+    # Also sent when only the *thread* that started us ends: hence not SIGKILL; we check our parent instead.
     libc.prctl(PR_SET_PDEATHSIG, MAYBE_ORPHANED)
-    alive, held = os.pipe()  # the second end closes with us
+    alive, held = os.pipe()  # the second end is closed when we end
     launcher = os.getpid()
     child = os.fork()
     if child == 0:
@@ -70,7 +69,7 @@ def main(parent: int, mark: int, command: list[str]) -> int:
 
 
 def new_namespace() -> None:
-    """The next child will be the first process of a PID namespace. Without privileges that takes a user namespace, too.
+    """Make the next child the first process of a PID namespace. Without privileges this needs a user namespace, too.
 
     Raises:
         OSError: If the system doesn't allow it.
@@ -85,15 +84,15 @@ def new_namespace() -> None:
 
 
 def first_process(alive: int, command: list[str]) -> int:
-    """Run the command in the namespace that begins with us, and collect all that ends there. Returns the exit code."""
-    if select.select([alive], [], [], 0)[0]:  # the launcher had gone before we asked to be killed with it
+    """Run the command in the namespace that begins with us, and reap all its processes. Returns the exit code."""
+    if select.select([alive], [], [], 0)[0]:  # the launcher ended before PR_SET_PDEATHSIG was set
         return CANNOT_START
     try:
         check(libc.unshare(CLONE_NEWNS))
         check(libc.mount(b"none", b"/", None, MS_REC | MS_SLAVE, None))
         check(
             libc.mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
-        )  # or PIDs would mean others
+        )  # the old /proc has PIDs of the outer namespace
     except OSError as error:
         os.write(2, f"no /proc for a PID namespace: {error}\n".encode())
         return NO_NAMESPACE
@@ -109,16 +108,16 @@ def first_process(alive: int, command: list[str]) -> int:
 
 
 def check(result: int) -> None:
-    """Raise what a function of the C library has reported."""
+    """Raise the error that a C library function has reported."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
 def become(command: list[str]) -> None:
-    """Put the program in the place of this process; comes back only if it can't be started."""
+    """Replace this process with the program; returns only if it can't be started."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # by Python, and it would be inherited
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and children inherit that
         signal.signal(ignored, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
@@ -127,20 +126,20 @@ def become(command: list[str]) -> None:
 
 
 def let_go_of_pipes() -> None:
-    """Point stdin, stdout and stderr nowhere, so that they close when the program closes them."""
+    """Redirect stdin, stdout and stderr to /dev/null, so that the pipes close when the program closes them."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for pipe in range(3):
         os.dup2(nowhere, pipe)
 
 
 def exit_code(status: int) -> int:
-    """Of what `wait` says, as a shell would tell it."""
+    """Convert a status from `wait` to an exit code as in a shell."""
     code = os.waitstatus_to_exitcode(status)
     return 128 - code if code < 0 else code
 
 
 def reap(child: int) -> int | None:
-    """Collect the children that have ended. Returns the status of `child` if it is among them."""
+    """Reap the children that have ended. Returns the status of `child` if it is among them."""
     found = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -150,7 +149,7 @@ def reap(child: int) -> int | None:
 
 
 def kill_children() -> None:
-    """Kill and collect until there is nobody left: the children of those who are killed become ours."""
+    """Kill and reap until no descendant is left: orphans of killed processes become our children."""
     with suppress(ChildProcessError):
         while True:
             below = descendants(os.getpid())
@@ -159,18 +158,17 @@ def kill_children() -> None:
                     os.kill(process, signal.SIGKILL)
             for _ in range(
                 max(1, list(below.values()).count(os.getpid()))
-            ):  # each child will end, and maybe others first
+            ):  # at least each child ends
                 os.waitpid(-1, 0)
 
 
 def descendants(ancestor: int) -> dict[int, int]:
-    """All processes below one, dead ones that nobody has collected included, and the parent of each; parents come
-    first."""
+    """All processes below one, including zombies, each with its parent; parents come first."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             with suppress(OSError):
-                # "pid (name) state parent ...", and a name may hold anything
+                # "pid (name) state parent ...", and the name may contain anything
                 parents[int(folder.name)] = int((folder / "stat").read_bytes().rpartition(b")")[2].split()[1])
     families: dict[int, list[int]] = {}
     for process, parent in parents.items():

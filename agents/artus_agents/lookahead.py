@@ -1,4 +1,4 @@
-"""A player that tries its next two actions as far as they belong to one turn, and judges the position behind them."""
+"""Agent that tries its next two actions, if both belong to one turn, and evaluates the position after them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from artus_env.engine.contract.verbs import default_action, evaluate, is_over, m
 from artus_env.engine.contract.verbs import legal as write_legal
 
 GAMES_PER_THREAD = 16
-_DEALS = 1 << 20  # numbers of a decision's stream from here on are for deals, those below break ties
+_DEALS = 1 << 20  # random numbers of a decision from this index on are for deals, lower ones break ties
 
 
 class LookaheadAgent:
-    """Plays out each own action, and each second one where it moves again, and takes the best position.
+    """Tries each own action, and each second one if it moves again, and plays towards the best position.
 
-    A position is judged by the game's verb `evaluate`; where that depends on what is hidden
-    (`Definition.evaluation_deals`), an action is judged in several deals that fit what the player knows, the same ones
-    for all actions. Where the game has a `default_action`, it is played without a look ahead.
+    The game's verb `evaluate` rates a position. Where it depends on hidden information (`Definition.evaluation_deals`),
+    an action is tried in several deals that fit the player's knowledge, the same ones for all actions. Where the game
+    has a `default_action`, it is played without lookahead.
 
     Args:
-        weight: What a player holds counts at this weight beside their score, see `evaluate`; None: as the game says.
+        weight: Weight of a player's holdings relative to their score, see `evaluate`; None: the game's own weight.
 
     Raises:
-        ValueError: If the weight is no finite number.
+        ValueError: If the weight is not a finite number.
     """
 
     games_at_once = 512
@@ -53,7 +53,7 @@ class LookaheadAgent:
         """See `Agent.act`."""
         count = len(view)
         bounds = shares(count, threads_for(count, GAMES_PER_THREAD))
-        states = view.redeal(view.keys)  # the first deal; the truth isn't even here
+        states = view.redeal(view.keys)  # the first deal; the true states aren't available here
         weight = view.definition.evaluation_weight if self.weight is None else self.weight
         actions = np.empty(count, np.int64)
         arguments = (
@@ -67,7 +67,7 @@ class LookaheadAgent:
 
 @jit
 def best_in_turn(t, games, level, legal, player, weight):
-    """Best evaluation that `player` can reach from `games[level]` with one more action, if they are to move there."""
+    """Best evaluation that `player` can reach from `games[level]` with one more action, if it is still their turn."""
     g = games[level]
     if is_over(t, g) or int(g["player"]) != player or default_action(t, g, np.uint64(0)) >= 0:
         return evaluate(t, g, player, weight)
@@ -84,7 +84,8 @@ def best_in_turn(t, games, level, legal, player, weight):
 
 @jit
 def lookahead_one(t, games, legal, second, weight, deals, key):
-    """The action that leads to the best evaluation in so many deals; ties broken at random. `games[0]` is the first."""
+    """The action with the best sum of evaluations over `deals` deals; ties broken at random. `games[0]` is the first
+    deal."""
     player = np.int64(games[0]["player"])
     best, chosen, equals = -math.inf, -1, 0
     action = next_action(legal, -1)
@@ -108,10 +109,10 @@ def lookahead_one(t, games, legal, second, weight, deals, key):
 
 @jit_shared
 def lookahead(tables, states, legal, scratch, words, weight, deals, keys, actions, low, high, share=0):
-    """One action for each game: shape (n,), int64.
+    """Write one action for each game: shape (n,), int64.
 
     Args:
-        scratch, words: A row for each share, overwritten: three games, and the words of a set of actions.
+        scratch, words: Overwritten, a row for each share: three games, and the words of a set of actions.
     """
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     scratch, words = borrow(scratch), borrow(words)

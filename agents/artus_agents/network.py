@@ -15,46 +15,46 @@ from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 
 HEAD_MULTIPLE = 32
-"""The last layer's width is rounded up to it, with outputs that are never used: processors like whole blocks."""
+"""The last layer's width is rounded up to a multiple of this: processors prefer whole blocks. Extra outputs are
+unused."""
 MOST_LAYERS = 32
 MOST_NUMBERS = 100_000_000
-"""A network with more of either is not ours: neither a file nor a typo must make us ask for any amount of memory."""
+"""Limits of a network's size, so that neither a file nor a typo can make us allocate arbitrary amounts of memory."""
 
 
 class Output(NamedTuple):
-    """What a network says about n positions; float32."""
+    """Output of a network for n positions; float32."""
 
     logits: torch.Tensor
-    """Of every action, the legal ones among them, without the action features: shape (n, A)."""
+    """Logits of all actions, also illegal ones, without the action features: shape (n, A)."""
     gates: torch.Tensor
-    """What ten units of each action feature add to an action's logit: shape (n, K); K = 0: no action features."""
+    """Weight of ten units of each action feature in an action's logit: shape (n, K); K = 0: no action features."""
     values: torch.Tensor
-    """Reward still to come for the player to move and the players after him, in turn: shape (n, players)."""
+    """Future reward of the player to move and the players after them, in turn: shape (n, players)."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a network is built from. It is saved with the weights."""
+    """Parameters that a network is built from. Saved with the weights."""
 
     observation_size: int
     num_actions: int
     players: int
-    """The most who play, each of whom it gives a value."""
+    """Maximum number of players; the network has a value for each."""
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     num_action_features: int = 0
-    """Numbers that the policy is told of what each legal action leads to: the first ones of those that the game has,
-    which may add more behind them."""
+    """Action features that the policy uses: the first ones of the game, which may append more."""
 
     @classmethod
     def of(
         cls, definition: Definition, components: Any, hidden: tuple[int, ...] = (256, 256), action_features: bool = True
     ) -> Shape:
-        """What a game needs with these components.
+        """The shape for a game with these components.
 
         Args:
             hidden: See above.
-            action_features: Whether the policy is told what the game has to say of each legal action.
+            action_features: Whether the policy uses the game's action features.
         """
         return cls(
             len(definition.observation_scale(components)),
@@ -81,16 +81,15 @@ class Shape:
 
 
 class Network(nn.Module):
-    """Hidden layers that policy and values share, and one layer for all outputs: one large product is faster than
-    three.
+    """Hidden layers shared by policy and values, and one layer for all outputs: one large product is faster than three.
 
-    The observation's scale is part of the first layer's weights: int8 features go in as they are.
+    The scale of observations is part of the first layer's weights: int8 features go in unscaled.
 
     Args:
         shape: Sizes.
-        scale: Multiplies each feature when the weights are drawn, so that all start about alike: shape (F,); None:
-            ones.
-        gates: What a new policy makes of the action features (see `Output.gates`): K numbers, or none for zeros.
+        scale: Multiplies the initial weights of each feature, so that all features start with similar influence: shape
+            (F,); None: ones.
+        gates: Initial gates of the action features (see `Output.gates`): K numbers, or none for zeros.
     """
 
     def __init__(self, shape: Shape, scale: np.ndarray | None = None, gates: Sequence[float] = ()) -> None:
@@ -114,7 +113,7 @@ class Network(nn.Module):
             self.head.bias.data[values:used] = torch.tensor(gates)
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """Observations (n, F), int8 -> rows for `split`, (n, outputs). In bfloat16 under autocast to it."""
+        """Observations (n, F), int8 -> rows for `split`, (n, outputs). Runs in bfloat16 under autocast."""
         if not torch.is_autocast_enabled(observation.device.type):
             return self.head(self.trunk(observation.to(torch.float32)))
         count = len(observation)
@@ -122,7 +121,7 @@ class Network(nn.Module):
         return self.head(self.trunk(padded.to(torch.bfloat16)))[:count]
 
     def split(self, rows: torch.Tensor) -> Output:
-        """Parts of the same memory: logits, gates, values."""
+        """Logits, gates and values as views of the same memory."""
         actions, values = self.shape.num_actions, self.shape.num_actions + self.shape.players
         return Output(
             rows[:, :actions], rows[:, values : values + self.shape.num_action_features], rows[:, actions:values]
@@ -133,14 +132,14 @@ def padded_rows(count: int) -> int:
     """Rows that a batch in bfloat16 is padded to: `count` rounded up to five binary digits, by less than 1 in 16.
 
     oneDNN, which torch calls for bfloat16, compiles and keeps code for each number of rows, about 1 MB for each of the
-    last 1,024. Searches and trainings with `past` have another number of rows in almost every call.
+    last 1,024. Searches and training with `past` use a different number of rows in almost every call.
     """
     step = 1 << max(0, count.bit_length() - 5)
     return -(-count // step) * step
 
 
 def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
-    """A layer with orthogonal weights of this gain and no bias."""
+    """A layer with orthogonal weights of this gain and zero bias."""
     layer = nn.Linear(inputs, outputs)
     nn.init.orthogonal_(layer.weight, gain)
     nn.init.zeros_(layer.bias)
@@ -154,5 +153,5 @@ def fast_bfloat16() -> bool:
 
 
 def hidden_sizes(layers: Iterable[nn.Module]) -> tuple[int, ...]:
-    """Widths of the linear layers among some layers."""
+    """Widths of the linear layers in a sequence of layers."""
     return tuple(layer.out_features for layer in layers if isinstance(layer, nn.Linear))

@@ -1,4 +1,4 @@
-"""A trained network as a player. Needs torch (`pip install "artus-env[ppo]"`), nothing of the training."""
+"""A trained network as an agent. Needs torch (`pip install "artus-env[ppo]"`), but no training code."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from artus_env.engine.contract.registry import find_game
 GAMES_PER_THREAD = 128
 SAMPLE = "sample"
 FEW = 256
-"""So many positions are judged faster by one thread than by several that wait for each other."""
+"""Up to about this many positions one thread is faster than several that wait for each other."""
 
 
 class NeuralAgent:
-    """Plays what a network says.
+    """Plays the actions of a network's policy.
 
     Args:
         network: See `Network`.
         sample: Draw actions with the network's probabilities; otherwise take the likeliest one.
-        card: What it was trained for, if it may play nothing else (see `saved`).
-        bfloat16: Compute in bfloat16. Several times as fast where the processor has it; the last bits differ.
+        card: Card of the saved agent (see `saved`): the agent then plays only the variants named there.
+        bfloat16: Compute in bfloat16. Several times as fast where the processor supports it; the last bits differ.
     """
 
     games_at_once = 1024
@@ -56,25 +56,25 @@ class NeuralAgent:
         return actions
 
     def evaluate(self, view: View) -> tuple[np.ndarray, np.ndarray]:
-        """What the network makes of positions.
+        """The network's policy and values for the positions of a view.
 
         Returns:
-            The probability of every action, shape (n, A), float32; and the reward still to come that it expects, for
-            the player to move and the players after them in turn: shape (n, num_players), float32.
+            The probability of every action, shape (n, A), float32; and the expected future reward of the player to move
+            and the players after them in turn: shape (n, num_players), float32.
 
         Raises:
             ValueError: If the network was trained for another game or other variants.
         """
         output, out = self._consider(view)
         logits = output.logits
-        if known := output.gates.shape[1]:  # as many of the action features's numbers
+        if known := output.gates.shape[1]:  # the network may use only the first ones
             told = torch.from_numpy(out[:, :, :known]).float()
             logits = logits + float(SCALE) * (told @ output.gates[:, :, None])[:, :, 0]
         logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
         return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
 
     def _consider(self, view: View) -> tuple[Output, np.ndarray]:
-        """What the network says, and the action features."""
+        """Network output and action features."""
         self.check_variant(view.rules, view.num_players, view.components, view.definition)
         out = (
             view_action_features(view)
@@ -86,8 +86,8 @@ class NeuralAgent:
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
     ) -> None:
-        """Raise a ValueError if the network was trained for another game or other variants, or has other sizes than
-        these components need."""
+        """Raise a ValueError if the network was trained for another game or other variants, or its sizes don't fit
+        these components."""
         check_network(self.network, self.card, find_game(game), rules, num_players, components)
 
 
@@ -152,7 +152,7 @@ def path_and_sample(argument: str) -> tuple[str, bool]:
 def trained(rules: str, num_players: int, game: str | Definition = DEFAULT_GAME) -> tuple[Network, dict[str, Any]]:
     """The network that comes with a game for a variant, and its card.
 
-    It is `RULES-PLAYERS.safetensors` in the folder that the game's definition names, or else `shared.safetensors`.
+    It is `RULES-PLAYERS.safetensors` in the folder named in the game's definition, otherwise `shared.safetensors`.
 
     Raises:
         ValueError: If there is none, or its files are damaged.
@@ -175,10 +175,10 @@ _load_once = cache(saved.load_agent)
 def check_network(
     network: Network, card: dict[str, Any] | None, definition: Definition, rules: str, num_players: int, components: Any
 ) -> None:
-    """Raise a ValueError unless a network was trained for a variant of a game, as far as its card says, and has the
+    """Raise a ValueError unless a network fits a variant of a game: trained for it, according to the card, and with the
     sizes that these components need.
 
-    Compiled loops read its rows unchecked.
+    Compiled loops read the network's output without bounds checks.
     """
     if card is not None:
         check_card(card, definition, rules, num_players, components)
@@ -208,7 +208,7 @@ def check_card(card: dict[str, Any], definition: Definition, rules: str, num_pla
 
 
 def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> Output:
-    """What a network says about observations (n, F), int8; on the CPU, wherever it computes."""
+    """Run a network on observations (n, F), int8. The output is on the CPU, also if the network isn't."""
     device = next(network.parameters()).device
     given = torch.get_num_threads()
     threads = 1 if len(observation) < FEW else min(given, available_cores())  # torch doesn't know of CPU quotas
@@ -223,8 +223,8 @@ def infer(network: Network, observation: np.ndarray, bfloat16: bool = False) -> 
 
 
 def view_action_features(view: View) -> np.ndarray:
-    """The action features of every legal action of a view, from what its players know: shape (n, A, K), int8; else
-    0."""
+    """The action features of every legal action of a view, from its players' knowledge: shape (n, A, K), int8; 0 for
+    illegal actions."""
     out = np.zeros((len(view), view.mask.shape[1], view.definition.num_action_features), np.int8)
     write_action_features(view.tables, view.known(), view.legal_bits, out)
     return out
@@ -233,7 +233,7 @@ def view_action_features(view: View) -> np.ndarray:
 def write_action_features(
     tables: np.ndarray, states: np.ndarray, legal: np.ndarray, out: np.ndarray, threads: int = 0
 ) -> None:
-    """`action_features` of n games, by several threads (0: one a core) where that pays."""
+    """`action_features` of n games, with several threads (0: one per core) where that is faster."""
     bounds = shares(len(states), threads_for(len(states), GAMES_PER_THREAD, threads))
     after = scratch(len(bounds) - 1, 2, states.dtype)
     run_shares(action_features, (tables, states, legal, after, out), bounds)
@@ -242,8 +242,8 @@ def write_action_features(
 def draw_actions(
     output: Output, legal: np.ndarray, out: np.ndarray, bits: np.ndarray, sample: bool, threads: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`choose` for n games, by several threads (0: one a core) where that pays: actions and log-probabilities, shapes
-    (n,)."""
+    """`choose` for n games, with several threads (0: one per core) where that is faster: actions and log-probabilities,
+    shapes (n,)."""
     count = len(legal)
     actions, log_probs = np.empty(count, np.int64), np.empty(count, np.float32)
     bounds = shares(count, threads_for(count, GAMES_PER_THREAD, threads))

@@ -1,4 +1,4 @@
-"""Search that a trained network guides: `ppo-search`. Needs torch, as `ppo` does."""
+"""Network-guided search: `ppo-search`. Needs torch, as `ppo` does."""
 
 from __future__ import annotations
 
@@ -25,69 +25,70 @@ from artus_env.engine.contract.rng import key_bits
 from artus_env.engine.play.rewards import mode_index
 
 EVALUATIONS = 64
-"""Of `ppo-search` without a number."""
+"""Default of `ppo-search`."""
 CANDIDATES, ENDGAME_CANDIDATES = 16, 8
-"""Actions that compete, at most, in `ppo-search` and in `ppo-endgame`, which has few evaluations for them."""
+"""Maximum number of competing actions in `ppo-search` and in `ppo-endgame`, which has few evaluations for them."""
 ENDGAME_EVALUATIONS = 24
-"""Of `ppo-endgame` without a number: decisions take two to four times as long as those of `ppo` on average."""
+"""Default of `ppo-endgame`: decisions take two to four times as long as those of `ppo` on average."""
 MOST_EVALUATIONS = 100_000
-"""A tree of them takes up to 270 MB."""
+"""A tree of this many evaluations takes up to 270 MB."""
 MOST_CANDIDATES = 256
-"""Positions hardly ever allow so many actions."""
+"""Positions hardly ever have more legal actions."""
 MOST_GAMES = 256
-"""Games searched at a time: enough leaves for the network to be fast."""
+"""Games searched at once: enough leaves for the network to be fast."""
 MOST_EDGES = 2**22
-"""Edges at a time, so that deep searches of many games fit into memory; one game may have more."""
+"""Edges allocated at once, so that deep searches of many games fit into memory; one game may have more."""
 
 
 class Searched(NamedTuple):
-    """What searches have found in n positions."""
+    """Results of searches in n positions."""
 
     action: np.ndarray
-    """What the search plays: shape (n,), int64."""
+    """The chosen action: shape (n,), int64."""
     visits: np.ndarray
-    """How often each action was tried: shape (n, A), int32; 0 for illegal ones."""
+    """Trials of each action: shape (n, A), int32; 0 for illegal ones."""
     worth: np.ndarray
-    """What that was worth to the player to move in all, in chances to win: shape (n, A), float32."""
+    """Sum of the player's chances to win over these trials: shape (n, A), float32."""
 
 
 class NeuralSearchAgent:
     """Plays the action that wins most often in a search guided by a network's policy and values.
 
-    The actions that the policy likes best compete (sequential halving): all are tried in the same deals of what the
-    player doesn't know, as often as the evaluations allow, the worse half is left out, and so on to the last two. What
-    the policy thought of them counts beside the trials, the less the more trials there are. Each trial walks down the
-    tree by PUCT, adds the position that it reaches, and has it judged by the network instead of playing on. In the tree
-    everybody plays for their own chance to win; what is hidden decides what is legal there, but never tells two nodes
-    apart.
+    The policy's favourite actions compete (sequential halving): all are tried in the same sampled deals of the hidden
+    information, as often as the evaluations allow; then the worse half is dropped, and so on to the last two. They are
+    ranked by the policy's logits and their trials; the more trials, the less the logits count. Each trial walks down
+    the tree by PUCT, adds the position that it reaches, and has the network evaluate it instead of playing on. In the
+    tree each player maximizes their own chance to win. Hidden information determines the legal actions there, but never
+    distinguishes two nodes.
 
-    A secret choice of its own ends the tree, since nobody may learn answers to it: others then move by the policy until
-    it is the player's turn again, and the network judges the position by what the player sees there. In games with
-    `Definition.search_turns` every move is treated like that, and the policy plays so many more of the player's turns.
+    A secret choice of the searching player ends the tree, since no player may learn to answer it: the others then move
+    by the policy until it is the player's turn again, and the network evaluates the position from the player's
+    observation. In games with `Definition.search_turns` every move is treated like that, and the policy plays this many
+    more of the player's turns.
 
-    The last decisions of a game in which nothing is hidden any more are calculated exactly instead (see `endgame`), and
-    trials that come near the end go on to it that way.
+    The last decisions of a game without hidden information are solved exactly instead (see `endgame`), and trials that
+    get near the end are completed with the exact solution.
 
-    It knows what the player knows, and takes all its randomness from `view.keys`. The games of a view are judged
-    together; they don't influence each other except in the last bits of the network's sums, which depend on how many
-    rows it is given.
+    The agent uses only the player's own information, and takes all its randomness from `view.keys`. The games of a view
+    are evaluated in the same batches. They don't influence each other, except that the last bits of the network's sums
+    depend on the number of rows in a batch.
 
-    Only the network uses several threads. The loops between two of its answers are so short that threads would mostly
-    wait for each other: where others used the cores, two took ten times as long as one.
+    Only the network uses several threads. The loops between two network calls are so short that threads would mostly
+    wait for each other: on busy cores, two threads took ten times as long as one.
 
     Args:
         network: See `Network`.
-        evaluations: Positions that the network judges for a decision, besides the one to decide in and those from which
-            the policy plays on. With fewer than two it plays the action that the policy likes best.
-        reward: What the network's values are about: `win`, `margin` or what the game calls its points (see
+        evaluations: Positions that the network evaluates for a decision, not counting the root and the positions where
+            the policy plays on. With fewer than two, the agent plays the policy's favourite action.
+        reward: The reward that the network's values predict: `win`, `margin` or the game's name for its points (see
             `artus_env.engine.play.rewards`).
-        card: What it was trained for, if it may play nothing else (see `saved`).
+        card: Card of the saved agent (see `saved`): the agent then plays only the variants named there.
         bfloat16: Compute in bfloat16, as for `NeuralAgent`.
-        candidates: Actions that compete, at most. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games against
-            16.
+        candidates: Maximum number of competing actions. With 64 evaluations both 8 and 32 won 45 to 49 % of 600 games
+            against 16.
 
     Raises:
-        ValueError: If a number can't be; later, if the game that it is to play knows no such reward.
+        ValueError: If a number is out of range; later, if the game to play doesn't have this reward.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class NeuralSearchAgent:
             raise ValueError(f"evaluations must be in 1..{MOST_EVALUATIONS}, got {shown(evaluations)}")
         if not 1 <= candidates <= MOST_CANDIDATES:
             raise ValueError(f"candidates must be in 1..{MOST_CANDIDATES}, got {shown(candidates)}")
-        # A copy in bfloat16, so that no call has to convert weights.
+        # A copy in bfloat16 saves converting the weights in each call.
         self.network = copy.deepcopy(network).bfloat16() if bfloat16 else network
         self.evaluations = evaluations
         self.reward = reward
@@ -127,13 +128,13 @@ class NeuralSearchAgent:
         return actions
 
     def search(self, view: View) -> Searched:
-        """What it finds in the positions of a view, and plays there.
+        """Search the positions of a view.
 
         Raises:
             ValueError: If the network was trained for another game or other variants.
         """
         self.check_variant(view.rules, view.num_players, view.components, view.definition)
-        roots = view.redeal(view.keys)  # each round deals anew; the truth isn't even here
+        roots = view.redeal(view.keys)  # each round samples its own deal; the true states aren't available here
         at_a_time = max(1, min(MOST_GAMES, MOST_EDGES // self._edges))
         size = len(view), self.network.shape.num_actions
         found = Searched(np.empty(len(view), np.int64), np.zeros(size, np.int32), np.zeros(size, np.float32))
@@ -146,19 +147,19 @@ class NeuralSearchAgent:
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
     ) -> None:
-        """Raise a ValueError if the network was trained for another game or other variants, or has other sizes than
-        these components need."""
+        """Raise a ValueError if the network was trained for another game or other variants, or its sizes don't fit
+        these components."""
         definition = find_game(game)
         mode_index(self.reward, definition.score)
         check_network(self.network, self.card, definition, rules, num_players, components)
 
     @property
     def _edges(self) -> int:
-        """Room for the edges of one game."""
+        """Edges allocated for one game."""
         return (self.evaluations + 1) * EDGES_PER_NODE
 
     def _search(self, view: View, part: slice, roots: np.ndarray) -> Trees:
-        """The trees of a part of the games, with the best candidate first."""
+        """Search a part of the games. Returns their trees, best candidate first."""
         n, shape = len(roots), self.network.shape
         keys, legal = view.keys[part], view.legal_bits[part]
         trees = Trees(
@@ -195,7 +196,7 @@ class NeuralSearchAgent:
             guided_loops.back_up(
                 view.tables, games, offsets, following, trees, leaves, rows, output.values.numpy(), mode, growing
             )
-            chosen = np.flatnonzero(growing)  # only there it matters what the policy likes
+            chosen = np.flatnonzero(growing)  # only these leaves need priors
             if len(chosen):
                 if shape.num_action_features:
                     write_action_features(
@@ -206,7 +207,7 @@ class NeuralSearchAgent:
         return trees
 
     def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, action_features: np.ndarray) -> None:
-        """Let the policy play on behind secret choices.
+        """Let the policy play on after secret choices.
 
         Args:
             deals: Seeds of the leaves' deals, shape (count,), uint64.
@@ -221,14 +222,14 @@ class NeuralSearchAgent:
             guided_loops.lead_on(tables, going, deals[going], step, leaves, said)
 
     def _judge(self, observation: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, Output]:
-        """What the network says of leaves where the game isn't over, and which row is about which leaf.
+        """Evaluate the leaves where the game isn't over. Returns the row of each leaf, and the network's output.
 
         Args:
             observation: Of all leaves, shape (m, F), int8.
             legal: Their legal actions, shape (m, W), uint64.
         """
         going_on = np.asarray(legal.any(axis=1))
-        going_on[0] = True  # a network is asked about something
+        going_on[0] = True  # the batch must not be empty
         return np.cumsum(going_on) - 1, infer(self.network, observation[going_on], self.bfloat16)
 
     def _ask(
@@ -239,7 +240,7 @@ class NeuralSearchAgent:
         observation: np.ndarray,
         action_features: np.ndarray,
     ) -> Said:
-        """What the network says of n positions. `action_features` (n, A, K), int8, is overwritten."""
+        """Network output for n positions. `action_features` (n, A, K), int8, is overwritten."""
         if self.network.shape.num_action_features:
             write_action_features(tables, states, legal, action_features, threads=1)
         output = infer(self.network, observation, self.bfloat16)
@@ -247,14 +248,14 @@ class NeuralSearchAgent:
 
 
 class EndgameAgent:
-    """Plays what a network says, and searches as soon as everybody knows everything (`endgame` of
-    `artus_env.engine.contract.verbs`); the last decisions are calculated exactly, as in every search.
+    """Plays a network's policy, and searches once the game has perfect information (`perfect_information_horizon` of
+    `artus_env.engine.contract.verbs`); the last decisions are solved exactly, as in every search.
 
-    There a search gains most, and few of a game's decisions are made there, so that they cost little on the whole.
-    Where a game never says so, all is played by the network.
+    Search gains most there, and only a small part of a game's decisions is made there, so the total cost is low. In
+    games that never reach perfect information, the network plays all moves.
 
     Args:
-        search: What searches, and its network.
+        search: The search agent, with its network.
     """
 
     games_at_once = NeuralAgent.games_at_once
@@ -282,8 +283,8 @@ class EndgameAgent:
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
     ) -> None:
-        """Raise a ValueError if the network was trained for another game or other variants, or has other sizes than
-        these components need."""
+        """Raise a ValueError if the network was trained for another game or other variants, or its sizes don't fit
+        these components."""
         self.search.check_variant(rules, num_players, components, game)
 
 
@@ -295,7 +296,7 @@ class TrainedSearchAgent:
     """
 
     candidates = CANDIDATES
-    """Actions that compete, as for `NeuralSearchAgent`."""
+    """Maximum number of competing actions, as for `NeuralSearchAgent`."""
 
     def __init__(self, evaluations: int = EVALUATIONS, *, bfloat16: bool = False) -> None:
         self.evaluations = evaluations
@@ -349,14 +350,15 @@ class TrainedEndgameAgent(TrainedSearchAgent):
 
 
 def games_at_once(evaluations: int) -> int:
-    """See `Agent`: enough leaves for the network to be fast, and some seconds of work."""
+    """See `Agent`: enough leaves for the network to be fast, a few seconds of work."""
     return max(8, min(MOST_GAMES, 4096 // evaluations))
 
 
 def find_search(argument: str = str(EVALUATIONS)) -> NeuralSearchAgent | TrainedSearchAgent:
     """The agent `ppo-search:N`, which comes with the game, or `ppo-search:N:PATH`, a saved one.
 
-    N is the number of evaluations for a decision. It computes in bfloat16 where the processor has instructions for it.
+    N is the number of evaluations for a decision. The agent computes in bfloat16 where the processor has instructions
+    for it.
 
     Raises:
         ValueError: If N is no such number, or the file is missing, damaged or no saved agent that can search.
@@ -413,10 +415,10 @@ def _saved(path: Path, evaluations: int, candidates: int) -> NeuralSearchAgent:
 def searching(
     network: Network, card: dict[str, Any], evaluations: int, bfloat16: bool, candidates: int = CANDIDATES
 ) -> NeuralSearchAgent:
-    """A saved network as a player that searches.
+    """A search agent with a saved network.
 
     Raises:
-        ValueError: If its card doesn't say what its values are about, or its game knows no such reward.
+        ValueError: If the card doesn't name the reward that the values predict, or the game doesn't have this reward.
     """
     return NeuralSearchAgent(
         network, evaluations, reward=reward_of(card), card=card, bfloat16=bfloat16, candidates=candidates
@@ -424,14 +426,14 @@ def searching(
 
 
 def reward_of(card: dict[str, Any]) -> str:
-    """The reward that the values of a saved network are about.
+    """The reward that the values of a saved network predict.
 
     Raises:
-        ValueError: If its card doesn't say it, or its game knows no such reward.
+        ValueError: If the card doesn't name it, or the game doesn't have this reward.
     """
     settings = card.get("settings")
     reward = None
-    if isinstance(settings, dict):  # what it was paid for at the end of the training is what its values are about
+    if isinstance(settings, dict):  # the values predict the reward at the end of the training
         reward = settings.get("final_reward") or settings.get("reward")
     if not isinstance(reward, str):
         raise ValueError(
@@ -442,30 +444,31 @@ def reward_of(card: dict[str, Any]) -> str:
 
 
 class Rounds(NamedTuple):
-    """Rounds of several games whose leaves are judged together."""
+    """Rounds of several games whose leaves are evaluated together."""
 
     games: np.ndarray
-    """Whose round it is: shape (rounds,), int64."""
+    """Game of each round: shape (rounds,), int64."""
     numbers: np.ndarray
-    """Which of the game's rounds: shape (rounds,), int64."""
+    """Number of the round within its game: shape (rounds,), int64."""
     widths: np.ndarray
-    """How many candidates are tried in it: shape (rounds,), int64."""
+    """Candidates tried in the round: shape (rounds,), int64."""
     following: np.ndarray
-    """How many are tried in the game's next round: shape (rounds,), int64."""
+    """Candidates tried in the game's next round: shape (rounds,), int64."""
 
 
 def batches_of(widths: np.ndarray, apart: bool) -> list[Rounds]:
-    """The rounds of a search in their order, in batches.
+    """The rounds of a search in order, in batches.
 
     Args:
-        widths: How many candidates each of n games tries in each round, shape (rounds + 1, n), int64; the last row 0.
-        apart: Whether no round grows a tree for the next one: then those with the same candidates make one batch.
+        widths: Candidates that each of n games tries in each round, shape (rounds + 1, n), int64; the last row is 0.
+        apart: Whether the rounds are independent, with no tree that grows between them: then successive rounds with the
+            same candidates form one batch.
     """
     games, numbers = np.nonzero((widths > 0).T)
     batch = numbers
     if apart:
         batch = np.cumsum(np.diff(widths, axis=0, prepend=widths[:1]) != 0, axis=0)[numbers, games]
-    order = np.argsort(batch, kind="stable")  # by game, and in each of them by number
+    order = np.argsort(batch, kind="stable")  # within a batch by game, then by number
     games, numbers = games[order], numbers[order]
     parts = np.split(np.arange(len(order)), np.flatnonzero(np.diff(batch[order])) + 1)
     return [
@@ -476,10 +479,10 @@ def batches_of(widths: np.ndarray, apart: bool) -> list[Rounds]:
 
 
 def halving(evaluations: int, candidates: int) -> np.ndarray:
-    """How many candidates are tried in each round (sequential halving): shape (rounds + 1, candidates + 1), int64.
+    """Number of candidates tried in each round (sequential halving): shape (rounds + 1, candidates + 1), int64.
 
-    Column c is for a position with c candidates. Each number of candidates, halved until two are left, gets about the
-    same part of the evaluations; the last row is 0.
+    Column c is for a position with c candidates. Each stage of the halving gets about the same share of the
+    evaluations; the last row is 0.
     """
     columns = []
     for count in range(candidates + 1):

@@ -1,8 +1,8 @@
-"""What is left of programs whose launcher was killed, where no PID namespace holds it together (see `launcher`). Linux
-only.
+"""Kills processes left over from programs whose launcher was killed and that have no PID namespace (see `launcher`).
+Linux only.
 
-While such programs run, this process adopts everybody below it whose parent is gone (`PR_SET_CHILD_SUBREAPER`): also
-those that don't come from a program. Only those that bear a program's mark are killed and collected here.
+While such programs run, this process adopts all its orphaned descendants (`PR_SET_CHILD_SUBREAPER`), including those
+not started by a program. Only processes with a program's mark are killed and reaped here.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from artus_agents.launcher import PR_SET_CHILD_SUBREAPER, descendants
 
 PR_GET_CHILD_SUBREAPER = 37  # <linux/prctl.h>
 HIGHEST_MARK = 2**62
-"""Microseconds without a pause: as good as no limit."""
+"""Microseconds without a blocking call: in effect no limit."""
 
 _libc = ctypes.CDLL(None)
-_lock = threading.RLock()  # a program may be ended by the collector of garbage in the middle of anything
+_lock = threading.RLock()  # garbage collection may end a program at any point
 _numbers = itertools.count(1)
 _marks: set[tuple[int, int]] = (
     set()
-)  # of programs that run, each with the process that started it: a fork isn't its parent
-_before: dict[int, int] = {}  # whether that process adopted orphans anyway
+)  # (owner, mark) of running programs: a forked copy isn't their owner
+_before: dict[int, int] = {}  # whether that process adopted orphans before
 
 
 def _in_child() -> None:
     global _lock
-    _lock = threading.RLock()  # the parent's may be held by a thread that isn't here
+    _lock = threading.RLock()  # in the parent a thread may hold it that doesn't exist here
 
 
 os.register_at_fork(after_in_child=_in_child)
 
 
 def new_mark() -> int:
-    """A mark for a program to be started, as the launcher takes it. From now on its orphans become our children."""
+    """A mark for a program to be started by the launcher. From now on its orphans become our children."""
     process = os.getpid()
     with _lock:
         if not _marks_of(process):
@@ -54,11 +54,11 @@ def new_mark() -> int:
 
 
 def end(mark: int, seconds: float) -> None:
-    """Kill and collect what is left of a program whose launcher has ended.
+    """Kill and reap the remaining processes of a program whose launcher has ended.
 
     Args:
         mark: See `new_mark`.
-        seconds: How long to wait until all of it is gone.
+        seconds: How long to wait until all are gone.
     """
     process = os.getpid()
     deadline = time.monotonic() + seconds
@@ -78,10 +78,10 @@ def end(mark: int, seconds: float) -> None:
 
 
 def _left_of(mark: int) -> set[int]:
-    """Our children that bear this mark, and all below them.
+    """Our children with this mark, and all their descendants.
 
-    A program can lower its mark, so a child with an unknown mark counts as this program's.
-    Children without a mark are not looked into: they may run programs of their own.
+    A program can lower its mark, so a child with an unknown mark counts as this program's. Children without a mark are
+    left alone: they may run programs of their own.
     """
     own = os.getpid()
     not_ours = {_own_limit(), *_marks_of(own)} - {mark}
@@ -101,8 +101,8 @@ def _own_limit() -> int:
 
 
 def _limit_of(process: int) -> int:
-    """The hard limit that is the mark of those who have one; 0 is this process. Ours if it is gone or not ours to
-    see."""
+    """The hard limit that serves as the mark of a process (0: this process). Our own limit if that process is gone or
+    can't be read."""
     try:
         limit = resource.prlimit(process, resource.RLIMIT_RTTIME)[1]
     except OSError:

@@ -1,8 +1,8 @@
-"""Compiled loops between the game and a policy network: what each action leads to, and which action to play.
+"""Compiled loops between the game and a policy network: the features of each action, and the choice of an action.
 
-A network sees the position as numbers and would have to learn what every action brings. The *action_features* says it:
-a few numbers for each legal action, which the game's verb `action_features` chooses, such as the points that it brings
-at once. All of it is known to the player to move.
+A network sees the position as numbers and would have to learn the effect of every action. *Action features* give it
+directly: a few numbers for each legal action, computed by the game's verb `action_features`, such as its immediate
+points. The player to move knows all of them.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from artus_env.engine.contract import verbs
 from artus_env.engine.contract.bits import next_action
 
 SCALE = np.float32(0.1)
-"""Gates are per ten units: so they are about as large as what else a network says."""
+"""Gates count per ten units of a feature, so that they are about as large as the network's other outputs."""
 
 
 @jit_shared
 def action_features(tables, states, legal, scratch, out, low, high, share=0):
-    """Write the action features of every legal action: shape (n, A, K), int8. Other actions' entries stay as they were.
+    """Write the action features of every legal action: shape (n, A, K), int8. Entries of other actions stay unchanged.
 
-    `scratch` (shares, 2) is overwritten. States may be concealed: nothing hidden is looked at.
+    `scratch` (shares, 2) is overwritten. States may be concealed: hidden information isn't read.
     """
     tables, states, legal, scratch, out = borrow(tables), borrow(states), borrow(legal), borrow(scratch), borrow(out)
     for i in range(low, high):
@@ -34,8 +34,7 @@ def action_features(tables, states, legal, scratch, out, low, high, share=0):
 
 @jit
 def legal_logits(logits, gates, legal, out, ids, values):
-    """Logits of the legal actions of one game, action_features included. Writes ids and logits; returns how many there
-    are."""
+    """Write ids and logits of the legal actions of one game, action features included. Returns their number."""
     count = 0
     action = next_action(legal, -1)
     while action >= 0:
@@ -72,7 +71,7 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, hig
 
     Args:
         logits: shape (n, A), float32.
-        gates: What ten units of each action feature add to a logit: shape (n, K), float32; K = 0: no action features.
+        gates: Weight of ten units of each action feature in a logit: shape (n, K), float32; K = 0: no action features.
         legal: shape (n, W), uint64.
         out: Action features, shape (n, A, K), int8, or anything of that rank where K = 0.
         bits: 64 random bits for each game, shape (n,), uint64.
@@ -97,7 +96,7 @@ def choose(logits, gates, legal, out, bits, sample, actions, log_probs, low, hig
                 if aim < 0:
                     best = j
                     break
-            while values[best] == 0:  # rounding has led to an action that is never played
+            while values[best] == 0:  # rounding has led to an action of probability 0
                 best -= 1
         else:
             for j in range(1, count):

@@ -1,4 +1,4 @@
-"""Players that are programs of their own, in any language: lines of JSON over stdin and stdout (docs/protocol.md)."""
+"""Agents that are separate programs in any language: lines of JSON over stdin and stdout (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -37,27 +37,27 @@ T = TypeVar("T")
 PROTOCOL = 1
 PYTHON = ".py"
 MAX_ANSWER = 64 * 1024
-"""Bytes of an answer; a program that writes more without an end of line has failed."""
+"""Maximum bytes of an answer; a program that writes more without an end of line has failed."""
 CHUNK = 64 * 1024
 MAX_LIMIT = 86_400.0
 START_FAILURES = 3
-"""After so many starts in a row without a hello it isn't started again."""
+"""Consecutive starts without a hello after which the program isn't started again."""
 FAILURES = 10
-"""The same after so many failures in a row without a legal move between them."""
+"""Consecutive failures without a legal move between them after which the program isn't started again."""
 MAX_REASONS = 10_000
 GOODBYE_SECONDS = 0.5
-"""What a program has to end by itself when its input is closed."""
+"""Time for a program to end by itself after its input is closed."""
 KILL_SECONDS = 5.0
-"""What the launcher has to kill all that belongs to a program before we do what we can ourselves."""
+"""Time for the launcher to kill all processes of a program before we do it."""
 EXIT_SECONDS = 1.0
-"""How long to wait for the exit code of a program whose pipes are closed."""
+"""Time to wait for the exit code of a program whose pipes are closed."""
 PROBE_SECONDS = 10.0
-"""How long to try whether a program may have a PID namespace."""
+"""Time limit of the test for PID namespaces."""
 LAUNCHER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))]
 
 
 class ProgramError(Exception):
-    """What a program did wrong, in one line."""
+    """A program's error, in one line."""
 
 
 @dataclass
@@ -78,7 +78,7 @@ class Move:
 
 @cache
 def namespaces_allowed() -> bool:
-    """Whether the system lets programs have PID namespaces: whether one has run in its own."""
+    """Whether the system allows PID namespaces, tested by running a process in one."""
     nowhere = subprocess.DEVNULL
     try:
         return not subprocess.run(
@@ -90,13 +90,14 @@ def namespaces_allowed() -> bool:
 
 
 class Program:
-    """A running program, spoken to in lines. It ends with all that it started when this object or this process does.
+    """A running program that exchanges lines with us. It ends, with everything it started, when this object or this
+    process does.
 
     Args:
         command: The words of the command line.
 
     Raises:
-        ProgramError: If no process can be started. That there is no such program shows only when it is asked.
+        ProgramError: If no process can be started. A command that doesn't exist fails only at the first request.
     """
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -111,20 +112,20 @@ class Program:
             if mark:
                 orphans.end(mark, 0)
             raise ProgramError(f"could not be started: {shown(str(error))}") from None
-        self.close = weakref.finalize(self, _end, self._process, os.getpid(), mark)  # when Python exits at the latest
+        self.close = weakref.finalize(self, _end, self._process, os.getpid(), mark)  # at the latest when Python exits
         pipes = self._process.stdin, self._process.stdout, self._process.stderr
         self._input, self._output, self._errors = (pipe.fileno() for pipe in pipes if pipe)
         for pipe in (self._input, self._output, self._errors):
             os.set_blocking(pipe, False)
-        self._heard = b""  # of the answer
-        self._complaints = b""  # the last of what it wrote to stderr
+        self._heard = b""  # start of the answer
+        self._complaints = b""  # last 2,000 bytes of stderr
         self._listening = {self._output, self._errors}
 
     def ask(self, request: dict[str, Any], seconds: float) -> bytes:
         """Send one line and return the line that answers it.
 
         Raises:
-            ProgramError: If there is none within `seconds`. The program is of no use any more.
+            ProgramError: If there is none within `seconds`. The program can't be used any more.
         """
         unsent = memoryview(json.dumps(request, separators=(",", ":")).encode() + b"\n")
         deadline = time.monotonic() + seconds
@@ -148,24 +149,24 @@ class Program:
                 if rest:
                     raise ProgramError(f"wrote more than one line for one answer: {shown(line)}, {shown(rest)}")
                 return line
-            if remaining <= 0:  # after a last look: it is not to blame if we were late
+            if remaining <= 0:  # checked last: the answer may have arrived while we were busy
                 raise ProgramError(f"no answer within {seconds:g} s")
 
     def kill(self) -> None:
-        """End it without a chance to say goodbye."""
+        """End the program at once."""
         _ask_to_end(self._process)
         self.close()
 
     def last_words(self) -> str:
-        """The last line that it wrote to stderr, empty if there is none."""
-        for _ in range(16):  # a pipe's worth and more; somebody may be writing without an end
+        """The last line that the program wrote to stderr, empty if there is none."""
+        for _ in range(16):  # at least a full pipe, but not endless output
             if not self._listen_to_complaints():
                 break
         lines = [line for line in self._complaints.decode(errors="replace").splitlines() if line.strip()]
         return "".join(c if c.isprintable() else "?" for c in lines[-1].strip())[:200] if lines else ""
 
     def _wait(self, seconds: float, sending: bool) -> set[int]:
-        """Pipes that can be used now, or have failed; empty when the time is over."""
+        """Pipes that are ready or have failed; empty after `seconds`."""
         poll = select.poll()
         for pipe in self._listening:
             poll.register(pipe, select.POLLIN)
@@ -182,7 +183,7 @@ class Program:
             raise self._gone("closed its input") from None
 
     def _listen(self) -> None:
-        """Take what there is of an answer. Blank lines are none, nor is the byte order mark that .NET writes first."""
+        """Read the available part of an answer. Skips blank lines and the byte order mark that .NET writes first."""
         with suppress(BlockingIOError):
             data = os.read(self._output, CHUNK)
             if not data:
@@ -190,8 +191,8 @@ class Program:
             self._heard = (self._heard + data).removeprefix(BOM_UTF8).lstrip()
 
     def _listen_to_complaints(self) -> bool:
-        """Take what there is on stderr, so that its writer need not wait, and keep the last. Returns whether there was
-        any."""
+        """Read stderr, so that the program never blocks on it, and keep the end. Returns whether there was any
+        output."""
         try:
             data = os.read(self._errors, CHUNK) if self._errors in self._listening else b""
         except BlockingIOError:
@@ -202,7 +203,7 @@ class Program:
         return bool(data)
 
     def _gone(self, what: str) -> ProgramError:
-        """Why a pipe is closed: mostly because the program has ended."""
+        """The reason for a closed pipe: usually the program has ended."""
         try:
             code = self._process.wait(EXIT_SECONDS)
         except subprocess.TimeoutExpired:
@@ -216,23 +217,23 @@ class Program:
 
 
 def _ask_to_end(launcher: subprocess.Popen[bytes]) -> None:
-    """Have a launcher kill its program, also if the program has stopped it."""
+    """Make a launcher kill its program, even if the program has stopped the launcher."""
     launcher.terminate()
     launcher.send_signal(signal.SIGCONT)
 
 
 def _end(launcher: subprocess.Popen[bytes], owner: int, mark: int) -> None:
-    """End a program politely, then surely.
+    """End a program: let it exit by itself, then kill it.
 
     Args:
-        launcher: What the program runs below.
+        launcher: The program's launcher.
         owner: The process that started it.
-        mark: What the program bears where it has no PID namespace (see `orphans`), else 0.
+        mark: The program's mark if it has no PID namespace (see `orphans`), else 0.
     """
     pipes = [pipe for pipe in (launcher.stdin, launcher.stdout, launcher.stderr) if pipe]
     pipes[0].close()
-    if os.getpid() != owner:  # we are a forked copy of its owner, whom alone it concerns
-        launcher.returncode = 0  # or Popen would complain that it still runs
+    if os.getpid() != owner:  # in a forked copy: only the owner ends the program
+        launcher.returncode = 0  # avoids Popen's warning that it still runs
     else:
         try:
             launcher.wait(GOODBYE_SECONDS)
@@ -243,17 +244,17 @@ def _end(launcher: subprocess.Popen[bytes], owner: int, mark: int) -> None:
             except subprocess.TimeoutExpired:
                 launcher.kill()
                 launcher.wait()
-        if mark:  # the launcher itself may have been killed, so that it could not do its work
+        if mark:  # needed if the launcher was killed before it could clean up
             orphans.end(mark, KILL_SECONDS)
     for pipe in pipes[1:]:
         pipe.close()
 
 
 def read_answer(line: bytes, wanted: type[T], example: str) -> T:
-    """What a program has answered. `example`: how such an answer looks, for the message.
+    """Decode a program's answer. `example`: an answer of the expected form, for the message.
 
     Raises:
-        ProgramError: If it is something else.
+        ProgramError: If the answer has another form.
     """
     try:
         return decode(line, wanted)
@@ -262,35 +263,34 @@ def read_answer(line: bytes, wanted: type[T], example: str) -> T:
 
 
 class ProgramAgent:
-    """A program plays: any number of games, asked about one after the other.
+    """A program as an agent. It plays any number of games and gets one request at a time.
 
-    A program that ends, doesn't answer in time or answers nonsense gives up the game that it was asked about, and is
-    started anew for the next. One that keeps failing is not started again.
+    A program that ends, doesn't answer in time or answers nonsense forfeits the game of that request, and is restarted
+    for the next one. A program that keeps failing is not started again.
 
     Args:
-        command: A command line, split into words as a shell does (and nothing else that a shell does), with settings
-            before it if need be: `./mybot --flag`, `time=2 start=60 python3 mybot.py`. Or the words themselves.
+        command: A command line, split into words as in a shell (no other shell syntax), optionally with settings before
+            it: `./mybot --flag`, `time=2 start=60 python3 mybot.py`. Or the words themselves.
         time_limit: Seconds for a move; `time=` in the command line.
         start_limit: Seconds from the start to the answer to hello; `start=` in the command line.
 
     Attributes:
-        failure: Why it gave up a game the last time, one line.
-        failures: The same for each game that it gave up, by the game's number (`View.games`); the last ten thousand.
+        failure: Reason of the last forfeit, one line.
+        failures: Reasons of the forfeits by game number (`View.games`); the last 10,000.
 
-    A copy, also a pickled or forked one, starts a program of its own, which knows nothing of the games so far.
+    A copy, also a pickled or forked one, starts its own program, which knows nothing of the games so far.
 
     Raises:
         ValueError: If the command line or a limit makes no sense.
         NotImplementedError: On systems other than Linux.
     """
 
-    games_at_once = 1  # it is asked about one after the other anyway
+    games_at_once = 1  # requests go out one by one anyway
     runs_program = True  # see artus_env.agents.runs_program
 
     @staticmethod
     def files(command: str) -> list[Path]:
-        """What may be files among the words of a command: all but a first word without a slash, which the system looks
-        up among the installed programs."""
+        """Words of a command that may be files: all except a first word without a slash, which is looked up in PATH."""
         first, *others = read_command(command, {"time": 0.0, "start": 0.0}) or [""]
         return [Path(word) for word in ([first, *others] if "/" in first else others)]
 
@@ -316,13 +316,13 @@ class ProgramAgent:
 
     def _begin(self) -> None:
         self._owner = os.getpid()
-        self._lock = threading.Lock()  # a program holds one conversation
+        self._lock = threading.Lock()  # one request at a time
         self._program: Program | None = None
 
     def act(self, view: View) -> np.ndarray:
         """One action for each game; `FORFEIT` where the program failed."""
         self._check_owner()
-        states = view.redeal(view.keys)  # nothing but what the player knows gets this far
+        states = view.redeal(view.keys)  # a sampled deal: hidden information never reaches a program
         actions = np.full(len(view), FORFEIT, np.int64)
         with self._lock:
             for i, number in enumerate(view.games.tolist()):
@@ -332,7 +332,7 @@ class ProgramAgent:
                 request = {
                     "type": "choose",
                     "game": number,
-                    "seed": int(view.keys[i]) >> 32,  # more bits than 53 are no number in some languages
+                    "seed": int(view.keys[i]) >> 32,  # numbers of more than 53 bits are inexact in some languages
                     "position": view.definition.to_dict(state[0], view.components, int(view.player[i])),
                     "moves": moves,
                     "points": view.points[i, legal].tolist(),
@@ -346,7 +346,7 @@ class ProgramAgent:
     def check_variant(
         self, rules: str, num_players: int, components: Any, game: str | Definition = DEFAULT_GAME
     ) -> None:
-        """Start the program, whatever the variant: one that doesn't start would give up every game.
+        """Start the program, for any variant: a program that doesn't start would forfeit every game.
 
         Raises:
             ValueError: If it doesn't start or doesn't answer hello.
@@ -360,7 +360,7 @@ class ProgramAgent:
                 raise ValueError(f"{shown(shlex.join(self.command))} {error}") from None
 
     def close(self) -> None:
-        """End the program. It is started again when it is asked again."""
+        """End the program. The next request starts it again."""
         self._check_owner()
         with self._lock:
             if self._program is not None:
@@ -368,7 +368,8 @@ class ProgramAgent:
             self._program = None
 
     def _check_owner(self) -> None:
-        """After a fork the program is the parent's, and the lock may be held by a thread that is not here."""
+        """Reset in a forked copy: the program is the parent's, and a thread that doesn't exist here may hold the
+        lock."""
         if self._owner != os.getpid():
             self._begin()
 
@@ -376,7 +377,7 @@ class ProgramAgent:
         """The program's choice among the moves of a request.
 
         Raises:
-            ProgramError: If it fails. It has been ended then.
+            ProgramError: If it fails. The program has been ended then.
         """
         if self._failed_starts >= START_FAILURES:
             raise ProgramError(f"not started again after {START_FAILURES} starts in a row without a hello")
@@ -394,7 +395,7 @@ class ProgramAgent:
 
     @contextmanager
     def _ending_on_failure(self) -> Iterator[None]:
-        """End the program if the conversation in this block fails, and add to the reason what it wrote last."""
+        """End the program if the exchange in this block fails, and add its last line on stderr to the reason."""
         try:
             yield
         except ProgramError as error:
@@ -402,7 +403,7 @@ class ProgramAgent:
             words = self._program.last_words() if self._program else ""
             self._kill()
             raise ProgramError(f"{error} (stderr: {words})" if words else str(error)) from None
-        except BaseException:  # interrupted in the middle of a conversation
+        except BaseException:  # interrupted in the middle of an exchange
             self._kill()
             raise
 
@@ -443,8 +444,8 @@ class ProgramAgent:
 
 
 def with_interpreter(command: Sequence[str]) -> list[str]:
-    """The words of a command. Python files that can't be started by themselves, because they lack execute permission or
-    a first line that says what runs them, are run by this Python."""
+    """The words of a command. Python files without execute permission or without an interpreter line are run by this
+    Python."""
     file = Path(command[0])
     if "/" not in command[0] or file.suffix != PYTHON or not file.is_file():
         return list(command)
@@ -453,12 +454,12 @@ def with_interpreter(command: Sequence[str]) -> list[str]:
 
 
 def _names_interpreter(file: Path) -> bool:
-    """Whether a file's first line is `#!` and a program. With Windows' end of line the system would look for a program
-    whose name ends in a carriage return."""
+    """Whether a file's first line is a valid interpreter line (`#!`). With a Windows line ending the system would look
+    for a program whose name ends in a carriage return."""
     try:
         with file.open("rb") as opened:
             line = opened.readline(256)
-    except OSError:  # whoever starts it says why it can't be read
+    except OSError:  # starting it reports why it can't be read
         return False
     return line.startswith(b"#!") and not line.endswith(b"\r\n")
 
@@ -467,7 +468,7 @@ def read_command(text: str, limits: dict[str, float]) -> list[str]:
     """The words of a command line; settings before them go into `limits`.
 
     Raises:
-        ValueError: If a quote is left open, a setting unknown or no number.
+        ValueError: If a quote isn't closed, or a setting is unknown or not a number.
     """
     try:
         words = shlex.split(text)

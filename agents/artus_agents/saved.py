@@ -1,12 +1,12 @@
-"""Saved agents: weights as safetensors, and beside them a card in JSON that says what they are.
+"""Saved agents: weights as safetensors, and a card in JSON that describes them.
 
-    agent.safetensors    numbers, nothing else: loading runs no code from the file
+    agent.safetensors    numbers only: loading runs no code from the file
     agent.json           the card: game, variants, network, checksum of the weights, settings, versions, strength
 
-The card says `format` 1, `game`, `variants` ([[rules, num_players], ...]), `components` (hash of the box), `network`
-(see `network.Shape`) and `weights` (SHA-256 of the other file); the trainer adds what else there is to know. A card
-that names no game is one of the default game; there `network` may say `action_features`, true or false, instead of
-sizes that the game knows.
+The card has `format` 1, `game`, `variants` ([[rules, num_players], ...]), `components` (hash of the box), `network`
+(see `network.Shape`) and `weights` (SHA-256 of the other file); the trainer adds further information. A card without a
+game belongs to the default game. Its `network` may have `action_features`, true or false, instead of the sizes that the
+game defines.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from artus_env.engine.contract.registry import find_game
 
 FORMAT = 1
 FIRST_ACTION_FEATURES = 3
-"""Numbers in the action features of cards that say only that there is one: those of the default game had so many. More
-have been added behind them since."""
+"""Number of action features in old cards, which have only `action_features` true or false: the default game had this
+many then, and more have been appended since."""
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 Count = Annotated[int, Meta(ge=0, le=10**18)]
@@ -46,7 +46,7 @@ Judged = Annotated[str, Meta(pattern=r"^[a-z0-9-]+-[1-9][0-9]?/.")]
 
 @dataclass
 class Point:
-    """A point of a learning curve: how often the agent won against each evaluation opponent, and by how many points."""
+    """A point of a learning curve: win rate and mean margin in points against each evaluation opponent."""
 
     steps: Count
     seconds: Annotated[float, Meta(ge=0)]
@@ -56,7 +56,7 @@ class Point:
 
 @dataclass
 class Strength:
-    """How the finished agent did against another one."""
+    """Results of the finished agent against another one."""
 
     against: str
     games: Count
@@ -67,7 +67,7 @@ class Strength:
 
 @dataclass
 class Card:
-    """What is read from a card, if it is there; `format`, `variants`, `components` and `weights` must be."""
+    """Fields that are read from a card, all optional except `format`, `variants`, `components` and `weights`."""
 
     variants: Annotated[list[tuple[Name, int]], Meta(min_length=1, max_length=100)]
     components: Hash
@@ -83,7 +83,8 @@ class Card:
 
 @dataclass
 class Sizes:
-    """The network that a card describes; see `Shape`. Older cards say only whether there is action features."""
+    """Sizes of a network in a card; see `Shape`. Older cards have `action_features`, true or false, instead of the
+    optional numbers."""
 
     observation_size: int
     num_actions: int
@@ -98,9 +99,9 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
 
     Args:
         path: Of the weights; its suffix becomes `.safetensors`, the card's `.json`.
-        network: What plays.
-        card: What to say about it, with `variants` and `components`, and `game` unless it is the default one.
-        dtype: Of the saved numbers. A network trained in bfloat16 loses nothing by it.
+        network: The network.
+        card: Further contents of the card: `variants` and `components`, and `game` unless it is the default one.
+        dtype: Of the saved numbers. It is lossless for a network that was trained in bfloat16.
     """
     weights = save({name: value.detach().cpu().to(dtype).contiguous() for name, value in network.state_dict().items()})
     card = {"format": FORMAT, "game": DEFAULT_GAME} | card
@@ -110,7 +111,7 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
 
 
 def add_to_card(path: Path, key: str, entries: Sequence[dict[str, Any]]) -> None:
-    """Add entries to a list in the card of a saved agent, those that it doesn't have yet; the weights stay.
+    """Append entries to a list in the card of a saved agent, except those already there; the weights stay.
 
     Raises:
         ValueError: As for `read_card`; or if the card has something else there, or can't be written.
@@ -131,10 +132,10 @@ def _written(card: dict[str, Any]) -> bytes:
 
 
 def read_card(path: Path) -> dict[str, Any]:
-    """The card of a saved agent, checked.
+    """The card of a saved agent, validated.
 
     Raises:
-        ValueError: If it is missing, damaged or no such card; the message names the file and what is wrong.
+        ValueError: If it is missing, damaged or no such card; the message names the file and the error.
     """
     path = path.with_suffix(CARD)
     try:
@@ -164,7 +165,8 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
         path: Of the weights or the card.
 
     Raises:
-        ValueError: If a file is missing, damaged, truncated or something else; the message names it and what is wrong.
+        ValueError: If a file is missing, damaged, truncated or something else; the message names the file and the
+            error.
     """
     card = read_card(path)
     shape = _shape(card, path.with_suffix(CARD))
@@ -183,7 +185,7 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
         weights = load(content)
     except (SafetensorError, ValueError, KeyError) as error:
         raise ValueError(f"{path} holds no weights: {error}") from error
-    with torch.device("meta"):  # sizes without numbers: nothing is drawn
+    with torch.device("meta"):  # shapes only: no weights are initialized
         network = Network(shape)
     for name, value in network.state_dict().items():
         found = weights.get(name)
@@ -203,8 +205,7 @@ def _shape(card: dict[str, Any], path: Path) -> Shape:
     """The network that a card describes.
 
     Raises:
-        ValueError: If it can't be, or what an older card leaves to its game isn't known because the game isn't
-            installed.
+        ValueError: If it is invalid; or if the sizes come from the game (older cards) and the game isn't installed.
     """
     try:
         sizes = convert(card.get("network"), Sizes)
@@ -224,10 +225,10 @@ def _shape(card: dict[str, Any], path: Path) -> Shape:
 
 
 def game_of(card: dict[str, Any]) -> str:
-    """The name of the game that a card is about."""
+    """The name of a card's game."""
     return str(card.get("game", DEFAULT_GAME))
 
 
 def variants_of(card: dict[str, Any]) -> Sequence[tuple[str, int]]:
-    """The variants that a card names."""
+    """A card's variants."""
     return [(rules, num_players) for rules, num_players in card["variants"]]

@@ -1,8 +1,9 @@
 """Information-set Monte-Carlo tree search.
 
-Every simulation deals what is hidden anew and walks down the same tree; at each node only the actions that are legal in
-that deal compete. Where a game has secret choices, nobody may answer one that they haven't seen: below such a choice of
-its own the tree ends, and in quick moves everybody goes by a deal of what they don't know.
+Every simulation samples a deal of the hidden information and walks down the same tree; at each node only the actions
+that are legal in that deal compete. In games with secret choices, no player may answer a choice that they haven't seen:
+the tree ends below the searching player's own secret choices, and each player's quick moves are based on a sample of
+what they don't know.
 """
 
 from __future__ import annotations
@@ -51,19 +52,19 @@ from artus_env.engine.contract.verbs import margin_scale as points_of_margin
 EDGES_PER_SIMULATION = 60
 MAX_DEPTH = 64
 MOST_SIMULATIONS = 1_000_000
-"""For a decision, also one that is given much time: the tree must fit into memory, and its edges are counted in 32
-bits. Room for this one takes 1.5 GB, of which a third is used at most."""
+"""Maximum for a decision, also with a time budget: the tree must fit into memory, and its edges have 32-bit indices.
+The arrays for this maximum take 1.5 GB, of which at most 1/3 is used."""
 MOST_TOGETHER = 4_000_000
-"""Simulations of the trees that grow side by side."""
+"""Total simulations of the trees that grow in parallel."""
 MOST_SECONDS = 86_400.0
 CHUNK = 32
-"""Simulations between two looks at the clock."""
+"""Simulations between two checks of the clock."""
 CLEAR_LEAD, SHARPNESS = 0.8, 0.08
-"""What `scale` and `temperature` are unless given, in margins (see `artus_env.engine.contract.verbs.margin_scale`)."""
+"""Defaults of `scale` and `temperature`, in margins (see `artus_env.engine.contract.verbs.margin_scale`)."""
 
 
 class Settings(NamedTuple):
-    """How a search values and chooses; see `IsmctsAgent`."""
+    """Parameters of a search; see `IsmctsAgent`."""
 
     weight: float
     scale: float
@@ -74,11 +75,11 @@ class Settings(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a search writes to; with a row for each share in front, what several write to."""
+    """Buffers of a search; with a leading dimension for shares where several run in parallel."""
 
     games: np.ndarray
-    """The game of the simulation, one to try actions in, and one as the player to move may take it to be: shape (3,),
-    the state dtype."""
+    """The game of the simulation, one for trying actions, and one as sampled for the player to move: shape (3,), the
+    state dtype."""
     words: np.ndarray
     """Legal actions: shape (W,), uint64, or longer."""
     nodes: np.ndarray
@@ -86,29 +87,28 @@ class Memory(NamedTuple):
     used: np.ndarray
     """See `Tree`."""
     path: np.ndarray
-    """Edges on the way down, who moved there, and what the end is worth to each player: shape (3, MAX_DEPTH)."""
+    """Edges on the way down, who moved there, and the final value for each player: shape (3, MAX_DEPTH)."""
 
 
 class IsmctsAgent:
-    """Searches one tree over many deals that fit what it knows (single-observer information-set MCTS).
+    """Searches one tree over many deals that fit the player's knowledge (single-observer information-set MCTS).
 
-    Every simulation deals what is hidden anew, walks down by PUCT among the actions that are legal in that deal (priors
-    from the evaluation after the action), adds a node, plays a few quick moves and judges the position. The most
-    visited action is played. Where the game has a `default_action`, it is played without a search.
+    Every simulation samples a deal, walks down by PUCT among the actions that are legal in that deal (priors from the
+    evaluation after the action), adds a node, plays a few quick moves and evaluates the position. The most visited
+    action is played. Where the game has a `default_action`, it is played without a search.
 
     Args:
-        budget: Simulations for a decision, e.g. `1000`, at most `MOST_SIMULATIONS`, or time, e.g. `0.2s` (then results
-            depend on the machine), it decides when the time is up or after that many simulations.
-        weight: What a player holds counts at this weight beside their score, see `evaluate`; None: as the game says.
+        budget: Simulations per decision, e.g. `1000`, at most `MOST_SIMULATIONS`; or seconds per decision, e.g. `0.2s`,
+            with a maximum number of simulations (then results depend on the machine).
+        weight: Weight of a player's holdings relative to their score, see `evaluate`; None: the game's own weight.
         scale: Points of lead that count as a clear advantage; None: 0.8 margins.
-        exploration: How much an action's prior counts against what was seen of it.
-        temperature: Points of evaluation by which an action must be better to have e times the prior; None: 0.08
-            margins.
-        tries: A quick move is the best of so many drawn ones.
-        horizon: Quick moves before the position is judged.
+        exploration: Weight of an action's prior relative to its results.
+        temperature: Difference in evaluation, in points, that multiplies the prior by e; None: 0.08 margins.
+        tries: A quick move is the best of this many random ones.
+        horizon: Quick moves before the evaluation.
 
     Raises:
-        ValueError: If the budget is neither, or too large.
+        ValueError: If the budget has neither form or is too large.
     """
 
     def __init__(
@@ -136,7 +136,7 @@ class IsmctsAgent:
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`."""
         count = len(view)
-        states = view.redeal(view.keys)  # the search deals anew itself; the truth isn't even here
+        states = view.redeal(view.keys)  # the search samples its own deals; the true states aren't available here
         if self.seconds:
             return np.array(
                 [self._in_time(view, states[i], view.legal_bits[i], view.keys[i]) for i in range(count)], np.int64
@@ -152,10 +152,10 @@ class IsmctsAgent:
         return actions
 
     def consider(self, view: View) -> tuple[np.ndarray, np.ndarray]:
-        """What `act` would play, and how sure it is.
+        """The actions that `act` would play, and the visits of all actions.
 
         Returns:
-            The actions, shape (n,), int64, and how often the search has tried each action, shape (n, A), int64. Where
+            The actions, shape (n,), int64, and the visits of each action in the search, shape (n, A), int64. Where
             `act` needs no search (one legal action, or a default action) that is a single 1.
         """
         states = view.redeal(view.keys)
@@ -175,7 +175,7 @@ class IsmctsAgent:
         return actions, visits
 
     def _settings(self, view: View, state: np.void) -> Settings:
-        """The settings with what the game says, of any of its states, where nothing was given."""
+        """The settings, with the game's values as defaults. `state`: any state of the game."""
         weight, scale, temperature = self._given
         exploration, tries, horizon = self._others
         margin = points_of_margin(view.tables[0], state)
@@ -194,7 +194,7 @@ class IsmctsAgent:
         return action if action >= 0 else int(most_visited(self._tree(view, state, key)))
 
     def _tree(self, view: View, state: np.void, key: np.uint64) -> Tree:
-        """The tree that is grown for one game, by simulations or until its time is up."""
+        """Grow the tree for one game, by simulations or until its time is up."""
         end = time.perf_counter() + self.seconds
         most = self.simulations or min(max(1000, int(self.seconds * 200_000)), MOST_SIMULATIONS)
         memory = Memory(*(part[0] for part in self._memory(1, most, view)))
@@ -207,7 +207,7 @@ class IsmctsAgent:
 
     @staticmethod
     def _memory(count: int, simulations: int, view: View) -> Memory:
-        """Room for searches, a row for each thread."""
+        """Allocate buffers for searches, a row for each thread."""
         words = view.legal_bits.shape[1]
         return Memory(
             scratch(count, 3, view.definition.state_dtype),
@@ -221,12 +221,12 @@ class IsmctsAgent:
 
 # --- compiled loops ---------------------------------------------------------------------------------------------------
 
-_PLAYOUT = 1 << 20  # numbers of a simulation's stream from here on are for quick moves, those below for the deal
+_PLAYOUT = 1 << 20  # random numbers of a simulation from this index on are for quick moves
 
 
 @jit_shared
 def search(tables, states, legal, keys, simulations, settings, memory, actions, low, high, share=0):
-    """One action for each game: shape (n,), int64. `memory` has a row for each share."""
+    """Write one action for each game: shape (n,), int64. `memory` has a row for each share."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     t = tables[0]
     own = row(memory, share)
@@ -239,7 +239,7 @@ def search(tables, states, legal, keys, simulations, settings, memory, actions, 
 
 @jit
 def row(memory, share):
-    """What one share writes to. For compiled code alone: the arrays don't keep their memory, see `borrow`."""
+    """Buffers of one share. Only for compiled code: the arrays don't keep their memory alive, see `borrow`."""
     games, words, nodes = borrow(memory.games), borrow(memory.words), borrow(memory.nodes)
     edges, used, path = borrow(memory.edges), borrow(memory.used), borrow(memory.path)
     return Memory(games[share], words[share], nodes[share], edges[share], used[share], path[share])
@@ -247,13 +247,13 @@ def row(memory, share):
 
 @jit
 def without_search(t, g, legal, key):
-    """The action where none needs to be searched for, else -1."""
+    """The action if no search is needed, else -1."""
     return next_action(legal, -1) if size(legal) == 1 else default_action(t, g, key)
 
 
 @jit
 def simulate(t, root, key, first, count, settings, memory):
-    """Simulations `first..first + count - 1` of a search from `root`; the first one begins a new tree."""
+    """Run simulations `first..first + count - 1` of a search from `root`; the first one resets the tree."""
     games, path = borrow(memory.games), borrow(memory.path)
     legal = first_words(borrow(memory.words), mask_words(t))
     tree = Tree(borrow(memory.nodes), borrow(memory.edges), borrow(memory.used))
@@ -277,10 +277,10 @@ def simulate(t, root, key, first, count, settings, memory):
             depth += 1
             covered = int(g["player"]) == viewer and covers(t, g, legal, int(tree.edges[index]["action"]))
             node, new = follow(t, g, tree, node, index, viewer)
-            if new or covered:  # others mustn't learn answers to what they can't see
+            if new or covered:  # others mustn't learn to answer a choice that they can't see
                 break
         # On from there by quick moves, then judge.
-        n = np.int64(_PLAYOUT)  # a plain constant is a type of its own, for which functions are compiled once more
+        n = np.int64(_PLAYOUT)  # a literal has its own type and would be compiled separately
         for _ in range(settings.horizon):
             if is_over(t, g):
                 break
@@ -294,7 +294,7 @@ def simulate(t, root, key, first, count, settings, memory):
 
 @jit
 def select(t, games, legal, tree, node, settings):
-    """The edge to go on by from `games[0]`; -1 if there is no room for one."""
+    """The edge to follow from `games[0]`; -1 if there is no room for one."""
     if not is_subset(legal, tree.nodes[node]["known"]):
         add_edges(t, games, legal, tree, node, settings)
     visits, _, priors = weigh(tree, node, legal)
@@ -303,7 +303,7 @@ def select(t, games, legal, tree, node, settings):
 
 @jit
 def add_edges(t, games, legal, tree, node, settings):
-    """Give the node an edge for every legal action that has none; priors from the evaluation after the action."""
+    """Add an edge to the node for every legal action without one; priors from the evaluation after the action."""
     g = games[0]
     player = np.int64(g["player"])
     judging = default_action(t, g, np.uint64(0)) < 0
@@ -315,7 +315,7 @@ def add_edges(t, games, legal, tree, node, settings):
             judged = 0.0
             if judging:
                 games[1] = g
-                if not covers(t, g, legal, action):  # else it brings nothing that could be known
+                if not covers(t, g, legal, action):  # no observable effect otherwise
                     play(t, games[1], action)
                 judged = evaluate(t, games[1], player, settings.weight)
             if not add_edge(tree, node, action, judged):
@@ -329,7 +329,7 @@ def add_edges(t, games, legal, tree, node, settings):
 
 @jit
 def quick_move(t, games, legal, settings, key, n):
-    """A quick, sensible action for `games[0]`: the best of a few drawn ones, judged after the action."""
+    """A quick, sensible action for `games[0]`: the best of a few random ones, by the evaluation after the action."""
     g = games[0]
     player = np.int64(g["player"])
     action = default_action(t, g, random_bits(key, n))
@@ -341,7 +341,7 @@ def quick_move(t, games, legal, settings, key, n):
     if count == 1:
         return action
     known = 0
-    if has_secrets(t):  # the deal tells what others have chosen; the player to move must guess it
+    if has_secrets(t):  # the deal contains the others' secret choices; resample them for the player to move
         known = 2
         games[known] = g
         resample_hidden(t, games[known], player, random_bits(random_bits(key, n), 0))
@@ -351,7 +351,7 @@ def quick_move(t, games, legal, settings, key, n):
     tried = mark(drawn)
     for k in range(1, settings.tries):
         drawn = below(random_bits(key, n + k), count)
-        if tried & mark(drawn):  # what it is worth is known
+        if tried & mark(drawn):  # evaluated before
             continue
         tried |= mark(drawn)
         other = nth_action(legal, drawn)
@@ -365,13 +365,14 @@ def quick_move(t, games, legal, settings, key, n):
 
 @jit
 def mark(number):
-    """A bit for each number below 63; nothing for the others."""
+    """A bit for each number below 63, 0 for larger ones."""
     return 1 << number if number < 63 else 0
 
 
 @jit
 def returns(t, g, settings, out):
-    """What a position is worth to each player, -1..1: the result when over, else the squashed evaluation."""
+    """Write the value of a position for each player, -1..1: from the result if the game is over, else the squashed
+    evaluation."""
     players = np.int64(g["num_players"])
     over = is_over(t, g)
     for player in range(players):

@@ -1,4 +1,4 @@
-"""Two players that need no training: random, and greedy."""
+"""Two agents without training: random and greedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _bounds(count: int) -> np.ndarray:
 
 
 class RandomAgent:
-    """Plays each legal action with the same chance."""
+    """Plays a uniformly random legal action."""
 
     games_at_once = 8192
     chooser = UNIFORM
@@ -31,8 +31,8 @@ class RandomAgent:
 
 
 class GreedyAgent:
-    """Takes the action that it takes to bring the most points at once (the game's verb `greedy_value`); ties are broken
-    at random."""
+    """Plays the action with the most expected immediate points (the game's verb `greedy_value`); ties are broken at
+    random."""
 
     games_at_once = 8192
     chooser = APPEALING
@@ -47,7 +47,7 @@ class GreedyAgent:
 
 @jit_shared
 def uniform(tables, legal, keys, actions, low, high):
-    """A legal action for each game, each with the same chance: shape (n,), int64."""
+    """Write a uniformly random legal action for each game: shape (n,), int64."""
     tables, legal = borrow(tables), borrow(legal)
     for i in range(low, high):
         actions[i] = choose(tables[0], legal[i], keys[i])
@@ -55,7 +55,7 @@ def uniform(tables, legal, keys, actions, low, high):
 
 @jit_shared
 def greedy(tables, states, legal, keys, actions, low, high):
-    """The action with the highest `greedy_value` for each game: shape (n,), int64."""
+    """Write the action with the highest `greedy_value` for each game: shape (n,), int64."""
     tables, states, legal = borrow(tables), borrow(states), borrow(legal)
     for i in range(low, high):
         actions[i] = most_appealing(tables[0], states[i], legal[i], keys[i])

@@ -1,9 +1,9 @@
-"""The tree that both searches grow: nodes, edges, and the choice among them. Compiled; knows no rules.
+"""The tree of both searches: nodes, edges, and selection. Compiled; contains no rules.
 
-A tree belongs to one player, the one to move at its root. Nodes stand for what that player has seen since the root, so
-nothing hidden tells two nodes apart. Each action of a node has an edge of its own with its statistics, also where the
-searching player can't tell two of them apart; such edges lead to the same node. What an action looks like may depend on
-the action and on what everybody knows, on nothing else.
+A tree belongs to one player, the one to move at its root. A node stands for everything that this player has seen since
+the root, so hidden information never distinguishes two nodes. Each action of a node has its own edge with statistics.
+Actions that look the same to the searching player also have separate edges, but these lead to the same node. The
+appearance of an action may depend only on the action and on public information.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from artus_env.engine.contract.verbs import has_secrets, play, public_action
 EDGE = np.dtype(
     [
         ("action", np.int32),
-        ("child", np.int32),  # node that it leads to, -1: none yet
+        ("child", np.int32),  # node it leads to, -1: none yet
         ("next", np.int32),  # next edge of the same node, -1: none
         ("visits", np.int32),
         ("prior", np.float32),  # unscaled
-        ("total", np.float32),  # sum of what its visits were worth to the player who moves at the node
+        ("total", np.float32),  # sum of its visits' values for the player who moves at the node
     ]
 )
 
 
 def node_dtype(words: int) -> np.dtype:
-    """A node.
+    """dtype of a node.
 
     Args:
-        words: Of a set of actions.
+        words: Number of words in a set of actions.
     """
     return np.dtype(
         [
             ("first", np.int32),  # edge, -1: none
-            ("seen", np.int32),  # what the searching player saw of the action that led here
-            ("veiled", np.int32),  # whether any of its own actions looked like another one
+            ("seen", np.int32),  # public action that led here, for the searching player
+            ("veiled", np.int32),  # whether any action of this node looks like another one
             ("known", np.uint64, (words,)),  # actions that have an edge
         ]
     )
 
 
 class Tree(NamedTuple):
-    """Room for a tree. Node 0 is the root."""
+    """Arrays of a tree. Node 0 is the root."""
 
     nodes: np.ndarray
     """Shape (nodes,), see `node_dtype`."""
@@ -58,14 +58,14 @@ class Tree(NamedTuple):
 
 @jit
 def plant(tree):
-    """Make it a tree of nothing but its root, without edges."""
+    """Reset the tree to a root without edges."""
     tree.used[0], tree.used[1] = 0, 0
     add_node(tree, -1)
 
 
 @jit
 def add_node(tree, seen):
-    """A new node without edges, to which an action leads that looks like this. There must be room."""
+    """Add a node without edges for the public action `seen`. There must be room."""
     index = int(tree.used[0])
     tree.used[0] += 1
     node = tree.nodes[index]
@@ -79,7 +79,7 @@ def add_node(tree, seen):
 
 @jit
 def add_edge(tree, node, action, prior):
-    """Give a node an edge for an action that has none. Returns whether there was room."""
+    """Add an edge to a node for an action without one. Returns whether there was room."""
     index = int(tree.used[1])
     if index == len(tree.edges):
         return False
@@ -101,7 +101,7 @@ def follow(t, g, tree, node, index, viewer):
     """Play the action of a node's edge in `g`.
 
     Args:
-        viewer: Whose tree it is.
+        viewer: The searching player.
 
     Returns:
         The node that the edge leads to, and whether it is new. There must be room for one.
@@ -113,7 +113,7 @@ def follow(t, g, tree, node, index, viewer):
         seen = public_action(t, g, action, viewer)
         if seen != action:
             tree.nodes[node]["veiled"] = 1
-        if int(tree.nodes[node]["veiled"]):  # else no two edges lead to one node
+        if int(tree.nodes[node]["veiled"]):  # otherwise edges never share a node
             child = child_seen(tree, node, seen)
         if child < 0:
             child = add_node(tree, seen)
@@ -125,7 +125,7 @@ def follow(t, g, tree, node, index, viewer):
 
 @jit
 def child_seen(tree, node, seen):
-    """The node that any edge of this node leads to whose action looks like this; -1 if there is none."""
+    """The child of this node for the public action `seen`; -1 if there is none."""
     index = int(tree.nodes[node]["first"])
     while index >= 0:
         child = int(tree.edges[index]["child"])
@@ -137,7 +137,7 @@ def child_seen(tree, node, seen):
 
 @jit
 def covers(t, g, legal, action):
-    """Whether somebody can't tell a legal action of the player to move from another one."""
+    """Whether another player can't distinguish this action of the player to move from another legal one."""
     if has_secrets(t):
         player, players = int(g["player"]), int(g["num_players"])
         for step in range(1, players):
@@ -172,8 +172,8 @@ def best_edge(tree, node, legal, weight, untried):
 
     Args:
         legal: The legal actions in this deal: shape (W,), uint64.
-        weight: What a prior counts beside the mean of what an edge was worth, before it is visited.
-        untried: What an edge without visits is taken to be worth.
+        weight: Weight of the prior relative to the mean value of an edge, before it is visited.
+        untried: Value assumed for an edge without visits.
     """
     best, chosen = -math.inf, -1
     index = int(tree.nodes[node]["first"])
@@ -191,7 +191,7 @@ def best_edge(tree, node, legal, weight, untried):
 
 @jit
 def visit(tree, index, worth):
-    """Count a visit that was worth this to the player who moved."""
+    """Count a visit with this value for the player who moved."""
     edge = tree.edges[index]
     edge["visits"] += 1
     edge["total"] += worth

@@ -1,6 +1,6 @@
-"""`check_game`: what holds in every position of every game, along random games.
+"""`check_game`: rules that every game must keep, checked along random games.
 
-`CHECKS` lists one function `(variant, seed) -> None` for each rule. They raise an AssertionError with the reason.
+`CHECKS` lists one function `(variant, seed) -> None` for each rule. Each raises an AssertionError with the reason.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from artus_env.testing.variants import (
 )
 
 GAMES = 3 if DISABLED else 100
-"""Random games of each variant that are played side by side; plain Python is slow."""
+"""Random games of each variant that are played in parallel; fewer in plain Python, which is slow."""
 LINE = 400
-"""Characters of the longest message."""
+"""Maximum length of an error message, in characters."""
 OTHERS: tuple[Any, ...] = (
     None, True, 1.5, -1, 10**30, "", "\u202e\x1b[31m\n", [], [[]], {}, {"x": 1}, "x" * 100_000, [0] * 1000,
 )  # fmt: skip
-"""Values of many types, for any place of a position."""
+"""Values of many types, put into any place of a position."""
 PLACES = 40
-"""Places of a position that are changed."""
+"""Maximum number of places of a position that are changed."""
 
 Check = Callable[[Variant, int], None]
 
@@ -56,14 +56,14 @@ def check_game(game: str | Definition, *, seeds: int = 1, states: int = 10_000) 
     """Check that a game keeps the contract, in all its variants; it needn't be installed.
 
     Random games are played through all interfaces. Each check is a function of this module, listed in `CHECKS`: legal
-    actions, bounds of observations, rewards, texts of moves, positions and records in and out, copies, deals, faulty
-    input, PettingZoo's and Gymnasium's own tests. Then come `check_no_leaks` and `check_resampling`. All variants of a
-    game take less than a minute of one core, most of it for compiling.
+    actions, bounds of observations, rewards, texts of moves, reading and writing of positions and records, copies,
+    deals, faulty input, PettingZoo's and Gymnasium's own tests. Then come `check_no_leaks` and `check_resampling`. All
+    variants of a game take less than a minute of one core, most of it for compiling.
 
     Args:
-        game: Its name or definition; of the standard box.
-        seeds: How many times to repeat all checks, each time with other games.
-        states: For `check_no_leaks` and `check_resampling`.
+        game: Name or definition of the game; only its standard box is checked.
+        seeds: Number of repetitions of all checks, each with other games.
+        states: Number of states for `check_no_leaks` and `check_resampling`.
 
     Raises:
         AssertionError: With variant, seed, check and reason.
@@ -80,7 +80,7 @@ def check_game(game: str | Definition, *, seeds: int = 1, states: int = 10_000) 
 
 
 def somebody_can_move_unless_the_game_is_over(variant: Variant, seed: int) -> None:
-    """Masks and bits say the same; observations stay within their bounds; finished games stay as they are."""
+    """Masks and legal bits agree, observations stay within their bounds, and finished games keep their scores."""
     low, high = variant.definition.observation_bounds(variant.definition.standard)
     expect(low.dtype == high.dtype == np.int8 and low.shape == high.shape, "observation_bounds must be two int8 arrays")
     scale = variant.definition.observation_scale(variant.definition.standard)
@@ -112,7 +112,7 @@ def somebody_can_move_unless_the_game_is_over(variant: Variant, seed: int) -> No
 
 
 def rewards_are_what_the_scores_say(variant: Variant, seed: int) -> None:
-    """All modes are zero-sum; what is paid move by move adds up to the margin; `win` goes by `ranking_key`."""
+    """All modes are zero-sum, rewards for each move add up to the margin, and `win` follows `ranking_key`."""
     score, players = variant.definition.score, variant.num_players
     ends = {}
     for mode in reward_modes(score):
@@ -139,7 +139,7 @@ def rewards_are_what_the_scores_say(variant: Variant, seed: int) -> None:
 
 
 def a_move_brings_what_was_said_of_it(variant: Variant, seed: int) -> None:
-    """`play` returns what it adds to the score of its player, and `points_of` says the same or 0."""
+    """`play` returns the points that it adds to its player's score; `points_of` gives the same number or 0."""
     for game in positions(variant, seed):
         batch = variant.new_batch(1)
         batch.states[:] = game.state
@@ -156,7 +156,8 @@ def a_move_brings_what_was_said_of_it(variant: Variant, seed: int) -> None:
 
 
 def the_end_comes_as_announced(variant: Variant, seed: int) -> None:
-    """From `perfect_information_horizon` on nothing is hidden, `points_of` is exact, and the game ends in time."""
+    """Once `perfect_information_horizon` gives a number, nothing is hidden, `points_of` is exact, and the game ends
+    within that number of decisions."""
     last = -1
     for game in random_game(variant, seed):
         if game.over:
@@ -187,7 +188,7 @@ def the_end_comes_as_announced(variant: Variant, seed: int) -> None:
 
 
 def each_legal_move_has_one_text(variant: Variant, seed: int) -> None:
-    """No other legal move has it, and it is read as this one."""
+    """Legal moves have different texts, and each text is read as its own move."""
     for game in positions(variant, seed, 60):
         legal = game.legal_actions()
         texts = [game.move(action) for action in legal]
@@ -199,7 +200,7 @@ def each_legal_move_has_one_text(variant: Variant, seed: int) -> None:
 
 
 def a_text_that_is_nearly_a_move_is_another_move_or_none(variant: Variant, seed: int) -> None:
-    """What reads texts takes only what is written, for any text."""
+    """A text that differs slightly from a legal move is refused, unless it is the text of another legal move."""
     for game in positions(variant, seed, 6):
         moves = dict(zip(game.moves(), game.legal_actions(), strict=True))
         for text in {other for move in [*moves][::10] for other in _nearly(move)}:
@@ -211,7 +212,7 @@ def a_text_that_is_nearly_a_move_is_another_move_or_none(variant: Variant, seed:
 
 
 def what_is_illegal_is_refused(variant: Variant, seed: int) -> None:
-    """By an error of one line, and the game is as before."""
+    """Illegal moves raise an error of one line and leave the game unchanged."""
     for game in positions(variant, seed):
         before = game.to_dict()
         illegal = sorted({*np.flatnonzero(game.mask() == 0).tolist(), -1, len(game.mask()), 1 << 70})
@@ -225,7 +226,8 @@ def what_is_illegal_is_refused(variant: Variant, seed: int) -> None:
 
 
 def the_seed_and_the_start_player_say_how_a_game_begins(variant: Variant, seed: int) -> None:
-    """Every player can start, and does in some deals."""
+    """Equal seeds give equal deals, `start_player` changes only who starts, and without it each player starts in some
+    deals."""
     players = range(variant.num_players)
     expect(variant.new_game(seed) == variant.new_game(seed), "one seed deals two games")
     expect(variant.new_game(seed) != variant.new_game(seed + 1), f"seeds {seed} and {seed + 1} deal one game")
@@ -237,7 +239,7 @@ def the_seed_and_the_start_player_say_how_a_game_begins(variant: Variant, seed: 
 
 
 def a_batch_plays_the_games_of_its_seeds(variant: Variant, seed: int) -> None:
-    """Game by game, and with autoreset the next deal of the stream."""
+    """A batch plays the same games as `Game` with the same seeds, including the later deals of autoreset."""
     batch = variant.new_batch(5, autoreset=True, seed=seed)
     singles = [variant.new_game(int(number)) for number in batch.seeds]
     for _ in range(40):
@@ -253,7 +255,7 @@ def a_batch_plays_the_games_of_its_seeds(variant: Variant, seed: int) -> None:
 
 
 def a_deal_writes_every_field(variant: Variant, seed: int) -> None:
-    """Games that were played leave no trace in the next deal, nor in empty seats."""
+    """A deal leaves nothing of the previous game in the state, not even in empty seats."""
     batch = variant.new_batch(4, seed=seed)
     fresh = batch.states.copy()
     while not batch.done.all():
@@ -267,7 +269,7 @@ def a_deal_writes_every_field(variant: Variant, seed: int) -> None:
 
 
 def a_position_comes_back_as_it_was_written(variant: Variant, seed: int) -> None:
-    """It is JSON, and the game read from it is equal and looks the same to every player."""
+    """A position is JSON data, and the game read from it is equal and looks the same to every player."""
     for game in positions(variant, seed):
         written = game.to_dict()
         expect(json.loads(json.dumps(written)) == written, f"a position is no plain data: {written}")
@@ -283,7 +285,7 @@ def a_position_comes_back_as_it_was_written(variant: Variant, seed: int) -> None
 
 
 def what_a_player_knows_is_no_position(variant: Variant, seed: int) -> None:
-    """Where something is hidden from them."""
+    """A position as one player knows it is refused if something is hidden from them."""
     game = positions(variant, seed)[0]
     for viewer in range(variant.num_players):
         if game.redeal(viewer, seed) != game:
@@ -291,8 +293,8 @@ def what_a_player_knows_is_no_position(variant: Variant, seed: int) -> None:
 
 
 def faulty_positions_are_refused(variant: Variant, seed: int) -> None:
-    """Keys that are missing or unknown by name; and whatever stands in a place is refused in a short line, or is a
-    position that comes back as it was."""
+    """Missing and unknown keys are refused by name. A changed value is refused in a short line, or gives a position
+    that is the same after writing and reading."""
     faulty: tuple[Any, ...] = (None, 1, "position", [], [{}], True)
     for value in faulty:
         _is_refused(variant, value, repr(value))
@@ -318,10 +320,10 @@ def faulty_positions_are_refused(variant: Variant, seed: int) -> None:
 
 
 def copies_go_their_own_way(variant: Variant, seed: int) -> None:
-    """Cloned, copied, deep-copied or pickled, with the past and the box."""
+    """Clones, copies, deep copies and pickles keep the past and the box, and are independent of the original."""
     for game in positions(variant, seed)[1:4]:
         made = [game.clone(), copy.copy(game), copy.deepcopy(game)]
-        if _is_installed(variant):  # what is pickled of a game is its name
+        if _is_installed(variant):  # pickle stores only the game's name
             made.append(pickle.loads(pickle.dumps(game)))
         for other in made:
             expect(other == game and other.actions_played == game.actions_played, "a copy is another game")
@@ -332,7 +334,7 @@ def copies_go_their_own_way(variant: Variant, seed: int) -> None:
 
 
 def a_game_replays_from_its_record(variant: Variant, seed: int) -> None:
-    """A finished one and games in progress."""
+    """Finished games and games in progress are replayed from their records; faulty records are refused."""
     (*_, finished) = random_game(variant, seed)
     for game in (finished, *positions(variant, seed)):
         line = game.record()
@@ -356,7 +358,8 @@ def a_game_replays_from_its_record(variant: Variant, seed: int) -> None:
 
 
 def secrets_that_were_opened_stay_open(variant: Variant, seed: int) -> None:
-    """And whether they are open depends on nothing hidden; a player sees all of their own choices."""
+    """A revealed choice stays revealed, `is_revealed` depends on nothing hidden, and players see all of their own
+    choices."""
     course = [game.clone() for game in random_game(variant, seed)]
     for number, action in enumerate(course[-1].actions_played[:12]):
         before, after = course[number], course[number + 1 :]
@@ -376,10 +379,10 @@ def secrets_that_were_opened_stay_open(variant: Variant, seed: int) -> None:
 
 
 def pettingzoo_takes_it(variant: Variant, seed: int) -> None:
-    """PettingZoo's tests of the API and of seeds."""
+    """The AEC environment passes PettingZoo's tests of the API and of seeds."""
     with warnings.catch_warnings(), redirect_stdout(StringIO()):
-        warnings.simplefilter("ignore")  # of observations that are dictionaries, and of how it loads a game of its own
-        from pettingzoo.test import api_test, seed_test  # which loads much
+        warnings.simplefilter("ignore")  # about dictionary observations and how it loads its own game
+        from pettingzoo.test import api_test, seed_test  # slow import
 
         def make() -> Any:
             return env(**_arguments(variant))
@@ -389,16 +392,16 @@ def pettingzoo_takes_it(variant: Variant, seed: int) -> None:
 
 
 def gymnasium_takes_it(variant: Variant, seed: int) -> None:
-    """Gymnasium's test, and a seat that meets its own decisions alone."""
+    """The Gymnasium environment passes Gymnasium's test."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # it isn't made by name
-        from gymnasium.utils.env_checker import check_env  # which loads much
+        warnings.simplefilter("ignore", UserWarning)  # about an environment that isn't made by name
+        from gymnasium.utils.env_checker import check_env  # slow import
 
         check_env(GameEnv(**_arguments(variant)), skip_render_check=True)
 
 
 def environments_pay_what_batches_pay(variant: Variant, seed: int) -> None:
-    """In every reward mode, added up for each agent."""
+    """The rewards of the AEC environment add up to those of a batch, in every reward mode."""
     for mode in reward_modes(variant.definition.score):
         made = raw_env(**_arguments(variant, reward=mode))
         made.reset(seed=seed)
@@ -420,7 +423,7 @@ def environments_pay_what_batches_pay(variant: Variant, seed: int) -> None:
 
 
 def an_illegal_action_ends_an_environment(variant: Variant, seed: int) -> None:
-    """`env` ends for all, -1 to the offender; `raw_env` raises."""
+    """An illegal action ends `env` for all players, with reward -1 for its player; `raw_env` raises an error."""
     made = env(**_arguments(variant))
     made.reset(seed=seed)
     agent, mask = made.agent_selection, made.last()[0]["action_mask"]
@@ -484,7 +487,7 @@ def _is_installed(variant: Variant) -> bool:
 
 
 def _is_refused(variant: Variant, position: Any, what: str) -> str:
-    """Fail unless a position is refused in a short line, which is returned."""
+    """Fail unless a position is refused in a short line; return this line."""
     message = refusal(ValueError, variant.read, position)
     if message is None:
         fail(f"from_dict takes {what} for a position")
@@ -493,7 +496,7 @@ def _is_refused(variant: Variant, position: Any, what: str) -> str:
 
 
 def _is_refused_or_read(variant: Variant, position: Any, what: str) -> None:
-    """Fail unless a position is refused in a short line, or comes back as a position."""
+    """Fail unless a position is refused in a short line, or stays the same after writing and reading."""
     if refusal(ValueError, variant.read, position) is None:
         again = variant.read(position)
         expect(variant.read(again.to_dict()) == again, f"a position with {what} doesn't come back")

@@ -1,6 +1,6 @@
-"""Compiled loops over states, shape (N,): one verb each, and what the checks need from two of them together.
+"""Compiled loops over states, shape (N,): one verb each, and some checks that combine several verbs.
 
-They call verbs and nothing else that calls verbs, so that their plain Python (`py_func`) runs whatever verbs are
+They call verbs directly, never through another function, so that their plain Python (`py_func`) uses the verbs that are
 registered at that time.
 """
 
@@ -16,7 +16,7 @@ from artus_env.engine.contract.rng import breaks_tie
 
 @jit
 def deal(tables, states, which, seeds, num_players, rule_set):
-    """Deal the games `which`: shape (n,), int64; `seeds` has shape (n,), uint64."""
+    """Deal the games with the indices `which`: shape (n,), int64; `seeds` has shape (n,), uint64."""
     for k in range(len(which)):
         verbs.deal(tables[0], states[which[k]], seeds[k], np.int64(-1), num_players, rule_set)
 
@@ -39,7 +39,7 @@ def choose(tables, states, keys, legal, actions):
 
 @jit
 def play(tables, states, actions):
-    """Play an action in each game; none where it is -1."""
+    """Play an action in each game, except where it is -1."""
     for i in range(len(states)):
         if actions[i] >= 0:
             verbs.play(tables[0], states[i], actions[i])
@@ -75,16 +75,16 @@ def over(tables, states, out):
 
 @jit
 def play_alike(tables, truths, actions, after, states, viewers, keys, legal, played):
-    """Play in each state what looks to its viewer like the action in the true state.
+    """Play in each state an action that looks to its viewer like the action in the true state.
 
-    That is the same action where the viewer took it or sees it afterwards, else one of the legal actions with the same
-    `public_action`, each as likely.
+    That is the same action if the viewer took it or sees it afterwards, else one of the legal actions with the same
+    `public_action`, drawn uniformly.
 
     Args:
-        truths, actions, after: True states, what was played there, and the states that followed.
-        states: Where to play.
+        truths, actions, after: True states, the actions played there, and the states that followed.
+        states: States in which to play; changed.
         legal: Overwritten with the actions that were legal: shape (N, words), uint64.
-        played: Written: the actions, shape (N,), int64; -1 where none was legal, or none was taken in the true state.
+        played: Output: the actions, shape (N,), int64; -1 where none was legal, or none was taken in the true state.
     """
     t = tables[0]
     for i in range(len(states)):
@@ -110,14 +110,14 @@ def play_alike(tables, truths, actions, after, states, viewers, keys, legal, pla
 
 @jit
 def follow_secrets(tables, before, actions, after, legal, secrets, secret_actions, opened):
-    """Keep account of choices that players haven't seen.
+    """Track choices that players haven't seen.
 
     Args:
-        before, actions, after: States, what was played there, and the states that followed.
-        legal: What was legal: shape (N, words), uint64.
-        secrets, secret_actions: The state before the last choice that each player hasn't seen, and that choice, -1 if
-            there is none: shape (N, players). Brought up to date.
-        opened: Written: whether this action has opened it, shape (N, players), bool.
+        before, actions, after: States, the actions played there, and the states that followed.
+        legal: Legal actions of `before`: shape (N, words), uint64.
+        secrets, secret_actions: The last choice that each player hasn't seen: the state before it, and the action, -1
+            if there is none; shape (N, players). Updated.
+        opened: Output: whether this action has revealed that choice, shape (N, players), bool.
     """
     t = tables[0]
     for i in range(len(before)):
@@ -142,13 +142,13 @@ def follow_secrets(tables, before, actions, after, legal, secrets, secret_action
 
 @jit
 def first_differences(tables, states, others, viewers, legal, public, points, greedy):
-    """The first legal action of which two states say different things to the viewer, -1 if there is none.
+    """Find the first legal action for which verbs give the viewer different results in two states, -1 if there is none.
 
     Args:
         states, others: shape (N,).
         legal: Legal actions of `states`: shape (N, words), uint64.
-        public: Written: by `public_action`, where the viewer isn't to move.
-        points, greedy: Written: by `points_of` and `greedy_value`, where the viewer is to move.
+        public: Output: that action for `public_action`, where the viewer isn't to move.
+        points, greedy: Output: that action for `points_of` and `greedy_value`, where the viewer is to move.
     """
     t = tables[0]
     for i in range(len(states)):

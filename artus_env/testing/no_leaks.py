@@ -1,4 +1,4 @@
-"""`check_no_leaks`: whether anything that a player is shown depends on what they don't know."""
+"""`check_no_leaks`: check that nothing shown to a player depends on what they don't know."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from artus_env.testing.variants import Variant, expect, fail, run, variants_of
 from artus_env.testing.walk import Round, Walk, as_bits, as_bytes, has_secrets
 
 STATES = 20_000
-"""States of each game by default."""
+"""Default number of states per game."""
 TEXTS, PICTURES = 1_000, 50
-"""States whose texts and pictures are compared by default."""
+"""Default numbers of states whose texts and pictures are compared."""
 ERROR_RATE = 1e-6
-"""Probability that a game is reported whose `public_action` tells nothing too much."""
+"""Probability that a correct `public_action` is reported as a leak."""
 DEALS = 200
-"""Deals that are looked at to see whether an action shows its viewers something hidden."""
+"""Number of deals drawn to find out whether an action shows its viewers something hidden."""
 MOVES = 4
-"""Legal moves of a state whose consequences are put into words."""
+"""Number of legal moves per state whose texts about consequences are compared."""
 
 
 class NoLeaks(NamedTuple):
@@ -36,7 +36,7 @@ class NoLeaks(NamedTuple):
     texts: int
     """States whose texts were compared as well."""
     changed: int
-    """States that had anything hidden: the other state in the pair was another one."""
+    """States with anything hidden: those whose resampled copy differed."""
 
 
 def check_no_leaks(
@@ -50,25 +50,26 @@ def check_no_leaks(
 ) -> NoLeaks:
     """Check that states which differ only in what a player doesn't know look the same to that player.
 
-    States of random games, for a random player each, are compared with themselves resampled (by `resample_hidden`):
+    Each state of a random game is compared with a copy resampled by `resample_hidden`, as a random player sees them:
 
-    - observation, who is to move, scores, whether the game is over, what ranks the players, what `hide` leaves;
-    - where the player is to move: legal actions, and `points_of` and `greedy_value` of each of them;
-    - where another player is to move: `public_action` of each legal action;
+    - observation, player to move, scores, whether the game is over, ranking keys, the state after `hide`;
+    - if the player is to move: legal actions, with `points_of` and `greedy_value` of each;
+    - if another player is to move: `public_action` of each legal action;
     - for a part of the states: the position as plain data, text and picture, the texts of legal moves and of the move
-      that the player sees, and where the game has `sentences`, those about moves.
+      that the player sees, and the game's `sentences` about moves, if any.
 
-    It also checks that `public_action` and `is_revealed` tell no more than the state does afterwards: by a sign test,
-    as in `artus_env.testing.resampling`, with an error rate of 1e-6. A game that keeps choices secret without saying so
-    in `public_action` is found. And actions with the same `public_action` must look the same when they have been
-    played, unless they show something hidden.
+    It also checks that `public_action` and `is_revealed` give no more information than the state does afterwards: by a
+    sign test, as in `artus_env.testing.resampling`, with an error rate of 1e-6. This finds games with secret choices
+    that `public_action` doesn't hide. And actions with the same `public_action` must lead to states that look the same,
+    unless they show something hidden.
 
     Args:
-        game: Its name or definition; of the standard box.
-        states: How many states to compare, spread over all variants and the length of games.
-        texts, pictures: For how many of them texts, and pictures, are compared as well: these are Python and slower.
-        seed: Of all random numbers: the same seed gives the same result.
-        plain: Names of verbs that are plain Python: loops that call them aren't compiled.
+        game: Name or definition of the game; only its standard box is checked.
+        states: Number of states to compare, spread over all variants and the length of games.
+        texts, pictures: Number of these states whose texts and pictures are compared as well; both are Python and
+            slower.
+        seed: Seed of all random numbers; the same seed gives the same result.
+        plain: Names of verbs that are plain Python; loops that call them aren't compiled.
 
     Raises:
         AssertionError: Names variant, seed, player and what differs, with both positions as JSON.
@@ -84,7 +85,7 @@ def check_no_leaks(
 
 
 class _Check:
-    """One variant."""
+    """Checks of one variant."""
 
     def __init__(self, walk: Walk, shares: tuple[int, ...], error_rate: float) -> None:
         self.walk, self.error_rate = walk, error_rate
@@ -146,7 +147,7 @@ class _Check:
                 self.fail(f"`{name}` of {walk.named(int(found[which[0]]))} depends", now, others, int(which[0]))
 
     def compare_secrets(self, now: Round) -> None:
-        """Two actions that look the same to the viewer lead to states that do."""
+        """Check that two actions that look the same to the viewer lead to states that look the same."""
         walk, viewers = self.walk, now.viewers
         others, played = walk.played_alike(now, now.before)
         differ = (walk.hidden(now.after, viewers) != walk.hidden(others, viewers)).any(axis=1)
@@ -161,7 +162,7 @@ class _Check:
                 )
 
     def shows_hidden(self, now: Round, i: int) -> bool:
-        """Whether what the viewer sees after an action depends on what they didn't know before."""
+        """Whether the viewer's view after an action depends on what they didn't know before."""
         walk, viewers = self.walk, np.full(DEALS, now.viewers[i])
         states = walk.resampled(np.repeat(now.before[i : i + 1], DEALS), viewers)
         actions = np.full(DEALS, now.actions[i])
@@ -171,8 +172,8 @@ class _Check:
         return bool((seen != seen[:1]).any())
 
     def count_told(self, now: Round, others: np.ndarray) -> None:
-        """Count who guesses the true state better: other deals in which the player has seen the same action, or these
-        resampled. Both are drawn from what the player knows."""
+        """Count which deals match the true state better: deals in which the player has seen the same action, or the
+        same deals resampled. Both are drawn from what the player knows."""
         walk = self.walk
         others, played = walk.played_alike(now, others)
         kept = (played >= 0) & ~now.opened & (now.before["player"] != now.viewers)
@@ -238,7 +239,7 @@ class _Check:
             same(f"the sentence about {move}", choice)
 
     def compare_played(self, now: Round, others: np.ndarray, i: int, move: str) -> None:
-        """Compare sentences about another player's move, where the viewer sees the same of it."""
+        """Compare sentences about another player's move, if the viewer sees the same result in both states."""
         walk, viewer, definition = self.walk, int(now.viewers[i]), self.walk.definition
         if definition.sentences is None:
             return

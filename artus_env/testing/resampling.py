@@ -1,17 +1,17 @@
-"""`check_resampling`: whether `resample_hidden` draws what a player doesn't know as the rules would have it.
+"""`check_resampling`: check that `resample_hidden` draws hidden information with the probabilities of the rules.
 
-Why this is an exact test. Take any state S, a player, and T = resample_hidden(S). Play in T what the player has seen
-happen in S; drop T if that isn't legal there. If resampling is uniform before the action, then what is left, S', is
-uniform among all states that fit what the player knows after it. So is R = resample_hidden(S'). Both look the same to
-the player, so S' and R could be exchanged: whatever is measured, it is greater in S' as often as in R. The same holds
-for a fresh deal S' = S. The check counts this for each bit of the state, for each feature of what each player sees, and
-for products of bits. Each count has an exact binomial distribution.
+This is an exact test. Take any state S, a player, and T = resample_hidden(S). Play in T what the player saw happen in
+S; drop T if that isn't legal there. If resampling is uniform before the action, then the remaining states S' are
+uniform among all states that fit the player's knowledge after it. So is R = resample_hidden(S'). Both look the same to
+the player, so S' and R are exchangeable: any measured number is greater in S' as often as in R. The same holds for a
+fresh deal S' = S. The check counts this for each bit of the state, each feature of each player's observation, and
+products of bits. Each count has an exact binomial distribution.
 
-Whether the truth is drawn too often is counted in the same way: S', R and a second R' = resample_hidden(S') could all
-be exchanged, so R must not be more like S' than like R'.
+The same method finds a truth that is drawn too often: S', R and a second R' = resample_hidden(S') are exchangeable, so
+R must not be more similar to S' than to R'.
 
 Two conventions. A secret choice counts as drawn uniformly from the legal ones that look the same; pairs in which an
-action opens an earlier secret choice are left out, and only their consistency is checked. And equal states have
+action reveals an earlier secret choice are left out, and only their consistency is checked. Equal states must have
 equal bytes: a hand is a set of bits or sorted, for example.
 """
 
@@ -29,19 +29,19 @@ from artus_env.testing.variants import Variant, expect, fail, run, variants_of
 from artus_env.testing.walk import MOST_AT_ONCE, Walk, as_bits, as_bytes
 
 STATES = 20_000
-"""States of each game by default."""
+"""Default number of states per game."""
 ERROR_RATE = 1e-6
 MOST_DROPPED = 10
-"""How many times as many states are looked at, at most, where many must be left out."""
+"""Maximum number of visited states, as a multiple of those needed, since some must be left out."""
 PRODUCTS = 500
-"""Pairs of bits whose products are compared."""
+"""Number of pairs of bits whose products are compared."""
 READ = 20
-"""States of each round that are written as plain data and read again."""
+"""Number of states in each round that are written as plain data and read again."""
 ENOUGH = 200
-"""States in which a part of a position is hidden, of which it has to change in one. (It may follow from the rest, as
-the other hand does with two players; then it does so for every seat.)"""
+"""A part of a position that is hidden in this many states must change in at least one. (In some variants it follows
+from the rest, such as the other hand with two players; then it does so for every seat.)"""
 GUESSES = ("players guessed right", "likeness")
-"""Tests of whether the truth is drawn too often."""
+"""Names of the tests that find a truth that is drawn too often."""
 
 
 class Resampled(NamedTuple):
@@ -49,9 +49,9 @@ class Resampled(NamedTuple):
 
     states: int
     comparisons: int
-    """Tests in which anything could differ."""
+    """Number of tests in which anything differed."""
     smallest_p: float
-    """The smallest p-value, times the number of tests."""
+    """Smallest p-value, multiplied by the number of tests."""
 
 
 def check_resampling(
@@ -64,26 +64,26 @@ def check_resampling(
 ) -> Resampled:
     """Check that `resample_hidden` is consistent, independent of the truth and uniform, in all variants of a game.
 
-    - Consistent: the player to whom the rest is hidden sees the same as before, may do the same, and `hide` leaves the
-      same; the state can be written as plain data and read again.
-    - Independent: two states that a player can't tell apart become the same one with the same seed.
-    - Complete: each part of a position that `to_dict(player)` changes or leaves out changes in some state. And in each
-      variant, what is resampled of one seat for one player is resampled of every seat for every player who doesn't know
-      it.
-    - Uniform, and never more like the truth than like another draw, by sign tests (see the module's docstring): in each
-      variant, and in all of them together.
+    - Consistent: the player has the same observation and legal actions as before, and `hide` gives the same state; the
+      state can be written as plain data and read again.
+    - Independent: two states that look the same to a player become the same state with the same seed.
+    - Complete: each part of a position that `to_dict(player)` changes or leaves out changes in some state. In each
+      variant, a part that is resampled for one seat and one player is resampled for every seat and every player who
+      doesn't know it.
+    - Uniform, and not more similar to the truth than to another draw, by sign tests (see the module's docstring): in
+      each variant, and in all of them together.
 
     Args:
-        game: Its name or definition; of the standard box.
-        states: How many states to resample, spread over all variants and the length of games. Half of them are fresh
+        game: Name or definition of the game; only its standard box is checked.
+        states: Number of states to resample, spread over all variants and the length of games. Half of them are fresh
             deals.
-        error_rate: The probability that a uniform `resample_hidden` is reported, at most: all tests together
-            (Bonferroni). With 20,000 states a card is found that is drawn in 30 % of all states instead of 25 %.
-        seed: Of all random numbers: the same seed gives the same result.
-        plain: Names of verbs that are plain Python: loops that call them aren't compiled.
+        error_rate: Maximum probability that a uniform `resample_hidden` is reported, for all tests together
+            (Bonferroni). 20,000 states are enough to find a card that is drawn in 30 % of all states instead of 25 %.
+        seed: Seed of all random numbers; the same seed gives the same result.
+        plain: Names of verbs that are plain Python; loops that call them aren't compiled.
 
     Raises:
-        AssertionError: Names variant, seed, player and what was found, with positions as JSON.
+        AssertionError: Names variant, seed, player and finding, with positions as JSON.
     """
     variants = variants_of(game)
     share = max(1, states // len(variants))
@@ -128,7 +128,7 @@ def check_resampling(
 
 
 class _Check:
-    """One variant."""
+    """Checks of one variant."""
 
     def __init__(self, walk: Walk, states: int) -> None:
         self.walk, self.states, self.resampled = walk, states, 0
@@ -139,8 +139,7 @@ class _Check:
         }
         self.products: dict[str, np.ndarray] = {}
         self.hidden: dict[tuple[str, int, int], list[int]] = {}
-        """By key of a position, seat (-1: none) and player from whom it was hidden: how often, and how often it
-        changed."""
+        """Two counts, hidden and changed, by key of a position, seat (-1: none) and player from whom it was hidden."""
 
     def run(self) -> None:
         walk, players = self.walk, self.walk.variant.num_players
@@ -162,7 +161,7 @@ class _Check:
             self.compare("after an action", others[kept], now.viewers[kept])
 
     def compare(self, kind: str, truths: np.ndarray, viewers: np.ndarray) -> None:
-        """Resample states that came about by the rules, and count."""
+        """Resample states that were reached by the rules, and add them to the tests."""
         if not len(truths):
             return
         walk = self.walk
@@ -195,7 +194,7 @@ class _Check:
     def check_view(
         self, truths: np.ndarray, drawn: np.ndarray, viewers: np.ndarray, first: np.ndarray, second: np.ndarray
     ) -> None:
-        """The player sees the same as before, and may do the same."""
+        """Check that the player sees the same as before and has the same legal actions."""
         walk = self.walk
         for name in ("player", "num_players", "rule_set", "scores"):
             self.expect_equal(f"another {name}", truths[name], drawn[name], viewers, truths, drawn)
@@ -221,7 +220,7 @@ class _Check:
         fail(f"player {viewers[i]} {what}{self.walk.described(states[i], *(other[i] for other in others))}")
 
     def check_seeds(self, truths: np.ndarray, drawn: np.ndarray, viewers: np.ndarray) -> None:
-        """The truth and what was drawn in its place become the same state with the same seed."""
+        """Check that a state and its resampled copy become the same state with the same seed."""
         walk, seeds = self.walk, self.walk.seeds(len(truths))
         one, other = walk.resampled(truths, viewers, seeds), walk.resampled(drawn, viewers, seeds)
         different = np.flatnonzero((as_bytes(one) != as_bytes(other)).any(axis=1))
@@ -234,7 +233,7 @@ class _Check:
                 )
 
     def check_positions(self, drawn: np.ndarray) -> None:
-        """Check that a resampled state is a position."""
+        """Check that a resampled state can be written as a position and read again."""
         definition, components = self.walk.definition, self.walk.components
         for state in drawn:
             position = definition.to_dict(state, components, None)
@@ -261,7 +260,7 @@ class _Check:
                         note[1] += parts[0] != parts[2]
 
     def expect_every_seat(self, key: str, seed: int) -> None:
-        """What is resampled of one seat for one player is resampled of all."""
+        """Check that a part that is resampled for one seat and one player is resampled for all of them."""
         notes = {(seat, viewer): note for (name, seat, viewer), note in self.hidden.items() if name == key}
         if any(changed for _, changed in notes.values()):
             for (seat, viewer), (times, changed) in notes.items():
@@ -274,7 +273,7 @@ class _Check:
 
 
 def field_at(game: str | Definition, byte: int) -> str:
-    """The field of the state record to which a byte belongs."""
+    """Field of the state record that contains a byte."""
     dtype = find_game(game).state_dtype
     offsets = {name: dtype.fields[name][1] for name in dtype.names or ()} if dtype.fields else {}
     return max((name for name in offsets if offsets[name] <= byte), key=lambda name: offsets[name])

@@ -1,4 +1,4 @@
-"""Sign tests: whether one of two things is greater more often than the other, with an error rate that can be stated."""
+"""Sign tests: check whether one of two numbers is greater more often than the other, with a known error rate."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class SignTest:
-    """Counts in how many pairs a number is greater in the first or in the second half of the pair, for many numbers.
+    """Counts of pairs whose first number is greater, and of pairs whose second one is, for many numbers.
 
-    If both halves are draws from one distribution, then among the pairs that differ each is the greater one with
-    probability 1/2, whatever the distribution is: no model, no asymptotics.
+    If both numbers are draws from one distribution, then among pairs that differ each is the greater one with
+    probability 1/2, whatever the distribution: no model, no asymptotics.
 
     Args:
         one_sided: Only "the first one is greater too often" counts.
@@ -25,12 +25,12 @@ class SignTest:
         self.more = self.less = np.array(0)
 
     def add(self, first: np.ndarray, second: np.ndarray) -> None:
-        """Count pairs: shape (pairs, ...), one test for each place of the other dimensions."""
+        """Count pairs: shape (pairs, ...), one test for each index of the other dimensions."""
         self.more = self.more + np.atleast_1d((first > second).sum(axis=0))
         self.less = self.less + np.atleast_1d((first < second).sum(axis=0))
 
     def log_p(self) -> np.ndarray:
-        """Logarithm of an upper bound of each p-value, 0 where nothing differs.
+        """Logarithm of an upper bound of each p-value; 0 where nothing differs.
 
         By the Chernoff bound: P(X >= x n) <= exp(-n D), D = log 2 + x log x + (1 - x) log(1 - x), for X heads among n
         throws of a fair coin and x >= 1/2. Two-sided tests add log 2.
@@ -45,17 +45,18 @@ class SignTest:
 
     @property
     def tests(self) -> int:
-        """Tests in which anything differed; the others can't fail."""
+        """Number of tests in which anything differed; the others can't fail."""
         return int(np.count_nonzero(np.atleast_1d(self.more) + np.atleast_1d(self.less)))
 
 
 def sum_of(tests: Sequence[SignTest]) -> SignTest:
-    """One test of all pairs of several tests, whose arrays may have different shapes: equal places belong together."""
+    """One test with all pairs of several tests. Their arrays may have different shapes; equal indices belong
+    together."""
     total = SignTest(tests[0].one_sided)
     shape = tuple(np.max([test.more.shape for test in tests if test.more.ndim] or [(1,)], axis=0))
     total.more, total.less = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     for test in tests:
-        if test.more.ndim:  # it has counted something
+        if test.more.ndim:  # it has counted pairs
             place = tuple(slice(size) for size in test.more.shape)
             total.more[place] += test.more
             total.less[place] += test.less
@@ -68,7 +69,8 @@ def worst(tests: dict[Key, SignTest]) -> tuple[float, Key, tuple[int, ...], int,
     Under the null hypothesis this number is at most a with probability at most a.
 
     Returns:
-        The number; the family and the place of that test; how often the first number was greater there, and the second.
+        This number; the family and the index of that test; how often the first number was greater there, and the
+        second.
     """
     key = min(tests, key=lambda key: tests[key].log_p().min())
     log_p = tests[key].log_p()

@@ -14,7 +14,7 @@ from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 
 MANY = 100_000
-"""Decisions after which a game is taken to have no end."""
+"""Number of decisions after which a game counts as endless."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Variant:
         return Batch(games, rules=self.rules, num_players=self.num_players, game=self.definition, **options)
 
     def read(self, position: Any) -> Game:
-        """The game at a position, given as plain data."""
+        """Read a position, given as plain data."""
         return Game.from_dict(position, game=self.definition)
 
 
@@ -55,7 +55,7 @@ def variants_of(game: str | Definition) -> list[Variant]:
 
 
 def random_game(variant: Variant, seed: int) -> Iterator[Game]:
-    """The same game before each of its random moves, and once more when it is over."""
+    """Yield the same game before each of its random moves, and once more when it is over."""
     game = variant.new_game(seed)
     choices = np.random.default_rng(seed)
     for _ in range(MANY):
@@ -68,7 +68,8 @@ def random_game(variant: Variant, seed: int) -> Iterator[Game]:
 
 @cache
 def positions(variant: Variant, seed: int = 1, count: int = 12) -> tuple[Game, ...]:
-    """Copies of two random games at about `count` moments, the first and the last among them: not to be played on."""
+    """Copies of two random games at about `count` moments, including the first and the last. They are cached: don't
+    play on."""
     found: list[Game] = []
     for number in (seed, seed + 1):
         course = [game.clone() for game in random_game(variant, number)]
@@ -78,18 +79,18 @@ def positions(variant: Variant, seed: int = 1, count: int = 12) -> tuple[Game, .
 
 
 def fail(what: str) -> NoReturn:
-    """Raise an AssertionError. (The statement `assert` does nothing in `python -O`.)"""
+    """Raise an AssertionError, also in `python -O`, where the statement `assert` does nothing."""
     raise AssertionError(what)
 
 
 def expect(holds: Any, what: str) -> None:
-    """Fail unless something holds; an array holds if all of it does."""
+    """Fail unless a condition is true; for an array, unless all elements are."""
     if not np.all(holds):
         fail(what)
 
 
 def refusal(error: type[Exception], call: Callable[..., Any], *arguments: Any) -> str | None:
-    """The message with which arguments are refused, None if they are taken."""
+    """Message of the error that a call raises, None if it raises none."""
     try:
         call(*arguments)
     except error as caught:
@@ -98,7 +99,7 @@ def refusal(error: type[Exception], call: Callable[..., Any], *arguments: Any) -
 
 
 def run(check: Callable[[Variant, int], Any], variant: Variant, seed: int) -> Any:
-    """Run a check of one variant. Whatever it raises becomes an AssertionError that names variant, seed and check."""
+    """Run a check of one variant. Any exception becomes an AssertionError that names variant, seed and check."""
     try:
         return check(variant, seed)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""States for the checks of hidden information: games played at random, and what else they could be for one player."""
+"""States for the checks of hidden information: random games, and states that look the same to one player."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from artus_env.testing import loops
 from artus_env.testing.variants import MANY, Variant, fail
 
 MOST_AT_ONCE = 2048
-"""Games played side by side."""
+"""Maximum number of games played in parallel."""
 MEASURED = 16
-"""Games that are played first to see how long they are."""
+"""Number of games played first to measure their length."""
 
 
 class Round(NamedTuple):
     """One random decision in each of N games."""
 
     before: np.ndarray  # the true states
-    legal: np.ndarray  # what is legal there: shape (N, words), uint64
+    legal: np.ndarray  # legal actions there: shape (N, words), uint64
     actions: np.ndarray  # shape (N,), int64; -1: the game is over
     after: np.ndarray  # the true states afterwards
     viewers: np.ndarray  # a player of each game, drawn at random: shape (N,), int64
-    opened: np.ndarray  # whether the action has shown the viewer an earlier secret choice: shape (N,), bool
+    opened: np.ndarray  # whether the action has revealed an earlier secret choice: shape (N,), bool
 
 
 class Walk:
-    """Loops over states of one variant, each with random numbers of its own.
+    """Loops over states of one variant, each with its own random numbers.
 
     Args:
-        plain: Names of verbs that are plain Python: loops that call them aren't compiled.
+        plain: Names of verbs that are plain Python; loops that call them aren't compiled.
     """
 
     def __init__(self, variant: Variant, seed: int, plain: Collection[str] = ()) -> None:
@@ -48,13 +48,13 @@ class Walk:
         self.num_actions = len(self.definition.action_table(self.components))
         self.num_features = len(self.definition.observation_bounds(self.components)[0])
         self._rule_set = self.definition.rules.index(variant.rules)
-        # Other numbers for each variant: what is found in several of them has to be independent.
+        # Each variant has its own random numbers, so that findings in several of them are independent.
         self._seed, self._draws = int(seed_stream(seed, 1, crc32(str(variant).encode()))[0]), 0
         self._plain = frozenset(plain)
 
     def run(self, loop: Any, *arguments: Any) -> None:
         """Run one of the loops over this game's tables."""
-        function = getattr(loop, "py_func", loop)  # the loop itself where nothing is compiled
+        function = getattr(loop, "py_func", loop)  # the loop itself if nothing is compiled
         (loop if self._plain.isdisjoint(function.__code__.co_names) else function)(self.tables, *arguments)
 
     def seeds(self, count: int) -> np.ndarray:
@@ -132,9 +132,9 @@ class Walk:
     # --- games at random ---
 
     def rounds(self, states: int) -> Iterator[Round]:
-        """Random games without end, which are dealt again when they are over: for about this many states.
+        """Play random games for about this many states; finished games are dealt again.
 
-        They begin at points that are spread over the length of a game.
+        The first states are spread over the length of a game.
         """
         length = self._longest()
         count = max(1, min(MOST_AT_ONCE, states // 8))
@@ -143,9 +143,9 @@ class Walk:
         secrets = np.zeros((count, players), self.definition.state_dtype)
         secret_actions = np.full((count, players), -1)
         opened = np.zeros((count, players), np.bool_)
-        ages = np.arange(count) * length // count  # decisions that each game is ahead
+        ages = np.arange(count) * length // count  # head start of each game in decisions
         everybody = np.arange(count)
-        for number in count_from(-length):  # the negative ones only bring the games to where they begin
+        for number in count_from(-length):  # negative rounds only bring the games to their first state
             legal, actions = self._choices(truths, self.seeds(count))
             actions[ages < -number] = -1  # this game starts later than others
             before, truths = truths, self.played(truths, actions)
@@ -176,14 +176,14 @@ class Walk:
         self.run(loops.choose, states, keys, legal, actions)
         return legal, actions
 
-    # --- what messages show ---
+    # --- texts for messages ---
 
     def named(self, action: int) -> str:
-        """An action as messages name it."""
+        """Name of an action in messages."""
         return f"action {action} ({self.definition.action_meaning(action, self.components)})"
 
     def described(self, *states: Any) -> str:
-        """Positions of states (one record each) as JSON, a line each: what `Game.from_dict` reads."""
+        """Positions of states (one record each) as JSON for `Game.from_dict`, one per line."""
         return "".join(f"\n{json.dumps(self.definition.to_dict(state, self.components, None))}" for state in states)
 
 

@@ -23,7 +23,7 @@ class Command(NamedTuple):
     module: str  # below this package; has `function(arguments: list[str]) -> exit code`
     function: str
     summary: str
-    extra: str = ""  # all that it needs is in this extra
+    extra: str = ""  # the extra that installs its dependencies
 
 
 COMMANDS = {
@@ -52,17 +52,17 @@ COMMANDS = {
 
 
 SPINS = "300"
-"""How often a thread of torch looks for work before it sleeps: a thirtieth of the default, with which torch's threads
-keep our own from their cores."""
+"""Times that a torch thread polls for work before it sleeps: 1/30 of the default. With the default, torch's threads
+occupy cores that our own threads need."""
 NO_MEMORY = re.compile(
     r"^Maximum allowed dimension exceeded$|^array is too big; `arr.size|DefaultCPUAllocator: can't allocate memory"
 )
-"""Whole messages of NumPy and torch about too little memory that aren't MemoryErrors."""
+"""Messages of NumPy and torch about too little memory that aren't MemoryErrors."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""Signals that end a command as Ctrl-C does: sent by `kill`, a batch system, a terminal that is closed."""
+"""Signals that end a command like Ctrl-C: sent by `kill`, a batch system, or when a terminal is closed."""
 
 
 def usage() -> str:
@@ -82,7 +82,7 @@ def usage() -> str:
 
 
 def version() -> str:
-    """Of this package."""
+    """Version of the installed package."""
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 
@@ -97,8 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
 
     Returns:
         The exit code: 0; 2 for wrong usage, a file that can't be read or written, too little memory; 130 when
-        interrupted, 143 by SIGTERM, 129 by SIGHUP; 141 when nobody reads any more what it prints
-        (`artus rules | head -1`); or the command's own.
+        interrupted, 143 by SIGTERM, 129 by SIGHUP; 141 when its output is no longer read (`artus rules | head -1`); or
+        the command's own.
     """
     with _stops_interrupt() as came:
         code = _main(sys.argv[1:] if arguments is None else arguments)
@@ -106,11 +106,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _main(arguments: list[str]) -> int:
-    """`main`, but for the signals in `STOPS`."""
+    """`main` without the handling of `STOPS`."""
     _open_closed_streams()
     name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
-    with suppress(AttributeError):  # no terminal, or a notebook's own
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # a terminal may lack letters
+    with suppress(AttributeError):  # not a regular stream, e.g. in a notebook
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # the encoding may lack characters
     try:
         code = _run(name, rest)
         _flush(sys.stdout)
@@ -144,7 +144,7 @@ def _main(arguments: list[str]) -> int:
 
 
 def run() -> NoReturn:
-    """`main`, and the end of the process: without taking Python apart where an agent still thinks."""
+    """Run `main` and end the process. While an agent's thread still computes, skip the shutdown of the interpreter."""
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read when torch is imported
     code = main()
@@ -157,8 +157,8 @@ def run() -> NoReturn:
 
 @contextmanager
 def _stops_interrupt() -> Iterator[list[int]]:
-    """While this lasts the signals in `STOPS` do what Ctrl-C does, except those that somebody else handles or ignores
-    (`nohup`). Yields a list, to which those that come are added."""
+    """Make the signals in `STOPS` act like Ctrl-C in this context, except ignored ones (`nohup`) and ones with a
+    handler. Yields a list of the signals received."""
     came: list[int] = []
 
     def interrupt(number: int, frame: Any) -> None:
@@ -204,21 +204,21 @@ def _run(name: str, arguments: list[str]) -> int:
 
 
 def _lacks_memory(error: Exception) -> bool:
-    """Whether an error says that there isn't enough memory, or never could be."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's, of an accelerator
+    """Whether an error is about too little memory."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's, for accelerators
         return True
     return type(error) in (RuntimeError, ValueError) and NO_MEMORY.search(str(error)) is not None
 
 
 def _open_closed_streams() -> None:
-    """Let output that was closed (`>&-`) go nowhere: no file that is opened later takes its place."""
+    """Redirect closed output (`>&-`) to /dev/null, so that no file opened later gets its descriptor."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 # stays open
 
 
 def _failed(name: str, error: Any, code: int = 2) -> int:
-    """Say in one line what was wrong."""
+    """Print the error in one line."""
     _forget(sys.stdout)
     line = "".join(letter if letter.isprintable() else " " for letter in str(error))
     with suppress(OSError):
@@ -227,13 +227,13 @@ def _failed(name: str, error: Any, code: int = 2) -> int:
 
 
 def _flush(stream: TextIO | None) -> None:
-    """Write what is still to be written: at the end of the process nobody would say in one line that it can't be."""
+    """Flush a stream now: errors at the end of the process couldn't be reported in one line."""
     if stream is not None:
         stream.flush()
 
 
 def _forget(stream: TextIO | None) -> None:
-    """Throw away what can't be written, lest Python try it again when the process ends."""
+    """Discard output that can't be written, so that Python doesn't try again at the end of the process."""
     try:
         _flush(stream)
     except OSError:

@@ -1,4 +1,4 @@
-"""Progress where there is no terminal: lines with the part that is done and the time left. Needs no extra."""
+"""Progress without a terminal: lines with the fraction done and the time left. Needs no extra."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from datetime import timedelta
 from typing import Any
 
 SECONDS = 10.0
-"""Between two lines, also while nothing comes."""
+"""Seconds between two lines, also while there is no progress."""
 TICK = 1.0
-"""Seconds between looks at the clock."""
+"""Seconds between checks of the clock."""
 Show = Callable[[float], None]
-"""Takes the part of some work that is done, 0..1."""
+"""Takes the fraction of the work that is done, 0..1."""
 
 
 class Lines:
-    """A line about some work every `SECONDS`, as long as this context lasts.
+    """Prints a line about some work every `SECONDS` while this context lasts.
 
     Args:
-        label: What is done.
+        label: Name of the work.
         say: Prints a line; None: to stderr.
 
     Attributes:
-        figures: What else the line says.
+        figures: Further text of the line.
     """
 
     def __init__(self, label: str, say: Callable[[str], object] | None = None) -> None:
@@ -38,12 +38,12 @@ class Lines:
         self.begin(0.0)
 
     def begin(self, part: float) -> None:
-        """Count the time from now on, when this part is done already."""
+        """Start the clock, with this fraction already done."""
         self._began = self._said = time.monotonic()
         self._before = self._part = part
 
     def show(self, part: float) -> None:
-        """This part is done."""
+        """Set the fraction done."""
         self._part = part
 
     def __enter__(self) -> Lines:
@@ -67,7 +67,7 @@ class Lines:
                 self._say(self.text())
 
     def text(self) -> str:
-        """The part that is done, and the time left at the mean speed so far."""
+        """The fraction done, and the time left at the mean speed so far."""
         so_far, done = time.monotonic() - self._began, self._part - self._before
         time_left = f"{_hours(so_far * (1 - self._part) / done)} left" if done > 0 else f"after {_hours(so_far)}"
         return f"{self.label} {100 * self._part:.0f} %, {time_left}" + (f": {self.figures}" if self.figures else "")
@@ -78,19 +78,20 @@ def _to_stderr(line: str) -> None:
 
 
 def _hours(seconds: float) -> str:
-    """Such as 0:01:30."""
+    """A duration such as 0:01:30."""
     return str(timedelta(seconds=round(seconds)))
 
 
 def in_notebook() -> bool:
-    """Whether a notebook runs this; a process that has only imported what notebooks need is none."""
+    """Whether a notebook runs this process; IPython being imported is not enough."""
     ipython: Any = sys.modules.get("IPython")
     return hasattr(ipython and ipython.get_ipython(), "kernel")
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Show]:
-    """Show how some work goes: on a terminal in one line that changes, else in `Lines`; in a notebook not at all."""
+    """Show the progress of some work: on a terminal in one line that changes, else in `Lines`; in a notebook not at
+    all."""
     if sys.stderr.isatty():
         lines, last = Lines(label), -1.0
 
@@ -117,7 +118,7 @@ def unseen(part: float) -> None:
 
 
 def pieces(show: Show, count: int) -> Iterator[Show]:
-    """One function for each of several equal pieces of work, which takes the part of that piece that is done."""
+    """One progress function for each of several equal pieces of work, which takes the fraction of that piece."""
 
     def piece(number: int) -> Show:
         return lambda part: show((number + part) / count)

@@ -1,4 +1,4 @@
-"""How every command is told what to do: a dataclass whose fields say name, type, default and help of each option.
+"""Command-line options as a dataclass, whose fields define name, type, default and help of each option.
 
 For example::
 
@@ -11,7 +11,7 @@ For example::
         games: int = 1000
         "How many."
 
-`read_options(Options, "artus evaluate", arguments)` makes one of it from `artus evaluate greedy random --games 10`.
+`read_options(Options, "artus evaluate", arguments)` creates an instance from `artus evaluate greedy random --games 10`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from artus_training.usage import Finished
 
 Said = TypeVar("Said")
 NARROWEST = 20
-"""Columns that a page of help takes at least: in 5 Tyro's layout doesn't end."""
+"""Minimum width of a help page in columns: with 5, Tyro's layout never terminates."""
 EXAMPLE = re.compile(r"\s*(artus|torchrun) ")
-"""How a paragraph of commands begins."""
+"""Start of a paragraph of commands."""
 
 
 def _one_or_none(words: list[str]) -> str:
-    """The word behind an option, empty if there is none."""
+    """The word after an option, empty if there is none."""
     if len(words) > 1:
         raise ValueError(f"one address at most, got {' '.join(words)}")
     return words[0] if words else ""
@@ -72,7 +72,8 @@ Ray = Annotated[
 
 @dataclass_transform(field_specifiers=(field,))
 def options(kind: type[Said]) -> type[Said]:
-    """A dataclass of options. A default of None means that nothing was said: the word None is no value of its own."""
+    """Make a dataclass of options. A default of None means that the option wasn't given: the word None is not accepted
+    as a value."""
     return configure(DisallowNone)(dataclass(kind))
 
 
@@ -84,18 +85,18 @@ def read_options(
     description: str | None = None,
     default: Said | None = None,
 ) -> Said:
-    """What the command line says.
+    """Parse a command line.
 
     Args:
         kind: A dataclass of options.
         program: Such as `artus evaluate`.
-        arguments: The words behind it.
-        description: For `--help`; None: the docstring of `kind`. Commands in paragraphs of their own are examples, and
-            are shown last.
-        default: Options that aren't given; None: those of `kind`.
+        arguments: The words after it.
+        description: For `--help`; None: the docstring of `kind`. Paragraphs of commands are examples and are shown
+            last.
+        default: Values of options that aren't given; None: those of `kind`.
 
     Raises:
-        Finished: After `--help`, with code 0; with 2 if the arguments don't fit, after saying which.
+        Finished: After `--help`, with code 0; with 2 if the arguments are invalid, after an error message.
     """
     told = _with_help(kind, default)
     page = _Page(sys.stdout)
@@ -127,12 +128,12 @@ def _not_too_narrow() -> Iterator[None]:
 
 
 def _columns() -> int:
-    """The width of a page of help."""
+    """Width of a help page."""
     return max(NARROWEST, shutil.get_terminal_size().columns)
 
 
 class _Page(StringIO):
-    """Takes what would be printed, and in colours only where that would be."""
+    """Captures output, with colours only where the original stream would have them."""
 
     def __init__(self, instead_of: TextIO) -> None:
         super().__init__()
@@ -140,19 +141,19 @@ class _Page(StringIO):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """It decides which lines boxes are drawn with."""
+        """Encoding of the original stream, which determines the characters for boxes."""
         return self._instead_of.encoding or "ascii"
 
     def isatty(self) -> bool:
-        """Without colours where https://no-color.org is followed."""
+        """Whether to use colours; respects https://no-color.org."""
         return self._instead_of.isatty() and not os.environ.get("NO_COLOR")
 
 
 def _help(page: str, description: str) -> str:
-    """A page of help as wide as the terminal: usage, what the command does, options, examples.
+    """A help page as wide as the terminal: usage, description, options, examples.
 
     Args:
-        page: Usage and options, as Tyro says them.
+        page: Usage and options, from Tyro.
         description: Paragraphs; those of commands are examples.
     """
     width = _columns()
@@ -175,10 +176,10 @@ def _help(page: str, description: str) -> str:
 
 
 def _with_help(kind: type[Said], default: Said | None) -> type[Said]:
-    """A dataclass with the same options, which says of each what its docstring says.
+    """A dataclass with the same options, each with the docstring of its field as help.
 
-    Tyro finds these docstrings itself, but breaks their lines where the source does, and shows the defaults None and
-    nothing as such.
+    Tyro finds these docstrings itself, but keeps the line breaks of the source, and shows the default None and empty
+    defaults as such.
     """
     kinds, texts = get_type_hints(kind, include_extras=True), _docstrings(kind)
     made = []
@@ -194,7 +195,7 @@ def _with_help(kind: type[Said], default: Said | None) -> type[Said]:
 
 
 def _docstrings(kind: type) -> dict[str, str]:
-    """The texts below the fields of a dataclass and of those that it inherits from, each in one line."""
+    """The strings below the fields of a dataclass and its base classes, each in one line."""
     found: dict[str, str] = {}
     for base in reversed(kind.__mro__):
         if is_dataclass(base):
@@ -208,13 +209,13 @@ def _docstrings(kind: type) -> dict[str, str]:
 
 
 def _default(label: str) -> str:
-    """What `--help` says of a default; nothing of one that means that nothing was said."""
+    """The default as shown in `--help`; empty for a default that means "not given"."""
     label = {"True": "on", "False": "", "None": "", "''": ""}.get(label, label)
     return f"(default: {label})" if label else ""
 
 
 def _metavar(name: str, kind: Any) -> str | None:
-    """What stands for the value of an option; None where Tyro knows better."""
+    """Placeholder for the value of an option; None for Tyro's own."""
     if any(isinstance(each, PrimitiveConstructorSpec) for each in getattr(kind, "__metadata__", ())):
         return None
     plain = kind.__origin__ if get_origin(kind) is Annotated else kind

@@ -1,4 +1,4 @@
-"""What long commands share: a bar with the time left (see `lines` for where no terminal is), and Ctrl-C as a wish to
+"""Shared by long commands: a bar with the time left (without a terminal see `lines`), and Ctrl-C as a request to
 stop."""
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from rich.text import Text
 from artus_training.lines import Lines, in_notebook
 
 WIDE = 72
-"""Columns from which on a terminal has room for a bar."""
+"""Columns that a terminal needs for a bar."""
 
 
 def terminal() -> Console:
-    """Where progress is shown. In a notebook nothing is: every step of a bar would stay there."""
+    """Console for progress. In a notebook it shows nothing: there, every step of a bar would stay."""
     return Console(stderr=True, force_jupyter=False, force_terminal=False if in_notebook() else None)
 
 
 class Bar(Progress):
-    """A bar about one task on a terminal, and `Lines` where none is; nothing in a notebook.
+    """A bar for one task on a terminal, `Lines` without one; nothing in a notebook.
 
     Args:
         columns: Of the bar.
@@ -49,7 +49,7 @@ class Bar(Progress):
         self._lines = Lines("", self.line)
         super().__init__(
             *columns, console=console, transient=True, disable=not (shown and console.is_terminal),
-            redirect_stdout=sys.stdout.isatty(),  # else a file would lack what is printed meanwhile
+            redirect_stdout=sys.stdout.isatty(),  # else a file would lack lines printed during the task
         )  # fmt: skip
 
     def __enter__(self) -> Self:
@@ -63,7 +63,7 @@ class Bar(Progress):
         super().__exit__(*error)
 
     def add_task(self, description: str, *arguments: Any, **fields: Any) -> TaskID:
-        """See `rich.progress.Progress`. What is completed already tells nothing of the time left."""
+        """See `rich.progress.Progress`. Already completed steps don't count for the time left."""
         task = super().add_task(description, *arguments, **fields)
         self._lines.label = description
         self._lines.begin(self.tasks[0].percentage / 100)
@@ -75,13 +75,13 @@ class Bar(Progress):
         self._lines.show(self.tasks[0].percentage / 100)
 
     def line(self, text: str) -> None:
-        """Print a line that stays. In a notebook none does."""
+        """Print a line that stays. Prints nothing in a notebook."""
         if self._prints:
             self.console.print(text, markup=False, highlight=False, soft_wrap=self.disable)
 
 
 class NameColumn(ProgressColumn):
-    """What the bar is about: the one column that is cut where the terminal is too narrow for all of it."""
+    """The bar's label: the only column that is shortened in a narrow terminal."""
 
     def __init__(self, width: int) -> None:
         super().__init__(Column(no_wrap=True))
@@ -96,8 +96,8 @@ class NameColumn(ProgressColumn):
 
 
 class TrainingBar(Bar):
-    """A bar with the time left and a field `wins`, whom the learner has beaten how often, and below it what a trainer
-    says.
+    """A bar with the time left and a field `wins` (win rates of the learner by opponent); below it the trainer's
+    figures.
 
     Args:
         shown: False in all but one of several processes.
@@ -116,7 +116,7 @@ class TrainingBar(Bar):
         super().__init__(*columns, shown=shown)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """The bar, and what was said last."""
+        """The bar, and the latest figures."""
         yield from super().get_renderables()
         if self._figures:
             yield Text(self._figures)
@@ -130,7 +130,8 @@ class TrainingBar(Bar):
 
 @contextmanager
 def interrupt_as_flag() -> Iterator[threading.Event]:
-    """While this lasts Ctrl-C sets the flag, so that nothing is left half done; a second one interrupts at once."""
+    """Make Ctrl-C set the flag in this context, so that no step is left incomplete; a second Ctrl-C interrupts at
+    once."""
     flag = threading.Event()
 
     def handle(*_: Any) -> None:
@@ -138,7 +139,7 @@ def interrupt_as_flag() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, previous)
 
     if threading.current_thread() is not threading.main_thread():
-        yield flag  # signals are the main thread's
+        yield flag  # only the main thread may set handlers
         return
     previous = signal.signal(signal.SIGINT, handle)
     try:

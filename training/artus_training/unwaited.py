@@ -1,4 +1,5 @@
-"""Threads that nobody waits for when the process ends: an agent's that thinks on while its table is cleared."""
+"""Threads that the process doesn't wait for at its end, such as an agent's that still computes after its game is
+closed."""
 
 from __future__ import annotations
 
@@ -9,15 +10,15 @@ _NAME = "artus-unwaited"
 
 
 def start(work: Callable[[], object]) -> threading.Thread:
-    """Do `work` in such a thread."""
+    """Run `work` in such a thread."""
     thread = threading.Thread(target=work, name=_NAME, daemon=True)
     thread.start()
     return thread
 
 
 def at_work() -> bool:
-    """Whether there still is one.
+    """Whether any such thread is still running.
 
-    Python must not be taken apart then: what the thread runs is compiled code, which would go with the rest.
+    Then the interpreter must not be shut down: the thread runs compiled code, which would be freed.
     """
     return any(thread.name == _NAME for thread in threading.enumerate())

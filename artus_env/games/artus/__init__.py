@@ -1,1 +1,1 @@
-"""Artus itself: the box, the rules, what players see. Everything that knows this game's rules lives in this folder."""
+"""The game Artus: box, rules, observations, page. All code that depends on this game's rules is in this folder."""

@@ -1,8 +1,8 @@
-"""The action table: one `Discrete` for every variant, one id for each thing a player can ever decide.
+"""The action table: one `Discrete` for every variant, one id for each possible decision.
 
-An action names a card, a figure by its *slot* and a number of steps, never a seat, so that positions that look the same
-from the King's chair have the same actions. Slots count from the King backward (away from him, against the direction
-of play): own knights 0..4; royals 0..3 = first silver, second silver, first bronze, second bronze.
+An action names a card, a figure by its *slot* and a number of steps, never a seat, so that positions that are equal
+relative to the King have the same actions. Slots count backward from the King (against the direction of play): own
+knights 0..4; royals 0..3 = first silver, second silver, first bronze, second bronze.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ PLACE, KNIGHT, ROYAL, RING, ALL, REVERSED, COLORS, CARPET, REDS, BEST, DRAW = ra
 EFFECTS = ("place", "knight", "royal", "ring", "all", "reversed", "colors", "carpet", "reds", "best", "draw")
 SLOTS = ("silver 1", "silver 2", "bronze 1", "bronze 2")
 ROYALS = (*COLOURS, None)
-"""Which royals a card is for, by colour; None: any, and whatever else a card is for."""
+"""Colours of the royals that a card is for; None: any royal, or no royals."""
 MASK_WORDS = 7
-"""Sets of actions are computed as bits, 64 a word: room for any box."""
+"""Words of 64 bits in a set of actions; enough for any box."""
 MAX_ACTIONS = 64 * MASK_WORDS
 PART = 7
-"""Bits of the board by which its seats are looked up."""
+"""Bits of a board in each table look-up."""
 HAND_PART = 6
-"""Bits of a hand by which the actions of its cards are looked up."""
+"""Bits of a hand in each table look-up."""
 NONE = -10_000
-"""What a seat is worth where there is none: values are in -100..100."""
+"""Value of a missing seat; real values are in -100..100."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """What an action id means. `slot` is the distance of the seat for "place" and the pile for "draw"."""
+    """Meaning of an action id. `slot` is the distance of the seat for "place" and the pile for "draw"."""
 
     effect: int
     card: int  # index into `Components.cards`, -1 for placing and drawing
@@ -60,31 +60,31 @@ TABLES = np.dtype(
         ("draw_rows", np.uint64, (1 << len(PILES), MASK_WORDS)),  # the actions of drawing from these piles
         ("wheel", np.int8, (NUM_SEATS,)),  # value by distance behind the King
         ("ranked", np.int64, (NUM_SEATS // PART, 1 << PART)),  # [part of the board, seats in it]: see `ranked` in rules
-        ("ranks", np.int16, (NUM_SEATS + 1,)),  # value by rank, the dearest seat last, `NONE` at 0
+        ("ranks", np.int16, (NUM_SEATS + 1,)),  # value by rank, the most valuable seat last, `NONE` at 0
         ("colors", np.int32, (3,)),  # ranks of green, yellow and red seats
         ("carpet", np.int32),  # bit s: seat s lies on the carpet
         ("crown_seats", np.int8, (4,)),
         ("deck", np.int8, (MAX_CARDS,)),  # card index of each single card
         ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
-        ("copies", np.int32, (MAX_CARDS,)),  # which cards of the deck are copies of a card
-        ("pile_bits", np.int32, (len(PILES),)),  # which cards of the deck have this back
-        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # which have this effect, on which royals
+        ("copies", np.int32, (MAX_CARDS,)),  # cards of the deck that are copies of a card
+        ("pile_bits", np.int32, (len(PILES),)),  # cards of the deck with this back
+        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # those with this effect on these royals
         ("pile_sizes", np.int8, (len(PILES),)),
         ("penalties", np.int8, (len(EFFECTS),)),
         ("num_cards", np.int8),
         ("num_actions", np.int16),
         ("knights", np.int8, (MAX_PLAYERS + 1,)),  # knights of each player by number of players
-        ("dealt", np.int8, (len(RULE_SETS),)),  # of each rule set, see `RuleSet`
+        ("dealt", np.int8, (len(RULE_SETS),)),  # this and the next two by rule set, see `RuleSet`
         ("a_turn", np.int8, (len(RULE_SETS),)),
         ("num_piles", np.int8, (len(RULE_SETS),)),
     ]
 )
-"""All that compiled code knows about the box, as one record: a changed box is other data, not other code."""
+"""Everything that compiled code knows about the box, in one record: another box changes data, not code."""
 
 
 @lru_cache(maxsize=16)
 def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
-    """Every action in order of its id: placing, the cards in deck order, drawing."""
+    """All actions in order of their ids: placing, the cards in deck order, drawing."""
     actions = [Action(PLACE, -1, distance) for distance in range(NUM_SEATS)]
     for index, card in enumerate(components.cards):
         steps = list(range(card.low, card.high + 1)) if card.high else []
@@ -111,7 +111,7 @@ NUM_ACTIONS = len(action_table())
 
 
 def build_tables(components: Components) -> np.ndarray:
-    """The box as compiled code sees it: shape (1,), dtype `TABLES`."""
+    """The box as a record for compiled code: shape (1,), dtype `TABLES`."""
     actions = action_table(components)
     tables = np.zeros(1, TABLES)
     t = tables[0]
@@ -162,8 +162,8 @@ def build_tables(components: Components) -> np.ndarray:
 def _possible(action: Action, four: int, king_colour: int) -> bool:
     """Whether a card's action is legal whenever the card is in hand.
 
-    Every card is always playable; what depends on the position is only that with four players nobody has a fifth
-    knight, and that no ring goes to the King, who is always the first of his colour.
+    Every card is always playable. Only two kinds of actions can be illegal: moves of a fifth knight with four players,
+    and rings for the King, always the first royal of that colour.
     """
     if action.effect == KNIGHT:
         return not (four and action.slot == MAX_KNIGHTS - 1)
@@ -179,6 +179,6 @@ def _row(ids: list[int]) -> np.ndarray:
 
 
 def _with_bit(place: int, size: int) -> np.ndarray:
-    """The numbers of so many bits that have this one."""
+    """All numbers of `size` bits in which bit `place` is set."""
     numbers = np.arange(1 << size)
     return numbers[numbers >> place & 1 == 1]

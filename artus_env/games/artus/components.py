@@ -1,7 +1,7 @@
-"""What is in the box: wheel, seats, figures, cards. Data only; everything else follows from it.
+"""Contents of the box: wheel, seats, figures, cards. Data only; everything else follows from it.
 
 Some facts about the cards are not in any public rule text and are reconstructed here; `RECONSTRUCTED` names them.
-Whoever owns the box can change them in one place, or at run time with `components=` on every class.
+Owners of the box can correct them here, or at run time with `components=`, an argument of every class.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ NUM_KNIGHTS = {2: 5, 3: 5, 4: 4}
 """Knights of each player by number of players."""
 MAX_KNIGHTS = max(NUM_KNIGHTS.values())
 MAX_CARDS = 24
-"""Most cards a player's deck can have: what the state record has room for."""
+"""Maximum number of cards in a player's deck, limited by the state record."""
 PILES = ("knight", "king", "scoring")
 COLOURS = ("silver", "bronze")
 
 
 class RuleSet(NamedTuple):
-    """How the cards are played by one set of rules."""
+    """Rules for the cards in one rule set."""
 
     dealt: int
-    """Knight cards in a hand at the deal, and as many king cards."""
+    """Number of knight cards in a hand at the deal; the number of king cards is the same."""
     a_turn: int
-    """Cards that a player plays in a turn, and then draws."""
+    """Number of cards that a player plays in a turn, and then draws."""
     piles: tuple[str, ...]
-    """Those that are used."""
+    """Piles in use."""
 
 
 RULE_SETS = {"beginner": RuleSet(2, 1, PILES[:2]), "advanced": RuleSet(3, 2, PILES)}
-"""By name. The state's `rule_set` counts them."""
+"""Rule sets by name. The state's `rule_set` is the index."""
 RULES = tuple(RULE_SETS)
 LONGEST_NAME = 32
-"""Letters that a card's name can have."""
+"""Maximum length of a card's name."""
 RULES_VERSION = 1
-"""Goes into records; raised when the same moves would no longer give the same game."""
+"""Written into records; raised when the same moves no longer give the same game."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Components(Box):
     Attributes:
         wheel: Value of a seat by its distance behind the King (0..27); the crown plate, distance 0, must be 0.
             Positive values are green, negative red, the zeros other than the crown plate yellow.
-        carpet: Seats on the carpet. They are fixed, the wheel turns above them.
-        crown_seats: Where the royals sit at the deal: the King (silver), a bronze prince, a silver prince, a bronze
+        carpet: Seats on the carpet. They are fixed; the wheel turns above them.
+        crown_seats: Seats of the royals at the deal: the King (silver), a bronze prince, a silver prince, a bronze
             prince.
         cards: The deck of each player, in deck order.
 
@@ -124,7 +124,7 @@ class Components(Box):
     cards: tuple[Card, ...] = CARDS
 
     def __post_init__(self) -> None:
-        for name in ("wheel", "carpet", "crown_seats"):  # lists and arrays are welcome, a frozen box must be hashable
+        for name in ("wheel", "carpet", "crown_seats"):  # accept lists and arrays; a frozen box must be hashable
             object.__setattr__(self, name, _whole_numbers(name, getattr(self, name)))
         cards = tuple(self.cards) if isinstance(self.cards, Iterable) else (self.cards,)
         if not all(isinstance(card, Card) for card in cards):
@@ -166,7 +166,7 @@ class Components(Box):
 
     @cached_property
     def deck(self) -> tuple[Card, ...]:
-        """Every single card of one player, in deck order."""
+        """All cards of one player, each copy separately, in deck order."""
         return tuple(card for card in self.cards for _ in range(card.copies))
 
     @cached_property
@@ -176,7 +176,7 @@ class Components(Box):
         return knight, king, scoring
 
     def deck_size(self, rules: RuleSet) -> int:
-        """Number of cards a player has by these rules."""
+        """Number of cards in a player's deck in this rule set."""
         return sum(self.pile_sizes[: len(rules.piles)])
 
     __hash__ = Box.__hash__
@@ -196,7 +196,7 @@ class Components(Box):
 
     @classmethod
     def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Cards are objects."""
+        """Parts with the cards as `Card` objects."""
         return {**data, "cards": tuple(Card(**card) for card in data["cards"])}
 
 
@@ -204,7 +204,7 @@ def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
     try:
         given: list[Any] = (
             [values] if isinstance(values, (str, Mapping)) else list(values)
-        )  # also an empty text is no list
+        )  # a text is no list, even if empty
         if not any(isinstance(value, bool) for value in given):
             return tuple(operator.index(value) for value in given)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Artus as the engine sees it."""
+"""Definition of Artus for the engine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ARTUS = Definition(
     parse_move=notation.parse_move,
     evaluation_weight=0.17,
     action_feature_gates=(1.2, 0.2, -0.2)
-    + 10 * (0.0,),  # about as much as lookahead thinks, at a temperature of 8 points
+    + 10 * (0.0,),  # similar to lookahead at a temperature of 8 points
     sentences=sentences,
     browser=browser,
     page=browser.PAGE,

@@ -1,4 +1,4 @@
-"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
+"""Tables for the documentation, generated from the game's own data: head and rows of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCORING = {
 
 
 def describe_card(card: Card) -> str:
-    """What a card does, in one line."""
+    """Effect of a card, in one line."""
     steps = f"{card.low}-{card.high}" if card.low != card.high else f"{card.low}"
     way = "forward or backward" if card.backward else "forward"
     if card.action == "knight":
@@ -63,7 +63,7 @@ def spec(components: Components = STANDARD) -> DocTable:
 
 
 def _described(rules: RuleSet) -> str:
-    """A set of rules in a few words."""
+    """Short description of a rule set."""
     return f"{counted(rules.a_turn, 'card')} a turn{', scoring cards' if 'scoring' in rules.piles else ''}"
 
 
@@ -97,7 +97,7 @@ def wheel(components: Components = STANDARD) -> DocTable:
 
 
 def actions(components: Components = STANDARD) -> DocTable:
-    """Action ids in runs of the same kind: f counts the figures and s the steps of a row, from 0."""
+    """Action ids, one row for each kind: f numbers its figures and s its steps, from 0."""
     rows = []
     numbered = enumerate(action_table(components))
     for (effect, card), run in groupby(numbered, key=lambda pair: (pair[1].effect, pair[1].card)):
@@ -111,7 +111,7 @@ def actions(components: Components = STANDARD) -> DocTable:
 
 
 def _run(effect: int, members: list[Action]) -> tuple[str, str]:
-    """What a run of actions does, and how its ids count on from the first."""
+    """Meaning of a run of actions, and the formula of its ids after the first."""
     slots = list(dict.fromkeys(action.slot for action in members))
     steps = [f"{count:+d}" for count in dict.fromkeys(action.steps for action in members)]
     if effect == PLACE:
@@ -137,4 +137,4 @@ TABLES = {
     "actions": actions,
     "spec": spec,
 }
-"""Beside those that every game has."""
+"""Tables in addition to those of every game."""

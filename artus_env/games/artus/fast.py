@@ -1,6 +1,6 @@
-"""Parts of the rules that are looked up for many seats or cards at once, because they run for every decision.
+"""Parts of the rules that use look-up tables for many seats or cards at once, because they run for every decision.
 
-Below each function its plain definition says what it means; tests hold the two against each other.
+The plain version below each function defines its result; tests compare the two.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from artus_env.games.artus.components import NUM_SEATS
 
 TOP = NUM_SEATS - 1
 RANKS = (1 << NUM_SEATS + 1) - 2
-LACKING = NONE // 2  # a sum below it lacks a knight
+LACKING = NONE // 2  # a sum below it includes a missing knight
 
 
 # --- seats by their value ----------------------------------------------------------------------------------------
@@ -19,10 +19,10 @@ LACKING = NONE // 2  # a sum below it lacks a knight
 
 @jit
 def ranked(t, board):
-    """The seats of a board that is rotated to the King in the order of their value, and the sum of these.
+    """Seats of a board that is rotated to the King, as bits in order of their value, and the sum of their values.
 
-    Bit r of the first stands for the seat of rank r, 1..28; bit 0 is always set, for the one that comes last and isn't
-    there.
+    Bit r of the first result is the seat of rank r, 1..28; bit 0 is always set and stands for a missing seat, which
+    ranks lowest.
     """
     mask = (1 << PART) - 1
     found = (
@@ -42,7 +42,7 @@ def plain_ranked(t, board):
 
 @jit
 def best_of(t, seats):
-    """The value of the best of the `ranked` seats, `NONE` if there is none."""
+    """Value of the best of the `ranked` seats, `NONE` if there is none."""
     return int(t["ranks"][highest_bit(seats)])
 
 
@@ -53,7 +53,7 @@ def plain_best_of(t, seats):
 
 @jit
 def without_best(seats):
-    """All `ranked` seats but the best."""
+    """The `ranked` seats without the best."""
     return seats ^ (1 << highest_bit(seats)) | 1
 
 
@@ -68,7 +68,7 @@ def plain_without_best(seats):
 @jit
 def add_copy(t, cards, card):
     """The set of cards with one more `card`: its first copy that isn't there yet."""
-    return cards | (cards + (1 << int(t["first"][card])))  # a sum carries to it
+    return cards | (cards + (1 << int(t["first"][card])))  # the sum carries to it
 
 
 def plain_add_copy(t, cards, card):
@@ -87,7 +87,7 @@ def plain_remove_copy(t, cards, card):
 
 @jit
 def copies(t, cards, card):
-    """How many of a card are in a set of cards."""
+    """Number of copies of a card in a set of cards."""
     return popcount(cards & int(t["copies"][card]))
 
 
@@ -101,7 +101,8 @@ def _copies(t, card):
 
 @jit
 def write_actions(t, four, king_colour, hand, words):
-    """Write the actions of all cards in a hand as bits: how many cards it has would often be guessed wrong.
+    """Write the actions of all cards in a hand as bits. There is no loop over the cards, because the CPU would often
+    mispredict its end.
 
     Args:
         four: 1 with four players, who have four knights each, else 0.

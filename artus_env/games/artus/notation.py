@@ -1,4 +1,4 @@
-"""A move as text and in parts: the only place that writes and reads its form, such as `k3-6:12>17`."""
+"""Text form of a move, such as `k3-6:12>17`, and its parts. Only this module reads and writes it."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ _FORM = re.compile(
 
 
 class MoveParts(NamedTuple):
-    """A move in parts; those that its kind doesn't have are None."""
+    """Parts of a move; None for parts that its kind doesn't have."""
 
     kind: Kind
     card: str | None = None
     pile: str | None = None
-    """Of a draw."""
+    """Pile of a draw."""
     origin: int | None = None
     """Seat that a figure leaves."""
     target: int | None = None
-    """Seat that a figure goes to, or on which the prince sits who gets a ring."""
+    """Seat that a figure goes to, or seat of the prince who gets a ring."""
     named: bool = False
-    """Whether a ring is one of several things that the card can do, so that the text says it."""
+    """Whether the text names the ring, because the card can also do other things."""
 
     @property
     def text(self) -> str:
-        """As `parse` reads it."""
+        """Text form, which `parse` reads."""
         return {
             "place": f"@{self.target}",
             "draw": f"draw:{self.pile}",
@@ -53,7 +53,7 @@ class MoveParts(NamedTuple):
 
 
 def parse(text: str) -> MoveParts | None:
-    """A move in parts; None if the text has no such form. Whether there is such a card or seat isn't asked."""
+    """Parts of a move; None if the text has another form. Whether the card and the seats exist isn't checked."""
     form = _FORM.fullmatch(text)
     if form is None:
         return None
@@ -69,10 +69,10 @@ def parse(text: str) -> MoveParts | None:
 
 
 def parsed(text: str) -> MoveParts:
-    """The parts of a move that was written here.
+    """Parts of a move that this module has written.
 
     Raises:
-        ValueError: If the text has no such form.
+        ValueError: If the text has another form.
     """
     move = parse(text)
     if move is None:
@@ -97,11 +97,11 @@ def move_text(action: int, states: np.ndarray, components: Components, tables: n
 
 
 def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
-    """The legal action of the player to move that a text names; None if it names none."""
+    """Legal action of the player to move with this text; None if there is none."""
     move = parse(text)
     if move is None:
         return None
-    if move.kind == "draw":  # the last actions
+    if move.kind == "draw":  # draws are the last actions
         return len(action_table(components)) - len(PILES) + PILES.index(move.pile) if move.pile in PILES else None
     card = _cards_by_name(components).get(move.card, NO_CARD)
     target = NO_SEAT if move.target is None else move.target
@@ -112,14 +112,14 @@ def parse_move(text: str, states: np.ndarray, components: Components, tables: np
 
 @lru_cache(maxsize=16)
 def _cards_by_name(components: Components) -> dict[str | None, int]:
-    """Numbers of the cards, as `Action.card` has them; None: of placing a knight."""
+    """Numbers of the cards by name, as in `Action.card`; None: placing a knight."""
     return {None: -1} | {card.name: number for number, card in enumerate(components.cards)}
 
 
 @jit
 def seats_of(tables, states, action):
-    """Seats from which and to which an action of the player to move goes, `NO_SEAT` where it has none: (origin,
-    target). A ring goes from the seat of its prince to the same seat."""
+    """Seats (origin, target) of an action of the player to move; `NO_SEAT` for one that it doesn't have. For a ring
+    both are the seat of its prince."""
     t, g = tables[0], states[0]
     effect, slot = int(t["actions"][action, 0]), int(t["actions"][action, 2])
     if effect == PLACE:
@@ -148,7 +148,7 @@ def legal_action(tables, states, card, origin, target):
 
 
 def action_meaning(action: int, components: Components) -> str:
-    """What an action id means in any position."""
+    """Meaning of an action id in any position."""
     what = action_table(components)[action]
     if what.effect == DRAW:
         return f"draw from the {PILES[what.slot]} pile"

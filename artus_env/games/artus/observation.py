@@ -1,4 +1,4 @@
-"""What a player sees, as int8 features: one layout for every variant, seen from the King's chair.
+"""Observation of a player as int8 features: one layout for every variant, relative to the King's seat.
 
 Players come in turn order from the viewer, seats by their distance behind the King, figures by their slot (see
 `actions`). `features` names every feature; the compiled `observe` writes them in that order.
@@ -94,7 +94,7 @@ def features(components: Components) -> tuple[Feature, ...]:
 
 
 def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
-    """Bounds of what a scoring action can bring, clipped to int8."""
+    """Bounds of the points of a scoring action, clipped to int8."""
     wheel = sorted(components.wheel)
     count = {"all": 5, "best": 1, "colors": 2, "carpet": 2, "reds": 3}[name]
     penalties = [card.penalty for card in components.cards if card.action == name]
@@ -105,20 +105,20 @@ def _scoring_bounds(components: Components, name: str) -> tuple[int, int]:
 
 @jit
 def player_after(viewer, k, players):
-    """The player who comes `k` steps after the viewer in turn order."""
+    """Player `k` steps after the viewer in turn order."""
     player = viewer + k
     return player if player < players else player - players
 
 
 @jit
 def steps_after(viewer, player, players):
-    """How many steps a player comes after the viewer in turn order."""
+    """Number of steps from the viewer to a player in turn order."""
     return player - viewer if player >= viewer else player - viewer + players
 
 
 @jit
 def clipped(number):
-    """Into int8. Only points of a changed wheel can be so large that this changes anything."""
+    """Clip to int8. Only a changed wheel has points outside of it."""
     return max(-128, min(127, number))
 
 
@@ -126,7 +126,7 @@ def clipped(number):
 def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
-    Blocks of bits are written 32 at a time; what a block writes too much is overwritten by the next one. Numbers are
+    Blocks of bits are written 32 at a time; bits beyond the end of a block are overwritten by the next one. Numbers are
     masked as in `rules`.
     """
     king = king_seat(g)

@@ -1,7 +1,7 @@
-"""Positions as JSON, and what must fit in them.
+"""Positions as JSON, and their checks.
 
-Every card and figure once, ring sums, hand and pile sizes that fit phase, turn and `left`. Nobody asks whether the
-scores or the rings could have come about.
+Checked: every card and figure occurs once, ring sums, hand and pile sizes that fit phase, turn and `left`. Not checked:
+whether scores and rings can be reached.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _names(components: Components) -> list[str]:
 
 
 class Figures:
-    """Knights, princes and the King: what stands on each seat."""
+    """Figures on the seats: knights, princes and the King."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[dict[str, Any] | None]:
         """A figure or null for each seat."""
@@ -62,7 +62,7 @@ class Figures:
         return seats
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> None:
-        """Puts the figures into the state."""
+        """Put the figures into the state."""
         royals: dict[str, list[tuple[int, int]]] = {colour: [] for colour in COLOURS}
         for seat, figure in enumerate(list_of(name, data, NUM_SEATS)):
             where, keys = f"{name}[{seat}]", set(figure) if isinstance(figure, dict) else None
@@ -89,20 +89,20 @@ class Figures:
 
 
 class Hand:
-    """A set of cards by name; copies fill from the first."""
+    """A set of cards by name; n copies of a card are its first n places in the deck."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str]:
         """The names, in deck order."""
         return [card.name for place, card in enumerate(components.deck) if int(value) >> place & 1]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> int:
-        """The set."""
+        """The set as bits of the deck."""
         cards = some_of(name, data, _names(components))
         return sum(1 << place for place in _places(name, cards, components))
 
 
 def _places(name: str, cards: list[int], components: Components) -> list[int]:
-    """Where in the deck cards are; copies fill from the first."""
+    """Places of cards in the deck; n copies of a card are its first n places."""
     deck = [components.cards.index(card) for card in components.deck]
     for card, count in Counter(cards).items():
         if count > deck.count(card):
@@ -119,7 +119,7 @@ class Piles:
         return {pile: [card.name for card in cards if card.pile == pile] for pile in PILES}
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
-        """The cards of all piles, each against the end of its part."""
+        """Cards of all piles, each pile at the end of its part."""
         if not isinstance(data, dict) or set(data) != set(PILES):
             raise ValueError(f"{name} must be an object with {', '.join(PILES)}, got {shown(data)}")
         row = [-1] * MAX_CARDS
@@ -140,10 +140,10 @@ def _backs(state: np.void, seat: int, hand: list[str], components: Components) -
 
 
 def check(state: np.void, components: Components) -> None:
-    """Whether each player has all their cards, and everything fits phase, turn and `left`.
+    """Check that each player has all their cards, and that everything fits phase, turn and `left`.
 
     Raises:
-        ValueError: If not; the message says what is wrong.
+        ValueError: If not; the message names the fault.
     """
     n, rules = int(state["num_players"]), RULE_SETS[RULES[int(state["rule_set"])]]
     state["piles"][n:] = state["history"][n:] = -1
@@ -170,7 +170,7 @@ def _times(count: int) -> str:
 
 
 def _check_course(state: np.void, components: Components) -> None:
-    """Whether figures, hands and piles fit phase, turn and `left`."""
+    """Check that figures, hands and piles fit phase, turn and `left`."""
     n, start, turn = (int(state[name]) for name in ("num_players", "start_player", "player"))
     phase, left, rules = int(state["phase"]), int(state["left"]), RULE_SETS[RULES[int(state["rule_set"])]]
     a_turn = rules.a_turn
@@ -269,4 +269,4 @@ POSITIONS = Positions(
     check=check,
     named=False,
 )  # fmt: skip
-"""As records and requests have them."""
+"""Form of positions in records and requests."""

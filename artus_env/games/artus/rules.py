@@ -1,10 +1,10 @@
-"""The rules of Artus, written once: scalar functions on one game `g` (a `STATE` record) and the box `t` (`TABLES`).
+"""The rules of Artus: scalar functions on one game `g` (a `STATE` record) and the box `t` (`TABLES`).
 
-All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two habits
-keep both the same: small fields go through `int()` before arithmetic, and bit sets are never negative.
+All of them are compiled when called from compiled code and are plain Python with `NUMBA_DISABLE_JIT=1`. Two conventions
+give the same results in both: small fields go through `int()` before arithmetic, and bit sets are never negative.
 
-What is passed on to other functions is an `np.int64`, because a function is compiled for each type that it is called
-with: compiled, `int()` leaves an int8 what it is, and a number that stands in the code is a type of its own.
+Arguments of other functions are `np.int64`, because a function is compiled once for each argument type. In compiled
+code, `int()` of an int8 is still an int8, and a literal number has its own type.
 
 Seats are numbered clockwise, forward is clockwise, and a *board* is a set of seats: bit s stands for seat s.
 """
@@ -61,7 +61,7 @@ def distance_behind(king, seat):
 
 @jit
 def value(t, g, seat):
-    """What a seat is worth now: the wheel's plate in front of it, which turns with the King."""
+    """Current value of a seat: the wheel's plate in front of it, which turns with the King."""
     return int(t["wheel"][distance_behind(king_seat(g), seat)])
 
 
@@ -96,7 +96,7 @@ def knight_seat(g, player, slot):
 
 @jit
 def royal_in_slot(g, slot):
-    """Which royal is in a slot: of the two of a colour, the one nearer behind the King is the first."""
+    """Royal in a slot: of the two of a colour, the one nearer behind the King is the first."""
     king = king_seat(g)
     first = slot & 2
     one = distance_behind(king, np.int64(g["royals"][first]))
@@ -119,9 +119,10 @@ def landing(origin, steps):
 
 @jit
 def make_room(g, taken, seat):
-    """Send whoever sits on `seat` to the next free seat counter-clockwise of it, also after a backward move.
+    """Move any figure on `seat` to the next free seat counter-clockwise of it, also after a backward move.
 
-    `taken` is the board without the mover: the seat that he left is free by then. A displaced figure scores nothing.
+    `taken` is the board without the moving figure: the seat that it left is already free. A displaced figure scores
+    nothing.
     """
     if not taken >> seat & 1:
         return
@@ -137,7 +138,7 @@ def make_room(g, taken, seat):
 
 @jit
 def move_knight(t, g, player, slot, steps):
-    """Move an own knight; worth the value of the seat that it left, before anything turns."""
+    """Move an own knight. Return the value of the seat that it left, before anything turns."""
     origin = knight_seat(g, player, slot)
     points = value(t, g, origin)
     target = landing(origin, steps)
@@ -149,9 +150,9 @@ def move_knight(t, g, player, slot, steps):
 
 @jit
 def move_royal(t, g, slot, steps):
-    """Move a prince or the King; worth the value of the seat that he left, which for the King is the crown plate, 0.
+    """Move a prince or the King. Return the value of the seat that it left; for the King this is the crown plate, 0.
 
-    Values are counted from the King's seat, so the wheel turns with him, however he came to move.
+    Values are counted from the King's seat, so the wheel turns with the King, whatever caused the move.
     """
     royal = royal_in_slot(g, slot)
     origin = np.int64(g["royals"][royal])
@@ -164,9 +165,9 @@ def move_royal(t, g, slot, steps):
 
 @jit
 def give_ring(t, g, slot):
-    """Put a ring on a prince; worth the value of his seat before a coronation turns the wheel.
+    """Give a ring to a prince. Return the value of the prince's seat before a coronation turns the wheel.
 
-    With his third ring he is King, and the old King goes back to one ring.
+    A prince with three rings becomes King, and the old King has one ring again.
     """
     royal = royal_in_slot(g, slot)
     points = value(t, g, np.int64(g["royals"][royal]))
@@ -183,12 +184,12 @@ def give_ring(t, g, slot):
 
 @jit_inlined
 def scoring_cards(t, g, player):
-    """What the scoring cards would bring a player now: (all, best, colors, carpet, reds).
+    """Points that the scoring cards would bring a player now: (all, best, colors, carpet, reds).
 
-    all: the sum of his knights' values. best: the highest of them (the third option of `choice`). colors: one knight on
-    green, one on yellow, one on red. carpet: two on the carpet. reds: three on red. Where he may choose which knights
-    to score the best are taken. Without the knights that a card asks for it brings its penalty; with them he must
-    score, even below the penalty.
+    all: the sum of the knights' values. best: the highest of them (the third option of `choice`). colors: one knight on
+    green, one on yellow, one on red. carpet: two on the carpet. reds: three on red. If several knights fit, the best
+    are taken. Without the required knights a card brings its penalty; with them the player must score, even below the
+    penalty.
     """
     king = king_seat(g)
     board = rotated(int(g["knights"][player]), king)
@@ -203,16 +204,16 @@ def scoring_cards(t, g, player):
     carpets = best_of(t, on_carpet) + best_of(t, without_best(on_carpet))
     reds = best_of(t, red) + best_of(t, second_red) + best_of(t, without_best(second_red))
     no_colors, no_carpets, no_reds = int(t["penalties"][COLORS]), int(t["penalties"][CARPET]), int(t["penalties"][REDS])
-    colors = colors if colors > LACKING else no_colors  # looked up before: a branch would often be guessed wrong
+    colors = colors if colors > LACKING else no_colors  # read above: a branch would often be mispredicted
     carpets = carpets if carpets > LACKING else no_carpets
     reds = reds if reds > LACKING else no_reds
-    best = best if best > LACKING else 0  # no knight stands yet
+    best = best if best > LACKING else 0  # no knight is on the table yet
     return total, best, colors, carpets, reds
 
 
 @jit
 def scoring(t, g, effect, player):
-    """What a scoring action brings: the five scoring cards and the third option of the sixth."""
+    """Points of a scoring action: the five scoring cards and the third option of the sixth."""
     total, best, colors, carpet, reds = scoring_cards(t, g, player)
     if effect == ALL:
         return total
@@ -247,7 +248,7 @@ def points_of(t, g, action):
 
 @jit
 def pile_start(t, pile):
-    """Where the part of a pile begins in `piles`."""
+    """Index in `piles` where the part of a pile begins."""
     first, second = int(t["pile_sizes"][0]), int(t["pile_sizes"][1])
     return (first if pile > 0 else 0) + (second if pile > 1 else 0)
 
@@ -265,7 +266,7 @@ def draw(t, g, player, pile):
 
 @jit
 def discard(t, g, player, card):
-    """Lay a played card aside, for all to see; it is out of the game."""
+    """Put a played card face up out of the game."""
     played = int(g["played"][player])
     g["history"][player, popcount(played)] = card
     g["hands"][player] = remove_copy(t, int(g["hands"][player]), card)
@@ -282,7 +283,7 @@ def cards_in_piles(g, player):
 
 @jit
 def begin_turn(t, g, player):
-    """`player` plays one or more cards, as the rule set says. The game is over when all hands are played."""
+    """Begin the turn of `player`, or end the game when all hands are played."""
     if int(g["hands"][player]) == 0:
         g["phase"] = OVER
         g["player"] = g["start_player"]
@@ -300,7 +301,7 @@ def next_clockwise(g, player):
 
 @jit
 def play(t, g, action):
-    """Carry out a legal action of the player to move. Returns the prestige that it brought him."""
+    """Carry out a legal action of the player to move. Return the prestige that it brought."""
     player = np.int64(g["player"])
     effect = np.int64(t["actions"][action, 0])
     slot = np.int64(t["actions"][action, 2])
@@ -332,10 +333,10 @@ def play(t, g, action):
 
 @jit
 def place_knight(t, g, player, distance):
-    """Put an own knight on a free seat, named by its distance behind the King.
+    """Put an own knight on a free seat, given by its distance behind the King.
 
     The right neighbour of the start player begins, then counter-clockwise, one knight each; the start player is last in
-    each round and has the first turn when all stand.
+    each round and has the first turn after the last knight.
     """
     seat = landing(king_seat(g), -distance)
     board = int(g["knights"][player]) | (1 << seat)
@@ -349,7 +350,8 @@ def place_knight(t, g, player, distance):
 
 @jit
 def end_play(t, g, player):
-    """After a card: another one if one is due, else drawing, which is compulsory while any pile has cards."""
+    """Continue after a played card: with another one if one is due, else with drawing, which is compulsory while any
+    pile has cards, else with the next turn."""
     left = int(g["left"]) - 1
     g["left"] = left
     if left > 0:
@@ -370,7 +372,7 @@ def is_over(t, g):
 
 @jit
 def margin_scale(t, g):
-    """A hundred points of prestige make a margin of 1."""
+    """100: the points of prestige that make a margin of 1."""
     return 100.0
 
 
@@ -378,8 +380,8 @@ def margin_scale(t, g):
 def legal(t, g, words):
     """Write the legal actions of the player to move as bits: shape (MASK_WORDS,), uint64; all zero when over.
 
-    A hand's actions are the union of those of its cards: every card is always playable, whatever the position, as long
-    as each player has his knights and each colour its two royals.
+    A hand's actions are the union of those of its cards: every card is playable in any position, because each player
+    has all their knights and each colour its two royals.
     """
     phase = int(g["phase"])
     player = int(g["player"])
@@ -410,7 +412,7 @@ def legal(t, g, words):
 
 @jit
 def deal(t, g, seed, start_player, num_players, rule_set):
-    """Set up a new game: royals, rings, shuffled piles, hands of as many knight as king cards.
+    """Set up a new game: royals, rings, shuffled piles, hands with equal numbers of knight and king cards.
 
     Without a given start player (-1) one is drawn. Beginners play without the scoring pile.
     """
@@ -459,11 +461,11 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 
 @jit
 def resample_hidden(t, g, viewer, seed):
-    """Draw all that `viewer` doesn't know anew, uniformly among the deals that fit what he knows.
+    """Draw everything that `viewer` doesn't know, uniformly among the deals that fit the viewer's knowledge.
 
-    He knows his hand, all played cards, the size of each pile and the back of each card in hand. Unknown are the
-    fronts of the other hands and the order of every pile, his own included. The hidden cards of one player and one back
-    are laid out in deck order, whatever the truth is, shuffled, and dealt to hand and pile.
+    Known are the viewer's hand, all played cards, the size of each pile and the back of each card in hand. Unknown are
+    the fronts of the other hands and the order of every pile, also of the viewer's own. The hidden cards of one player
+    and one back are laid out in deck order, independent of the truth, then shuffled and dealt to hand and pile.
     """
     stream = np.int64(0)
     for player in range(np.int64(g["num_players"])):
@@ -493,7 +495,7 @@ def resample_hidden(t, g, viewer, seed):
 
 @jit
 def hide(t, g, viewer):
-    """Remove all that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes
+    """Remove everything that `viewer` doesn't know: the other hands become empty, the cards of all piles -1; pile sizes
     stay."""
     for player in range(int(g["num_players"])):
         if player != viewer:

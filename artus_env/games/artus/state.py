@@ -14,20 +14,20 @@ STATE = state_dtype(
     MAX_PLAYERS,
     [
         ("knights", np.int32, (MAX_PLAYERS,)),  # bit s: this player has a knight on seat s
-        ("hands", np.int32, (MAX_PLAYERS,)),  # bit c: card c of the deck is in hand; copies fill from the first
-        ("played", np.int32, (MAX_PLAYERS,)),  # bit c: likewise, played
+        ("hands", np.int32, (MAX_PLAYERS,)),  # bit c: card c of the deck is in hand; n copies set the first n
+        ("played", np.int32, (MAX_PLAYERS,)),  # bit c: the same for played cards
         ("royals", np.int8, (NUM_ROYALS,)),  # seat of each royal: two silver ones, two bronze ones
         ("rings", np.int8, (NUM_ROYALS,)),
-        ("king", np.int8),  # which of the royals wears three rings
+        ("king", np.int8),  # index of the royal with three rings
         ("phase", np.int8),
         ("left", np.int8),  # cards still to play or to draw in this phase; 1 when placing, 0 when over
         ("start_player", np.int8),
         ("unused", np.int8),  # keeps the arrays below aligned
         ("pile_sizes", np.int8, (MAX_PLAYERS, len(PILES))),  # cards left in each pile
         ("piles", np.int8, (MAX_PLAYERS, MAX_CARDS)),  # card index; a pile's next card first; drawn ones are -1
-        ("history", np.int8, (MAX_PLAYERS, MAX_CARDS)),  # card index in order of play, -1 behind the last
+        ("history", np.int8, (MAX_PLAYERS, MAX_CARDS)),  # card index in order of play, -1 after the last
     ],
     score=np.int32,
 )
-"""Where cards lie in `piles`: knight cards first, then king and scoring cards, each pile against the end of its part,
-so that the card drawn next is the first that isn't -1. Players who don't take part have zeros and -1."""
+"""`piles` has the knight cards first, then king and scoring cards, each pile at the end of its part: the card drawn
+next is the first that isn't -1. Missing players have zeros and -1."""

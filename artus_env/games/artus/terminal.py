@@ -12,8 +12,8 @@ from artus_env.games.artus.state import OVER, PHASES
 
 
 def figure_at(states: np.ndarray, seat: int) -> str:
-    """Who sits on a seat: `A`..`D` a knight of player 0..3, `s1` a silver prince with one ring, `B` bronze, `K` the
-    King."""
+    """Figure on a seat: `A`..`D` a knight of player 0..3, `s1` a silver prince with one ring, `b2` a bronze one with
+    two, `Ks` or `Kb` the King."""
     g = states[0]
     for player in range(int(g["num_players"])):
         if int(g["knights"][player]) >> seat & 1:
@@ -37,7 +37,7 @@ CELL = 8
 
 
 LONGEST_NAME = 14
-"""Letters of a name that fit between the seats."""
+"""Maximum length of a name, so that it fits between the seats."""
 
 
 def render(
@@ -45,13 +45,13 @@ def render(
 ) -> str:
     """The position as text: each seat with its number, value and figure; the players in the middle.
 
-    A `~` behind the seat number marks the carpet.
+    A `~` after the seat number marks the carpet.
 
     Args:
         states: One game.
         components: The box.
         player: Only this player's hand is open; None: all are.
-        names: Who plays, instead of "player 0", ...
+        names: Names of the players, instead of "player 0", ...
 
     Raises:
         ValueError: If `names` doesn't name every player.
@@ -104,7 +104,7 @@ def _players(states: np.ndarray, names: Sequence[str] | None) -> list[str]:
 
 
 def _fitting(name: str) -> str:
-    """A name as the text can show it: printable and not too long."""
+    """Printable name, shortened to `LONGEST_NAME`."""
     name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 

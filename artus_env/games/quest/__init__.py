@@ -1,2 +1,2 @@
-"""By order of the King: choose actions, ride, gather virtues, joust. Everything that knows this game's rules lives in
+"""By order of the King: choose actions, ride, gather virtues, joust. All code that depends on this game's rules is in
 this folder."""

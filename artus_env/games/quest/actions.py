@@ -1,10 +1,10 @@
-"""The action table and the box as compiled code sees it.
+"""The action table, and the box as a record for compiled code.
 
 Actions are numbered in this order: take an action card of each kind, exercise for each kind of virtue card, take each
 quest, lay back a book of each value at court, do each quest, ride each horse to each place, done, and bid each set of
 sword and lance cards: 11 + 8 + 14 + 2 + 14 + 24 + 1 + 144 with the standard box.
 
-A bid is one action, whatever is in it: how many cards it has must not be seen from how many actions it takes.
+A bid is one action, with any set of cards, so that the number of actions doesn't reveal the number of cards.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from artus_env.games.quest.components import (
 from artus_env.games.quest.state import DIGIT
 
 BID_KINDS = 2 * MAX_VALUE
-"""Cards of the first two virtues, sword and lance, can be bid."""
+"""Number of kinds that can be bid: cards of the first two virtues, sword and lance."""
 BOOKS = len(CARDS) - MAX_VALUE
 """Kind of the lowest book card."""
 TAKE = 0
@@ -56,12 +56,12 @@ TABLES = np.dtype(
         ("goals", np.int16, (MAX_PLAYERS + 1,)),
         ("needs", np.int8, (len(QUESTS), len(VIRTUES))),  # lowest value of each virtue, 0: none
         ("demands", np.int64, (len(QUESTS),)),  # digit k is 1: a card of kind k or a higher value is demanded
-        ("payable", np.int16, (1 << len(CARDS),)),  # by kinds that are met, as bits: bit q: quest q can be paid for
+        ("payable", np.int16, (1 << len(CARDS),)),  # by kinds that are met, as bits; bit q: quest q can be paid
         ("shields", np.int8, (len(QUESTS),)),
         ("steps", np.int8, (len(HORSES),)),
         ("bids", np.int64, (MAX_BIDS,)),  # digit k: cards of kind k in each bid
         ("num_bids", np.int16),
-        ("bid_steps", np.int16, (BID_KINDS,)),  # how much further the bid with one more card of each kind is
+        ("bid_steps", np.int16, (BID_KINDS,)),  # id difference of the bid with one more card of each kind
         ("rounds", np.int8),
         ("court", np.int8),
         ("prize", np.int8),
@@ -70,8 +70,8 @@ TABLES = np.dtype(
 
 
 class Action(NamedTuple):
-    """What an action id means: `first` is the first id of its kind, `number` counts on from there. The number of a bid
-    is its cards, as digits (see `state.DIGIT`)."""
+    """Meaning of an action id: `first` is the first id of its kind, `number` counts from there. The number of a bid is
+    its cards, as digits (see `state.DIGIT`)."""
 
     first: int
     number: int
@@ -79,7 +79,7 @@ class Action(NamedTuple):
 
 @lru_cache(maxsize=16)
 def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
-    """One entry for each action id. Bids of other boxes differ, all others are the same."""
+    """One entry for each action id. In other boxes only the bids differ."""
     firsts = (TAKE, EXERCISE_ACTIONS, ARTUS_ACTIONS, COURT_ACTIONS, QUEST_ACTIONS, HORSE_ACTIONS, DONE, BID)
     counts = [range(copies + 1) for copies in components.copies[:BID_KINDS]]
     return (
@@ -89,12 +89,12 @@ def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
 
 
 def in_digits(counts: Sequence[int]) -> int:
-    """Counts as the digits of one number (see `state.DIGIT`)."""
+    """Counts, written as the digits of one number (see `state.DIGIT`)."""
     return sum(count << DIGIT * kind for kind, count in enumerate(counts))
 
 
 def build_tables(components: Components) -> np.ndarray:
-    """The box as compiled code sees it: shape (1,), dtype `TABLES`."""
+    """The box as a record for compiled code: shape (1,), dtype `TABLES`."""
     tables = np.zeros(1, TABLES)
     t = tables[0]
     t["copies"] = in_digits(components.copies)

@@ -1,7 +1,7 @@
-"""What is in the box: virtues, action cards, quests, goals. Data only; everything else follows from it.
+"""Contents of the box: virtues, action cards, quests, goals. Data only; everything else follows from it.
 
-Some facts are in no public rule text and are reconstructed here; `RECONSTRUCTED` names them. Whoever owns the box can
-change them in one place, or at run time with `components=` on every class.
+Some facts are in no public rule text and are reconstructed here; `RECONSTRUCTED` names them. Owners of the box can
+correct them here, or at run time with `components=`, an argument of every class.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MIN_PLAYERS, MAX_PLAYERS = 2, 4
 VIRTUES = ("sword", "lance", "dragon", "book")
 MAX_VALUE = 2
 CARDS = tuple(f"{virtue}-{value}" for virtue in VIRTUES for value in range(1, MAX_VALUE + 1))
-"""The kinds of virtue cards; a kind's number is its place here: MAX_VALUE * virtue + value - 1."""
+"""Kinds of virtue cards; the number of a kind is its index here: MAX_VALUE * virtue + value - 1."""
 START_CARDS = 2
-"""Virtue cards that each player starts with."""
+"""Number of virtue cards that each player starts with."""
 PLACES = ("camelot", "forest", "valley", "lake", "moor", "ford", "ruin", "tower")
 QUESTS_AT_PLACE = 2
 QUESTS = tuple(f"{place}-{number}" for place in PLACES[1:] for number in range(1, QUESTS_AT_PLACE + 1))
@@ -36,13 +36,13 @@ ACTIONS = (
     "quest",
     *(f"horse-{steps}" for steps in HORSES),
 )
-"""The kinds of action cards, in the order of the box."""
+"""Kinds of action cards, in the order of the box."""
 EXERCISE, ARTUS, TOURNAMENT, COURT, QUEST, HORSE = 0, 4, 5, 6, 7, 8
 MOST_POINTS = 99
 MOST_BIDS = 180
-"""Different sets of sword and lance cards."""
+"""Maximum number of different sets of sword and lance cards."""
 RULES_VERSION = 1
-"""Goes into records; raised when the same moves would no longer give the same game."""
+"""Written into records; raised when the same moves no longer give the same game."""
 
 RECONSTRUCTED = (
     "the names of the places but forest, valley and lake",
@@ -54,10 +54,10 @@ RECONSTRUCTED = (
 
 @dataclass(frozen=True)
 class Quest:
-    """What a quest demands and brings.
+    """Demands and points of a quest.
 
     Attributes:
-        needs: The lowest value of the card of each virtue that has to be laid back, 0: none; in the order of `VIRTUES`.
+        needs: Lowest value of the card of each virtue that has to be laid back, 0: none; in the order of `VIRTUES`.
         points: Shields that it brings.
     """
 
@@ -74,14 +74,14 @@ class Components(Box):
     """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
 
     Attributes:
-        copies: How many virtue cards there are of each kind, in the order of `CARDS`.
-        display: How many action cards of each kind are on display with 2, 3 and 4 players, in the order of `ACTIONS`.
-        choices: How many of them a player takes in a round, with 2, 3 and 4 players.
-        goals: Points that end the game with the round in which somebody has them, with 2, 3 and 4 players.
+        copies: Number of virtue cards of each kind, in the order of `CARDS`.
+        display: Number of action cards of each kind on display with 2, 3 and 4 players, in the order of `ACTIONS`.
+        choices: Number of action cards that a player takes in a round, with 2, 3 and 4 players.
+        goals: Points that end the game with the round in which a player reaches them, with 2, 3 and 4 players.
         quests: In the order of `QUESTS`.
-        rounds: The game ends after so many rounds in any case.
+        rounds: Maximum number of rounds in a game.
         court: Points for a book card that is laid back at court.
-        prize: Points for winning a tournament; half of them each where it is drawn.
+        prize: Points for winning a tournament; after a draw each player gets half of them.
 
     Raises:
         ValueError: If the parts don't fit together; the message names the part.
@@ -139,23 +139,23 @@ class Components(Box):
             players = MIN_PLAYERS + number
             if cards[TOURNAMENT] > 2:
                 raise ValueError(f"display: at most two can meet in a tournament, got {cards[TOURNAMENT]} of its cards")
-            # The last player to choose must find something that isn't a second tournament.
+            # The last player to choose must find a card other than a second tournament.
             if sum(cards) - (cards[TOURNAMENT] == 2) < players * choices:
                 raise ValueError(f"display: too few cards for {players} players who take {choices} each, got {cards}")
 
     def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)  # lists are welcome, a frozen box must be hashable
+        object.__setattr__(self, name, value)  # accept lists; a frozen box must be hashable
 
     @cached_property
     def cards(self) -> tuple[int, ...]:
-        """The kind of every single virtue card, in the order of the box."""
+        """Kind of each virtue card, in the order of the box."""
         return tuple(kind for kind, copies in enumerate(self.copies) for _ in range(copies))
 
     __hash__ = Box.__hash__
 
     @classmethod
     def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Quests are objects."""
+        """Parts with the quests as `Quest` objects."""
         return {**data, "quests": tuple(convert(quest, Quest) for quest in data["quests"])}
 
 

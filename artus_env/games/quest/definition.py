@@ -1,4 +1,4 @@
-"""The King's quests as the engine sees them."""
+"""Definition of the King's quests for the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
+"""Tables for the documentation, generated from the game's own data: head and rows of each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def box(components: Components = STANDARD) -> DocTable:
 
 
 def display(components: Components = STANDARD) -> DocTable:
-    """Action cards, how many of them everybody takes, and the goal, by the number of players."""
+    """Action cards, how many of them each player takes, and the goal, by the number of players."""
     rows: list[list[object]] = [
         [f"`{action}`", *(cards[kind] for cards in components.display)] for kind, action in enumerate(ACTIONS)
     ]
@@ -63,7 +63,7 @@ def display(components: Components = STANDARD) -> DocTable:
 
 
 def quests(components: Components = STANDARD) -> DocTable:
-    """What each quest demands and brings."""
+    """Demands and points of each quest."""
     rows = [
         [f"`{name}`", needs_text(quest), quest.points] for name, quest in zip(QUESTS, components.quests, strict=True)
     ]
@@ -71,7 +71,7 @@ def quests(components: Components = STANDARD) -> DocTable:
 
 
 def actions(components: Components = STANDARD) -> DocTable:
-    """Action ids in runs of the same kind."""
+    """Action ids, one row for each kind."""
     moves = texts(components)
     meanings = {
         TAKE: "choosing: take an action card",
@@ -98,7 +98,7 @@ def actions(components: Components = STANDARD) -> DocTable:
 
 
 def observation() -> DocTable:
-    """Blocks of the observation in order; those of the other players, which are the same again, in one line each."""
+    """Blocks of the observation in order; the repeated blocks of each other player are one line."""
     others = tuple(f" of player +{turn}" for turn in range(2, MAX_PLAYERS))
     table = observation_table([row for row in LAYOUT.rows() if not str(row[2]).endswith(others)])
     below = ["Players +2 and +3 follow player +1 with the same blocks, all 0 where nobody holds the seat."]
@@ -106,4 +106,4 @@ def observation() -> DocTable:
 
 
 TABLES = {"box": box, "display": display, "quests": quests, "actions": actions, "observation": observation}
-"""Beside those that every game has."""
+"""Tables in addition to those of every game."""

@@ -1,8 +1,8 @@
-"""How good a position is for a player, and what an action promises them: what players that look ahead go by.
+"""Evaluation of positions and actions, for agents that look ahead.
 
-What a player holds is worth a guess at the points that it will bring. The guess is made from what the player knows:
-their own hand, and of all others what everybody has seen. `evaluate` guesses by plans; `greedy_value`, by which
-`greedy` plays, only looks at what the cards are good for at sight. The numbers are round ones that make both play
+A player's cards and quests have a value: an estimate of the points that they will bring. It uses only what the player
+knows: their own hand, and public information about the others. `evaluate` makes plans for the turn; `greedy_value`,
+which the agent `greedy` uses, adds simple values without plans. The constants are round numbers with which both play
 sensibly.
 """
 
@@ -65,36 +65,37 @@ from artus_env.games.quest.rules import (
 from artus_env.games.quest.state import BID_PHASE, CHOOSE_PHASE, DIGIT
 
 LIKELY, LATER, ALMOST = 0.98, 0.6, 0.7
-"""Parts of its shields that a quest in hand is worth: it can be done in this round; in a later one; in this one as soon
-as a horse is found."""
+"""Value of a quest in hand, as a factor of its shields: if it can be done in this round; in a later one; in this one
+with another horse."""
 LACKING, COMING, FAR, WAY = 0.75, 0.97, 0.95, 0.98
-"""What is left of that for each card that is missing, each card that is still to be exercised for in this round, each
-step that no horse covers, and each step."""
+"""Further factors: for each missing card, each card that is still to be exercised for in this round, each step that no
+horse covers, and each step."""
 FURTHER = 0.5
-"""What quests beside the best one count that can't be done in this round: cards and rounds are few."""
+"""Weight of quests that can't be done in this round, except the best of them: cards and rounds are few."""
 EXERCISING, ASKING, RIDING = 0.2, 0.5, 0.05
-"""Points that an action card promises that can be used: to exercise, to take a quest, for each step of a horse."""
+"""Points of an action card that can be used: to exercise, to take a quest, for each step of a horse."""
 POINTS, PLANNED, TURN, NEXT, OTHERS, REPLIED = range(6)
 NUM_ACTION_FEATURES = 6
-"""Numbers that action features tells."""
+"""Number of action features."""
 LAST_SPREAD, SPREAD, SHORT = 2.0, 1.2, 0.5
-"""How far a lead in points may still move: in any game that goes on, and times the root of the points that the leader
-lacks. What is held counts `SHORT` of its worth in the round after which the game ends."""
+"""Standard deviation of the points still to come: `LAST_SPREAD` in any unfinished game, plus `SPREAD` times the square
+root of the points that the leader needs. `SHORT`: weight of cards and quests in the round after which the game ends."""
 
 
-# --- what a player holds -------------------------------------------------------------------------------------------
+# --- cards and quests ----------------------------------------------------------------------------------------------
 
 
 @jit
 def at_sight(t, g, player, cards, quests, actions, place):
-    """Points that a player may hope for with what they hold.
+    """Estimated points of a player's cards and quests, without plans.
 
     Args:
-        player: Whose knight and rivals are meant; all that follows may differ from what they really hold.
+        player: The player, whose rivals in the tournament count; the other arguments may differ from what they really
+            have.
         cards: Virtue cards, as digits.
         quests: Quests in hand, as bits.
-        actions: Action cards that aren't used, as digits.
-        place: Where the knight is.
+        actions: Unused action cards, as digits.
+        place: Place of the knight.
     """
     ride, horses = 0, 0
     for horse in range(NUM_HORSES):
@@ -124,19 +125,19 @@ def at_sight(t, g, player, cards, quests, actions, place):
         now += min(count(actions, COURT), books) * max(0.0, PROSPECT * int(t["court"]) - BOOK)
     if horses >= (2 if place == CAMELOT else 1):
         return total + later + now + joust
-    return total + later + max(now, postponed + joust)  # one can't be outside and in Camelot
+    return total + later + max(now, postponed + joust)  # too few horses for both places
 
 
 @jit
 def _cards_of(cards, virtue):
-    """How many cards of a virtue there are."""
+    """Number of cards of a virtue."""
     return count(cards, MAX_VALUE * virtue) + count(cards, MAX_VALUE * virtue + 1)
 
 
 @jit
 def _worth_of_quests(t, g, cards, quests, actions, place, ride):
-    """What quests in hand promise: those that can be done in this round, the same ones if they are done later, and all
-    others, of which the best one counts most."""
+    """Estimated points of quests in hand: of quests for this round, of the same quests if they are done later, and of
+    all other quests, of which the best one counts most."""
     chances, now, postponed, best, later = count(actions, QUEST), 0.0, 0.0, 0.0, 0.0
     home = steps_between(g, place, CAMELOT)
     while quests != 0:
@@ -162,8 +163,8 @@ def _worth_of_quests(t, g, cards, quests, actions, place, ride):
 
 @jit
 def _missing(t, g, cards, actions, quest):
-    """How many cards a quest demands that are neither in hand nor to be had with these action cards, and how many that
-    are to be had."""
+    """Number of cards demanded by a quest that neither the hand nor these action cards provide, and number that these
+    action cards provide."""
     missing, coming = 0, 0
     for virtue in range(NUM_VIRTUES):
         need = int(t["needs"][quest, virtue])
@@ -177,7 +178,7 @@ def _missing(t, g, cards, actions, quest):
 
 @jit
 def held_by(t, g, player, viewer):
-    """What a player holds, as far as a viewer can know it; of a jouster who has bid, what is left then."""
+    """Cards and quests of a player, as far as a viewer can know them; for a jouster after a bid, what is left."""
     cards, actions, left = int(g["taken"][player]), int(g["actions"][player]), 0
     if int(g["phase"]) == CHOOSE_PHASE:
         left = int(t["choices"][int(g["num_players"])]) - cards_in(actions)
@@ -190,13 +191,13 @@ def held_by(t, g, player, viewer):
 
 @jit
 def has_bid(g, player):
-    """Whether a player has bid against somebody who still has to."""
+    """Whether a player has bid against a player who still has to bid."""
     return int(g["phase"]) == BID_PHASE and (jousters(g) ^ int(g["bidding"])) >> player & 1 == 1
 
 
 @jit
 def prospects(t, g, player, viewer):
-    """What a player holds is worth, as far as a viewer can know it."""
+    """Estimated points of a player's cards and quests, as far as a viewer can know them."""
     promised = worth(t, g, held_by(t, g, player, viewer))
     if player == viewer and has_bid(g, player):
         promised += prize_of(t, g, player, int(g["bids"][player]))
@@ -205,13 +206,14 @@ def prospects(t, g, player, viewer):
 
 @jit
 def prize_of(t, g, player, bid):
-    """Points that a player may hope for with a bid against somebody."""
+    """Expected points of a player's bid against another player."""
     return int(t["prize"]) * chance_to_win(g, player, strength(bid))
 
 
 @jit
 def evaluate(t, g, player, weight):
-    """Lead of a player over the mean of the others, in points, with what all hold counted at `weight`."""
+    """Lead of a player over the mean of the others, in points; estimated points of cards and quests count at
+    `weight`."""
     players = int(g["num_players"])
     held = weight
     for other in range(players):
@@ -234,7 +236,7 @@ def evaluate(t, g, player, weight):
 
 @jit
 def greedy_value(t, g, action):
-    """Points that an action brings, and by how much it makes what its player holds more worth or less."""
+    """Points that an action brings, plus the change in the estimated points of its player's cards and quests."""
     player = int(g["player"])
     cards, quests = hand(g, player), int(g["quests"][player])
     actions, place = int(g["actions"][player]), int(g["places"][player])
@@ -275,18 +277,22 @@ def greedy_value(t, g, action):
 
 @jit
 def num_action_features(t):
-    """Six: see `action_features`."""
+    """6, see `action_features`."""
     return NUM_ACTION_FEATURES
 
 
 @jit
 def action_features(t, g, words, scratch, out):
-    """In tenths of a point, of each legal action: what it brings at once; that with the change in what is held; that
-    with the change in what the best plan for this turn brings alone. Then the change in what the player in the next
-    tent may hope for, who finds other cards and quests left, and in what all others may. While cards are chosen, at
-    last, the second number again, after the next player has taken what is worth most to them.
+    """Write six features of each legal action, in tenths of a point:
 
-    Nothing hidden is looked at: a bid counts as a hope.
+    - the points that it brings at once;
+    - these plus the change in the estimated points of cards and quests;
+    - the points at once plus the change in the points of the best plan for this turn alone;
+    - the change in the estimated points of the player in the next tent, who finds other cards and quests left;
+    - the change in those of all others;
+    - the second number again; while cards are chosen, after the next player has taken their best card.
+
+    Nothing hidden is read: a bid counts with its expected points.
     """
     player, after, later = int(g["player"]), scratch[0], scratch[1]
     turn_before, rest_before = parts_of_worth(t, g, held_by(t, g, player, player))
@@ -326,8 +332,8 @@ def action_features(t, g, words, scratch, out):
 
 @jit
 def replies(t, g, player, scratch):
-    """The two action cards on display that the player in the next tent would like best to take, as far as this player
-    can know it: actions, the better one first; -1: there is none."""
+    """The two action cards on display that are best for the player in the next tent, as far as this player can know it:
+    actions, the better one first; -1: there is none."""
     chooser = int(g["tents"][(tent_of(g, player) + 1) % int(g["num_players"])])
     own, first, second, best, second_best = int(g["actions"][chooser]), -1, -1, -math.inf, -math.inf
     scratch[1] = g
@@ -348,8 +354,8 @@ def replies(t, g, player, scratch):
 
 @jit
 def hopes_of_others(t, g, player):
-    """What the player in the tent after this one may hope for, as far as this player can know it, and what all others
-    may."""
+    """Estimated points of the player in the next tent, as far as this player can know them, and the sum of those of all
+    others."""
     players, tent = int(g["num_players"]), tent_of(g, player)
     following, others = 0.0, 0.0
     for step in range(1, players):
@@ -364,7 +370,8 @@ def hopes_of_others(t, g, player):
 
 @jit
 def score_stddev(t, g):
-    """Grows with the root of the points that the leader lacks."""
+    """Standard deviation of the points still to come: grows with the square root of the points that the leader
+    needs."""
     most = 0
     for player in range(int(g["num_players"])):
         most = max(most, int(g["scores"][player]))

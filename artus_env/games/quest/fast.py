@@ -1,8 +1,8 @@
 """Parts of the rules that are computed for all cards, places or quests at once, because they run for every decision.
 
 A number holds cards as hexadecimal digits (`state.DIGIT`) or a value for each place as bytes, so that one instruction
-works on all of them. Below each function its plain definition says what it means; tests hold the two against each other
-in random positions.
+works on all of them. The plain version below each function defines its result; tests compare the two in random
+positions.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ NUM_CARDS, NUM_PLACES = len(CARDS), len(PLACES)
 DIGITS = (1 << DIGIT) - 1
 ONES = sum(1 << DIGIT * kind for kind in range(NUM_CARDS))
 LOW_KINDS = sum(1 << DIGIT * MAX_VALUE * virtue for virtue in range(len(VIRTUES)))
-"""A digit 1 for the kinds of value 1."""
+"""Digit 1 for each kind of value 1."""
 EIGHTS = 8 * ONES
 DIGIT_SUM = 0x1111111111111111
-"""What is multiplied by it has the sum of its digits in the sixteenth one."""
+"""Multiplying a number by it puts the sum of its digits into the sixteenth digit."""
 BYTES = 0x0101010101010101
-"""A number times it stands in each of eight bytes."""
+"""Multiplying a number by it copies it into each of eight bytes."""
 BYTES_TO_BITS = 0x0102040810204080
-"""What is multiplied by it, eight bytes 0 or 1, has them as the bits of the eighth one."""
+"""Multiplying eight bytes of 0 or 1 by it collects them as the bits of the eighth byte."""
 
 
 # --- cards -------------------------------------------------------------------------------------------------------
@@ -33,7 +33,7 @@ BYTES_TO_BITS = 0x0102040810204080
 
 @jit_wrapping
 def cards_in(cards):
-    """How many cards there are in a number; fewer than sixteen."""
+    """Number of cards that a number holds, fewer than sixteen."""
     return int(np.int64(np.uint64(cards) * np.uint64(DIGIT_SUM) >> np.uint64(60)))
 
 
@@ -43,8 +43,8 @@ def plain_cards_in(cards):
 
 @jit
 def fits(bid, cards):
-    """Whether all cards of a bid are among some cards, which have at most seven of a kind."""
-    # A digit of the bid that is larger than that of the cards takes the eight in front of it.
+    """Whether all cards of a bid are among `cards`, which has at most seven of a kind."""
+    # If a digit of the bid is larger than that of the cards, the subtraction clears the eight added there.
     return ((cards | EIGHTS) - bid) & EIGHTS == EIGHTS
 
 
@@ -54,7 +54,7 @@ def plain_fits(bid, cards):
 
 @jit
 def kinds_of(cards):
-    """The kinds of cards in a number: a digit 1 for each."""
+    """Kinds of cards in a number: digit 1 for each."""
     return (cards | cards >> 1 | cards >> 2 | cards >> 3) & ONES
 
 
@@ -67,7 +67,7 @@ def plain_kinds_of(cards):
 
 @jit
 def met(cards):
-    """Requirements that cards can meet: a digit 1 for each kind of which they have a card or a higher one."""
+    """Requirements that cards can meet: digit 1 for each kind if they have that card or a higher one."""
     kinds = kinds_of(cards)
     return kinds | kinds >> DIGIT & LOW_KINDS
 
@@ -80,7 +80,7 @@ def plain_met(cards):
 
 @jit
 def missing(t, quest, cards):
-    """How many requirements of a quest cards don't meet: those without a card of that value or a higher one."""
+    """Number of requirements of a quest that cards don't meet: those without a card of that value or a higher one."""
     return popcount(int(t["demands"][quest]) & ~met(cards))
 
 
@@ -91,7 +91,7 @@ def plain_missing(t, quest, cards):
 
 @jit
 def payable(t, cards):
-    """The quests whose requirements cards meet, as bits: nothing is missing."""
+    """Quests whose requirements cards meet completely, as bits."""
     kinds = met(cards)
     kinds = (kinds | kinds >> 3) & 0x03030303  # eight digits 0 or 1 become eight bits: pairs, fours, all
     kinds = (kinds | kinds >> 6) & 0x000F000F
@@ -108,7 +108,7 @@ def plain_payable(t, cards):
 @jit
 def steps_from(g, place):
     """Steps from a place to each of the eight places, the shorter way round the ring: a byte each, the first lowest."""
-    # No byte of these sums and differences reaches into the next one.
+    # No byte of these sums and differences carries into the next one.
     one_way = (packed_bytes(g["spots"]) | 8 * BYTES) - int(g["spots"][place]) * BYTES & 7 * BYTES
     far = one_way + 3 * BYTES >> 3 & BYTES  # more than half of the ring
     return one_way + 8 * far - (2 * one_way & 15 * far)
@@ -121,8 +121,7 @@ def plain_steps_from(g, place):
 
 @jit
 def within(steps, farthest):
-    """The places that some steps, but at most `farthest` (fewer than eight), lead to, as bits; `steps` by place, as
-    bytes."""
+    """Places from 1 to `farthest` (less than eight) steps away, as bits; `steps` has a byte for each place."""
     return _bits_of((steps + 7 * BYTES & (8 + farthest) * BYTES - steps) >> 3 & BYTES)
 
 

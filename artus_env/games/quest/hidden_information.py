@@ -1,8 +1,8 @@
-"""What players know and don't know: drawing hidden things anew, and what is seen of a secret bid.
+"""Hidden information: drawing it again, and the visible part of a secret bid.
 
-Hidden are the starting cards of the others as long as they haven't been laid back, bids until all are open, the order
-of the quests in the pile, and `chance`. Piles and cards that were taken are open, so what the others' starting cards
-are together is known; who has which of them isn't.
+Hidden are the starting cards of the others until they are laid back, bids until all are open, the order of the quests
+in the pile, and `chance`. Piles and cards that were taken are open, so the set of all others' starting cards is known,
+but not who has which of them.
 """
 
 from __future__ import annotations
@@ -16,35 +16,36 @@ from artus_env.games.quest.rules import NUM_QUESTS, count, hand, jousters, nth_c
 from artus_env.games.quest.state import BID_PHASE, DIGIT
 
 CARDS_STREAM, BID_STREAM, PILE_STREAM, CHANCE_NUMBER = 1000, 0, 100, 200
-"""Numbers of a redeal's random stream: the first of each kind; cards may take many attempts and come last."""
+"""Indices in a redeal's random stream: the first of each kind. Cards come last, because they may take many attempts."""
 
 
 @jit
 def hides_bid(g, player, viewer):
-    """Whether a viewer doesn't know what a player has bid: one of two jousters, of whom the other has still to bid."""
+    """Whether a player's bid is hidden from a viewer: the bid of one of two jousters, while the other still has to
+    bid."""
     bid = jousters(g) & ~int(g["bidding"])
     return int(g["phase"]) == BID_PHASE and player != viewer and bid >> player & 1 == 1
 
 
 @jit
 def public_action(t, g, action, viewer):
-    """What a viewer sees of an action: of the bid of one of two jousters, that there is one."""
+    """Action as a viewer sees it: for the bid of one of two jousters, only that there is one."""
     secret = action >= BID and viewer != int(g["player"]) and popcount(jousters(g)) > 1
     return BID if secret else action
 
 
 @jit
 def is_revealed(t, g, action, viewer, now):
-    """Whether an action is known to a viewer at a later state: bids are, when the tournament is over."""
+    """Whether a viewer knows an action in a later state: bids are known when the tournament is over."""
     return int(now["phase"]) != BID_PHASE or int(now["round"]) > int(g["round"])
 
 
 @jit
 def resample_hidden(t, g, viewer, seed):
-    """Draw anew what a viewer doesn't know, uniformly over the single cards that it can be.
+    """Draw everything that a viewer doesn't know, uniformly over the single cards that it can be.
 
-    Exclusions count as known: what a player's starting cards can't be, they aren't. Then every hidden bid is any of the
-    different sets that its player's hand allows, each as likely.
+    Exclusions count as known: a player's starting cards are never of an excluded kind. Then each hidden bid is drawn
+    uniformly from the different sets that its player's hand allows.
     """
     redeal_start_cards(t, g, viewer, seed)
     stream = BID_STREAM
@@ -61,8 +62,8 @@ def resample_hidden(t, g, viewer, seed):
 
 @jit
 def redeal_start_cards(t, g, viewer, seed):
-    """Deal the others' starting cards anew, again and again until no exclusion is broken: each deal that breaks none is
-    as likely. They are six cards at most, so one in 90 deals fits in the worst case."""
+    """Deal the others' starting cards repeatedly until no exclusion is violated, so that all valid deals are equally
+    likely. There are at most six cards, so in the worst case 1 of 90 deals is valid."""
     unseen, numbers, players = 0, 0, int(g["num_players"])
     for player in range(players):
         if player != viewer:
@@ -87,13 +88,13 @@ def redeal_start_cards(t, g, viewer, seed):
 
 @jit
 def redeal_pile(g, seed):
-    """Shuffle the pile of quests; which ones lie there is known."""
+    """Shuffle the pile of quests; the set of quests in it is known."""
     size = int(g["quest_pile_size"])
     quests = 0
     for place in range(NUM_QUESTS - size, NUM_QUESTS):
         quests |= 1 << int(g["quest_pile"][place])
     place = NUM_QUESTS - size
-    for quest in range(NUM_QUESTS):  # in their order first: the result must not depend on the true one
+    for quest in range(NUM_QUESTS):  # sort them first: the result must not depend on the true order
         if quests >> quest & 1:
             g["quest_pile"][place] = quest
             place += 1

@@ -1,6 +1,6 @@
-"""A move as text and in parts: the only place that writes and reads its form, such as `horse-3:lake`.
+"""Text form of a move, such as `horse-3:lake`, and its parts. Only this module reads and writes it.
 
-The text of a move doesn't depend on the position: each action has one for good.
+The text of an action is the same in every position.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Kind = Literal["take", "exercise", "artus", "court", "quest", "horse", "done", "
 
 
 class QuestMove(NamedTuple):
-    """A move in parts; those that its kind doesn't have are empty."""
+    """Parts of a move; empty for parts that its kind doesn't have."""
 
     kind: Kind
     action: str = ""
@@ -29,13 +29,13 @@ class QuestMove(NamedTuple):
     quest: str = ""
     """The quest that is taken or done."""
     place: str = ""
-    """Where the ride goes."""
+    """Destination of the ride."""
     bid: tuple[str, ...] | None = None
     """The cards of a bid, none for a bid of nothing; None if the move is no bid."""
 
     @property
     def text(self) -> str:
-        """As `parse` reads it."""
+        """Text form, which `parse` reads."""
         if self.bid is not None:
             return f"bid:{'+'.join(self.bid) or NOTHING}"
         if self.kind == "take":
@@ -46,7 +46,7 @@ class QuestMove(NamedTuple):
 
 
 def parse(text: str) -> QuestMove | None:
-    """A move in parts; None if the text has no such form. Whether there is such a card, quest or place isn't asked."""
+    """Parts of a move; None if the text has another form. Whether the card, quest or place exists isn't checked."""
     first, _, name = text.partition(":")
     if text == "done":
         return QuestMove("done")
@@ -67,10 +67,10 @@ def parse(text: str) -> QuestMove | None:
 
 
 def parsed(text: str) -> QuestMove:
-    """The parts of a move that was written here.
+    """Parts of a move that this module has written.
 
     Raises:
-        ValueError: If the text has no such form.
+        ValueError: If the text has another form.
     """
     move = parse(text)
     if move is None:
@@ -80,7 +80,7 @@ def parsed(text: str) -> QuestMove:
 
 @lru_cache(maxsize=16)
 def move_parts(components: Components) -> tuple[QuestMove, ...]:
-    """The move of each action id. A bid names its cards in the order of the box."""
+    """Parts of the move of each action id. A bid names its cards in the order of the box."""
     bids = [
         tuple(card for kind, card in enumerate(CARDS[:BID_KINDS]) for _ in range(cards >> DIGIT * kind & 15))
         for _, cards in action_table(components)[BID:]
@@ -99,7 +99,7 @@ def move_parts(components: Components) -> tuple[QuestMove, ...]:
 
 @lru_cache(maxsize=16)
 def texts(components: Components) -> tuple[str, ...]:
-    """The text of every action id."""
+    """Text of each action id."""
     return tuple(move.text for move in move_parts(components))
 
 
@@ -109,17 +109,17 @@ def _actions(components: Components) -> dict[QuestMove | None, int]:
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
-    """A legal action as text."""
+    """Text of a legal action."""
     return texts(components)[action]
 
 
 def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
-    """The action that a text names, legal or not; None if it names none."""
+    """Action with this text, legal or not; None if there is none."""
     return _actions(components).get(parse(text))
 
 
 def action_meaning(action: int, components: Components) -> str:
-    """What an action id means, in a few words."""
+    """Meaning of an action id, in a few words."""
     kind, _, name = texts(components)[action].partition(":")
     return {
         "take": f"take the card {name}",

@@ -1,4 +1,4 @@
-"""What a player sees, as int8 features: one layout for 2 to 4 players and every box, seen from that player's seat.
+"""Observation of a player as int8 features: one layout for 2 to 4 players and every box, relative to that player.
 
 Players come in the order of their numbers from the viewer on. `LAYOUT` names every feature; the compiled `observe`
 writes them.
@@ -40,7 +40,7 @@ from artus_env.games.quest.rules import CAMELOT, count, goal, hand, jousters
 from artus_env.games.quest.state import CHOOSE_PHASE, DIGIT, OVER
 
 MOST = 127
-"""What int8 can hold; points beyond it are none that a game ends with."""
+"""Maximum of int8; no game ends with more points than this."""
 FARTHEST = len(PLACES) // 2
 NUM_PLACES, NUM_QUESTS = len(PLACES), len(QUESTS)
 NUM_VIRTUES = len(VIRTUES)
@@ -96,7 +96,7 @@ LAYOUT = Layout((
     _counts("ring", PLACES, NUM_PLACES - 1, 0.15, "steps from Camelot, always the same way round"),
     _counts("ride", PLACES, FARTHEST, 0.25, "steps from the viewer's knight, the shorter way round"),
 ))  # fmt: skip
-"""The blocks of an observation, in order. Flags are written as bits, many at a time, and numbers behind them."""
+"""The blocks of an observation, in order. Flags come first and are written as bits, many at a time; numbers follow."""
 
 PHASE, OPEN, ROUND, OWN_BID, PILES, HIDDEN, DISPLAY, SHIELDS, MISSING, WAY, RING, RIDE = (
     LAYOUT.starts[name]
@@ -107,12 +107,12 @@ PHASE, OPEN, ROUND, OWN_BID, PILES, HIDDEN, DISPLAY, SHIELDS, MISSING, WAY, RING
 )  # fmt: skip
 LENGTH = LAYOUT.size
 SEAT = sum(block.size for block in _of_player(0))
-"""Features of each player."""
+"""Number of features of each player."""
 HELD, TAKEN, FLAGS, PLACE, STATE, POSSIBLE, IN_HAND, PAID = (
     LAYOUT.starts[f"{name} of the viewer"]
     for name in ("actions", "cards", "tent", "place", "state", "possible starting cards", "quests", "paid quests")
 )
-"""Where blocks begin, those of a player behind the player's first one."""
+"""Index of the first feature of each block; for a player's blocks it counts from the player's first feature."""
 
 
 def features(components: Components) -> tuple[Feature, ...]:
@@ -124,9 +124,8 @@ def features(components: Components) -> tuple[Feature, ...]:
 def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
-    Flags and counts are written many at a time; what these write too much is overwritten by the blocks that follow.
-    Players and places are masked so that the compiler knows that they aren't negative, as `artus_env.games.artus.rules`
-    explains.
+    Flags and counts are written many at a time; bytes beyond the end of a block are overwritten by the blocks that
+    follow. Players and places are masked so that the compiler knows that they aren't negative.
     """
     for start in range(0, LENGTH - 64, 64):
         unpack64(0, out, start)
@@ -171,7 +170,7 @@ def observe(t, g, viewer, out):
 
 @jit_inlined
 def observe_player(t, g, viewer, player, tent, joust, possible, home, out, o):
-    """One player's block, which begins at `o`.
+    """Write one player's block, which begins at `o`.
 
     Args:
         joust: Players in the tournament, as bits.

@@ -1,8 +1,8 @@
-"""What a turn may still bring: the best of a few plans for the action cards that a player has and may still take.
+"""Estimated points of a turn: the best of a few plans for the action cards that a player has and may still take.
 
-A plan says how often the knight rides and whether the turn ends in Camelot. What happens in Camelot, on the way and at
-the tournament is added up; action cards that a plan needs and that are still on display cost choices. The guess is made
-from what everybody knows and from what the player in question holds, or is taken to hold.
+A plan fixes how often the knight rides and whether the turn ends in Camelot. Points in Camelot, on the way and at the
+tournament are added up; action cards on display that a plan needs use up choices. The estimate uses public information,
+and the cards and quests that the player has or is assumed to have.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from artus_env.games.quest.fast import NUM_CARDS, cards_in
 from artus_env.games.quest.rules import ALL_BIDS, CAMELOT, NUM_HORSES, NUM_VIRTUES, count, payment, steps_between
 
 JOUSTING, DRAGON, BOOK, HIGHER = 0.3, 0.2, 0.5, 0.15
-"""Points that a virtue card promises beside quests: sword or lance, dragon, book, and with value 2 so much more."""
+"""Points of a virtue card apart from quests: sword or lance, dragon, book; and the additional points of value 2."""
 OWED = 0.6
-"""Points that an action card promises that is still to be chosen. A plan pays it for each one that it needs."""
+"""Points of an action card that is still to be chosen. A plan pays them for each one that it needs."""
 CHOSEN = 0.95
-"""What is left of a plan for each action card that it needs and that is still to be chosen: others may take it."""
+"""Factor of a plan's points for each action card that it needs and that is still to be chosen: others may take it."""
 EXERCISING = 0.4
-"""Points that an exercise promises beside its card."""
+"""Points of an exercise in addition to its card."""
 ASKING, FITTING, CROWDED = 0.3, 0.15, 0.5
-"""Points that an action card promises with which a quest is taken; what part of what the best open one promises; how
-much less for each quest in hand."""
+"""Points of an action card that takes a quest; factor of the best open quest's points, which are added; reduction for
+each quest in hand."""
 LEAST = 0.1
-"""Points that a tournament promises in any case."""
+"""Minimum points of a tournament."""
 PROSPECT = 0.97
-"""What is left of points that are still to be fetched: at court, in a tournament, for a quest in this turn."""
+"""Factor of points that are still to be won: at court, in a tournament, for a quest in this turn."""
 LATER, LACKING, WAY, FURTHER = 0.5, 0.8, 0.9, 0.5
-"""What is left of a quest's shields in a later turn; for each card that is missing; for each step; of all quests but
-the best one."""
+"""Factors of a quest's shields: in a later turn; for each missing card; for each step; for all quests except the
+best."""
 AWAY = 0.5
-"""Points that it costs to end a turn outside Camelot."""
+"""Cost in points of ending a turn outside Camelot."""
 HIDDEN_STRENGTH, BID_PART, EDGE = 0.6, 0.6, 0.3
-"""What a starting card adds to a bid on average; what part of their strength players bid; what a strength of 1 more
-than expected adds to the chance to win."""
+"""Mean strength that a starting card adds to a bid; part of their strength that players bid; increase in the chance to
+win for each point of strength above the expected one."""
 
 
 class Held(NamedTuple):
-    """What a player holds, or is taken to hold."""
+    """Cards and quests that a player has, or is assumed to have."""
 
     player: int
     cards: int
@@ -59,15 +59,15 @@ class Held(NamedTuple):
     quests: int
     """Quests in hand, as bits."""
     actions: int
-    """Action cards that aren't used, as digits."""
+    """Unused action cards, as digits."""
     place: int
-    """Where the knight is."""
+    """Place of the knight."""
     left: int
     """Action cards that are still to be chosen in this round."""
 
 
 class Hopes(NamedTuple):
-    """What quests in hand promise in later turns."""
+    """Estimated points of the quests in hand in later turns: the sum, the best and the second best."""
 
     total: float
     best: float
@@ -76,14 +76,15 @@ class Hopes(NamedTuple):
 
 @jit
 def worth(t, g, held):
-    """Points that a player may hope for with what they hold, by the best plan for this turn."""
+    """Estimated points of a player's cards and quests, with the best plan for this turn."""
     turn, rest = parts_of_worth(t, g, held)
     return turn + rest
 
 
 @jit
 def parts_of_worth(t, g, held):
-    """What the best plan for this turn brings, and what is held anyway: cards, choices, and quests for later turns."""
+    """Points of the best plan for this turn, and points apart from plans: cards, choices, and quests for later
+    turns."""
     rest = OWED * held.left
     for kind in range(NUM_CARDS):
         rest += count(held.cards, kind) * card_worth(kind)
@@ -108,7 +109,7 @@ def parts_of_worth(t, g, held):
 
 @jit
 def card_worth(kind):
-    """What a virtue card promises beside quests."""
+    """Points of a virtue card apart from quests."""
     value = BOOK if kind >= BOOKS else JOUSTING if kind < BID_KINDS else DRAGON
     return value + HIGHER * (kind % MAX_VALUE)
 
@@ -118,7 +119,7 @@ def card_worth(kind):
 
 @jit
 def hope_of(t, g, cards, place, quest):
-    """What a quest promises in a later turn."""
+    """Estimated points of a quest in a later turn."""
     missing, goal_place = 0, quest // QUESTS_AT_PLACE + 1
     for virtue in range(NUM_VIRTUES):
         need = int(t["needs"][quest, virtue])
@@ -130,7 +131,7 @@ def hope_of(t, g, cards, place, quest):
 
 @jit
 def hopes_of(t, g, held):
-    """See `Hopes`."""
+    """`Hopes` of the quests in hand."""
     total, best, second, quests = 0.0, 0.0, 0.0, held.quests
     while quests != 0:
         hope = hope_of(t, g, held.cards, held.place, lowest_bit(quests))
@@ -142,7 +143,7 @@ def hopes_of(t, g, held):
 
 @jit
 def _together(total, best):
-    """What some hopes are worth together: rounds are few."""
+    """Points of several quests together: all but the best count less, because rounds are few."""
     return best + FURTHER * (total - best)
 
 
@@ -160,7 +161,7 @@ def strength(cards):
 
 @jit
 def chance_to_win(g, player, bid):
-    """The part of the prize that a player may hope for with a bid of a certain strength."""
+    """Expected part of the prize for a player's bid of a certain strength."""
     if bid == 0:
         return 0.0
     strongest, expected = 0, 0.0
@@ -182,14 +183,14 @@ def chance_to_win(g, player, bid):
 
 @jit
 def plan_worth(t, g, held, hopes, camelot, joust, rides, ends_home):
-    """What the turn brings by a plan, beside what is held anyway; minus infinity if it can't be carried out.
+    """Points that a plan adds in this turn; minus infinity if the plan is impossible.
 
-    From outside, a plan that ends in Camelot does what can be done outside first, at the knight's place; one with two
-    rides is in Camelot in between.
+    If the knight starts outside Camelot and ends there, it first does what it can at its place; with two rides, it is
+    in Camelot between them.
 
     Args:
-        hopes, camelot, joust: What `hopes_of`, `camelot_worth` and `joust_worth` say.
-        rides: How often the knight rides.
+        hopes, camelot, joust: Results of `hopes_of`, `camelot_worth` and `joust_worth`.
+        rides: Number of rides.
         ends_home: Whether the turn ends in Camelot.
     """
     horses, ride, fastest, free = 0, 0, 0, 0
@@ -212,7 +213,7 @@ def plan_worth(t, g, held, hopes, camelot, joust, rides, ends_home):
     total = camelot if visits else 0.0
     total += joust if ends_home else -AWAY
     if outside or rides > 0:
-        gathers = visits and not (outside and ends_home)  # is in Camelot before the knight is at the quest's place
+        gathers = visits and not (outside and ends_home)  # the knight is in Camelot before the quest's place
         books = count(held.cards, BOOKS) + count(held.cards, BOOKS + 1)
         if gathers:
             books += _exercises(g, held, BOOKS // MAX_VALUE)
@@ -226,7 +227,7 @@ def plan_worth(t, g, held, hopes, camelot, joust, rides, ends_home):
 
 @jit
 def _exercises(g, held, virtue):
-    """How many cards of a virtue can be exercised for."""
+    """Number of cards of a virtue that can be exercised for."""
     piles = int(g["piles"])
     on_pile = count(piles, MAX_VALUE * virtue) + count(piles, MAX_VALUE * virtue + 1)
     return min(count(held.actions, EXERCISE + virtue), on_pile)
@@ -240,7 +241,7 @@ def _highest(g, virtue):
 
 @jit
 def camelot_worth(t, g, held):
-    """What a player gathers in Camelot: virtue cards and quests."""
+    """Points of what a player gathers in Camelot: virtue cards and quests."""
     total = 0.0
     for virtue in range(NUM_VIRTUES):
         card = card_worth(MAX_VALUE * virtue + (1 if _highest(g, virtue) else 0))
@@ -258,7 +259,7 @@ def camelot_worth(t, g, held):
 
 @jit
 def joust_worth(t, g, held):
-    """What the tournament promises, with the cards that can be exercised for before."""
+    """Estimated points of the tournament, with the cards that can be exercised for before it."""
     if count(held.actions, TOURNAMENT) == 0:
         return 0.0
     bid = strength(held.cards)
@@ -269,14 +270,14 @@ def joust_worth(t, g, held):
 
 @jit
 def quests_worth(t, g, held, hopes, start, reach, free, left, gathers):
-    """By how much the best quest in hand is worth more if it is done in this turn.
+    """Gain in points from doing the best quest in hand in this turn.
 
     Args:
         start: Place from which the knight rides there.
         reach: Steps of the fastest horse for it.
-        free: Steps of the fastest horse on display, 0: none will do.
-        left: Action cards that may still be chosen for it.
-        gathers: Whether cards may be exercised for before.
+        free: Steps of the fastest horse on display; 0: none can be used.
+        left: Number of action cards that may still be chosen for it.
+        gathers: Whether cards may be exercised for before it.
     """
     best, quests, piles, display = 0.0, held.quests, int(g["piles"]), int(g["display"])
     while quests != 0:

@@ -1,7 +1,7 @@
-"""Positions as JSON, and what must fit in them.
+"""Positions as JSON, and their checks.
 
-Every virtue card, action card and quest once, numbers of cards that fit phase and turn, bids that their players hold.
-Nobody asks whether the points could have come about.
+Checked: every virtue card, action card and quest occurs once, numbers of cards fit phase and turn, and players hold the
+cards that they bid. Not checked: whether the points can be reached.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MAX_POINTS = 9_999
 
 
 def _repeated(cards: Any) -> list[int]:
-    """The kinds of the cards in a number, each as often as there are cards (see `state.DIGIT`)."""
+    """Kind of each card in a number (see `state.DIGIT`)."""
     kinds = range(len(f"{int(cards):x}"))
     return [kind for kind in kinds for _ in range(count(int(cards), kind))]
 
@@ -61,8 +61,8 @@ class Cards:
     """Cards in a number (see `state.DIGIT`) by name, in the order of the box.
 
     Attributes:
-        names: Of the kinds.
-        most: Cards of one kind.
+        names: Names of the kinds.
+        most: Maximum number of cards of one kind.
     """
 
     names: Sequence[str]
@@ -105,28 +105,28 @@ class Piles:
 
 
 class Ring:
-    """Where each place lies as the places in the order of the ring, from Camelot on."""
+    """Positions of the places in the ring, written as the places in the order of the ring, from Camelot on."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str]:
         """The places."""
         return [PLACES[place] for place in np.argsort(value)]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> np.ndarray:
-        """Where each lies."""
+        """Position of each place."""
         ring = some_of(name, list_of(name, data, len(PLACES)), PLACES)
         if len(set(ring)) != len(PLACES) or ring[0] != CAMELOT:
             raise ValueError(f"{name} must be all places once, from {PLACES[CAMELOT]} on, got {shown(data)}")
         return np.argsort(ring)
 
 
-# --- what must fit -------------------------------------------------------------------------------------------------
+# --- checks --------------------------------------------------------------------------------------------------------
 
 
 def check(state: np.void, components: Components) -> None:
-    """Whether points, cards, quests and bids fit together.
+    """Check that points, cards, quests and bids fit together.
 
     Raises:
-        ValueError: If not; the message says what is wrong.
+        ValueError: If not; the message names the fault.
     """
     n = int(state["num_players"])
     state["quest_pile_size"] = (state["quest_pile"] >= 0).sum()
@@ -141,7 +141,7 @@ def check(state: np.void, components: Components) -> None:
 
 
 def _check_points(state: np.void, components: Components) -> None:
-    """Who has reached the goal, tents by points, and whether the game is over."""
+    """Check who has reached the goal, the order of tents by points, and whether the game is over."""
     n, phase = int(state["num_players"]), int(state["phase"])
     points, reached = state["scores"][:n].tolist(), state["reached"][:n].tolist()
     goal = components.goals[n - MIN_PLAYERS]
@@ -169,7 +169,7 @@ def _check_points(state: np.void, components: Components) -> None:
 
 
 def _check_actions(state: np.void, components: Components) -> None:
-    """Whether action cards are complete and fit phase and turn."""
+    """Check that action cards are complete and fit phase and turn."""
     n, phase, turn = int(state["num_players"]), int(state["phase"]), int(state["player"])
     wanted = components.display[n - MIN_PLAYERS]
     for kind, action in enumerate(ACTIONS):
@@ -204,7 +204,7 @@ def _check_actions(state: np.void, components: Components) -> None:
 
 
 def _check_virtues(state: np.void, components: Components) -> None:
-    """Whether virtue cards are complete, and starting cards are none that are excluded."""
+    """Check that virtue cards are complete, and that no starting card is of an excluded kind."""
     n = int(state["num_players"])
     for kind, card in enumerate(CARDS):
         lying = (state["piles"], *state["start_cards"][:n], *state["taken"][:n])
@@ -220,7 +220,7 @@ def _check_virtues(state: np.void, components: Components) -> None:
         excluded = int(state["excluded"][player])
         if excluded * DIGITS & int(state["start_cards"][player]):
             raise ValueError(f"start_cards[{player}] has a card that is excluded")
-        # A requirement of 1 was paid with a 2, which shows that there is no 1; or there was nothing to bid.
+        # A 2 paid for a requirement of 1 shows that there is no 1; or the player had no card to bid.
         if excluded & ~LOW_KINDS and (excluded & ALL_BIDS != ALL_BIDS or excluded & ~(LOW_KINDS | ALL_BIDS)):
             names = Cards(CARDS).write(excluded, state, components)
             raise ValueError(f"excluded[{player}]: no payment or bid shows that, got {names}")
@@ -243,7 +243,7 @@ def _check_quests(state: np.void) -> None:
 
 
 def _check_bids(state: np.void) -> None:
-    """Whether players who bid are in the tournament, and hold what they bid."""
+    """Check that players who bid are in the tournament and hold the cards that they bid."""
     n, turn = int(state["num_players"]), int(state["player"])
     for player in range(n):
         for kind in range(len(CARDS)):
@@ -304,4 +304,4 @@ POSITIONS = Positions(
     ],
     check=check,
 )
-"""As records and requests have them."""
+"""Form of positions in records and requests."""

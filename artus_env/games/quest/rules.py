@@ -1,7 +1,6 @@
-"""The rules of the King's quests, written once: scalar functions on one game `g` (a `STATE` record) and the box `t`
-(`TABLES`).
+"""The rules of the King's quests: scalar functions on one game `g` (a `STATE` record) and the box `t` (`TABLES`).
 
-They mean the same compiled and as plain Python: CONTRIBUTING.md says which habits see to that.
+They give the same results compiled and as plain Python, because of the conventions in CONTRIBUTING.md.
 
 A *kind* is the number of a virtue card in `CARDS` or of an action card in `ACTIONS`. Cards in hand are starting cards
 and cards that were taken openly; cards that are bid stay among them until bids are open.
@@ -50,7 +49,7 @@ NUM_ACTION_CARDS, NUM_QUESTS = len(ACTIONS), len(QUESTS)
 NUM_HORSES, NUM_VIRTUES = len(HORSES), len(VIRTUES)
 ALL_BIDS = sum(1 << DIGIT * kind for kind in range(BID_KINDS))
 START, CARD_STREAM, QUEST_STREAM, RING_STREAM, TENT_STREAM, CHANCE = 0, 100, 200, 300, 400, 500
-"""Numbers of the deal's random stream: the first of each kind of shuffle."""
+"""Indices in the deal's random stream: the first of each kind of shuffle."""
 
 
 # --- cards and places --------------------------------------------------------------------------------------------
@@ -64,13 +63,13 @@ def one(kind):
 
 @jit
 def count(cards, kind):
-    """How many of the cards in a number are of a kind."""
+    """Number of cards of a kind among the cards in a number."""
     return cards >> DIGIT * kind & DIGITS
 
 
 @jit
 def nth_card(cards, nth):
-    """The kind of card number `nth` of the cards in a number, in the order of the box."""
+    """Kind of card number `nth` of the cards in a number, in the order of the box."""
     kind = 0
     while nth >= count(cards, kind):
         nth -= count(cards, kind)
@@ -80,13 +79,13 @@ def nth_card(cards, nth):
 
 @jit
 def hand(g, player):
-    """All virtue cards in a player's hand, by kind, those that are bid among them."""
+    """All virtue cards in a player's hand, by kind, including a bid."""
     return int(g["start_cards"][player]) + int(g["taken"][player])
 
 
 @jit
 def lay_back(g, player, kind):
-    """Lay a virtue card back on its pile: one that was taken openly where there is one, else a starting card."""
+    """Lay a virtue card back on its pile: one that was taken openly if there is one, else a starting card."""
     if count(int(g["taken"][player]), kind) > 0:
         g["taken"][player] -= one(kind)
     else:
@@ -96,7 +95,7 @@ def lay_back(g, player, kind):
 
 @jit
 def payment(cards, virtue, need):
-    """The lowest of some cards that can be laid back for a requirement of value `need`: its kind, -1: none."""
+    """Kind of the lowest card that can be laid back for a requirement of value `need`, -1: none."""
     for value in range(need, MAX_VALUE + 1):
         kind = MAX_VALUE * virtue + value - 1
         if count(cards, kind) > 0:
@@ -113,15 +112,15 @@ def steps_between(g, place, other):
 
 @jit
 def quests_at(place):
-    """The quests that lie at a place outside Camelot, as bits."""
+    """Quests at a place outside Camelot, as bits."""
     return ((1 << QUESTS_AT_PLACE) - 1) << QUESTS_AT_PLACE * (place - 1)
 
 
 @jit
 def tent_of(g, player):
-    """The tent of a player: their place in the turn order, from 0."""
+    """Tent of a player: their place in the turn order, from 0."""
     place = 0
-    for tent in range(MAX_PLAYERS):  # to the end: where it is found can't be guessed
+    for tent in range(MAX_PLAYERS):  # no early exit: it would often be mispredicted
         place += tent * (int(g["tents"][tent]) == player)
     return place
 
@@ -144,7 +143,7 @@ def goal(t, g):
 
 @jit
 def margin_scale(t, g):
-    """The points that end the game make a margin of 1."""
+    """The points that end the game: they make a margin of 1."""
     return float(t["goals"][int(g["num_players"])])
 
 
@@ -153,7 +152,7 @@ def margin_scale(t, g):
 
 @jit
 def deal_start_cards(t, g, seed):
-    """Two virtue cards for each player, drawn from all; the rest goes to the piles."""
+    """Deal two virtue cards to each player, drawn from all; the rest goes to the piles."""
     left = 0
     for kind in range(NUM_CARDS):
         left += count(int(t["copies"]), kind)
@@ -208,13 +207,13 @@ def deal(t, g, seed, start_player, num_players, rule_set):
 
 @jit
 def is_over(t, g):
-    """Whether the game has ended: with the round in which somebody reached the goal, or with the last round."""
+    """Whether the game has ended: with the round in which a player reached the goal, or with the last round."""
     return int(g["phase"]) == OVER
 
 
 @jit
 def legal(t, g, words):
-    """The legal actions: see `engine.verbs.legal`."""
+    """Write the legal actions, see `artus_env.engine.contract.verbs.legal`."""
     for word in range(MASK_WORDS):
         words[word] = 0
     phase, player = int(g["phase"]), int(g["player"])
@@ -231,12 +230,12 @@ def legal(t, g, words):
         _legal_bids(t, g, player, words)
 
 
-# Which cards there are can't be predicted: these loops put bits together and don't branch.
+# These loops combine bits without branches, because branches on cards would often be mispredicted.
 
 
 @jit
 def _legal_choices(g, player, words):
-    """Take a card that is on display, but no second one of the tournament."""
+    """Take a card that is on display, but not a second tournament."""
     add_all(words, TAKE, choices_of(g, player))
 
 
@@ -277,7 +276,7 @@ def _legal_outside(t, g, player, words):
 
 @jit
 def _legal_rides(t, g, player, words):
-    """Ride a horse as many places as it can go, or fewer, either way round."""
+    """Ride a horse up to its number of steps, either way round."""
     cards, steps = int(g["actions"][player]), steps_from(g, int(g["places"][player]))
     rides = 0
     for horse in range(NUM_HORSES):
@@ -288,7 +287,8 @@ def _legal_rides(t, g, player, words):
 
 @jit
 def _legal_bids(t, g, player, words):
-    """Alone, a player bids one card if they have one; of two, each bids any set of sword and lance cards, or none."""
+    """A player who is alone bids one card if they have one; each of two players bids any set of sword and lance cards,
+    or none."""
     cards = hand(g, player)
     if popcount(jousters(g)) == 1:
         for kind in range(BID_KINDS):
@@ -307,7 +307,7 @@ def _legal_bids(t, g, player, words):
 
 @jit
 def points_of(t, g, action):
-    """Points that an action is certain to bring its player at once. How a bid of two ends isn't."""
+    """Points that an action is certain to bring its player at once. The result of a tournament of two isn't certain."""
     if COURT_ACTIONS <= action < QUEST_ACTIONS:
         return int(t["court"])
     if QUEST_ACTIONS <= action < HORSE_ACTIONS:
@@ -319,7 +319,7 @@ def points_of(t, g, action):
 
 @jit
 def play(t, g, action):
-    """Carry out a legal action. Returns the points that it brought its player at once."""
+    """Carry out a legal action. Return the points that it brought its player at once."""
     player = int(g["player"])
     before = int(g["scores"][player])
     if action < EXERCISE_ACTIONS:
@@ -338,7 +338,7 @@ def play(t, g, action):
 
 @jit
 def take_action_card(t, g, player, kind):
-    """Take an action card from the display; after the last one, all act in tent order."""
+    """Take an action card from the display; after the last one, all players act in tent order."""
     g["display"] -= one(kind)
     g["actions"][player] += one(kind)
     players = int(g["num_players"])
@@ -386,8 +386,8 @@ def use_action_card(t, g, player, action):
 
 @jit
 def pay_quest(t, g, player, quest):
-    """Lay back the lowest card that will do for each requirement. A higher one shows that the player has none of the
-    kinds between."""
+    """Lay back the lowest sufficient card for each requirement. A card above the requirement shows that the player has
+    none of the kinds between."""
     for virtue in range(NUM_VIRTUES):
         need = int(t["needs"][quest, virtue])
         if need > 0:
@@ -399,7 +399,7 @@ def pay_quest(t, g, player, quest):
 
 @jit
 def award(t, g, players, points):
-    """Give points to players (bits) at one time, and note who reaches the goal with them."""
+    """Give points to players (bits) at the same time, and record who reaches the goal with them."""
     order = 1
     for player in range(int(g["num_players"])):
         order = max(order, int(g["reached"][player]) + 1)
@@ -412,7 +412,7 @@ def award(t, g, players, points):
 
 @jit
 def end_turn(t, g, player):
-    """A player has acted: what they haven't used goes back, the card of the tournament aside."""
+    """End a player's turn: unused action cards go back on display, except those of the tournament."""
     cards = int(g["actions"][player])
     kept = cards & DIGITS << DIGIT * TOURNAMENT
     g["actions"][player] = kept
@@ -434,7 +434,7 @@ def end_turn(t, g, player):
 
 @jit
 def next_bidder(g):
-    """Of the players who still have to bid, the one with the earlier tent is to move."""
+    """Let the player with the earlier tent move, among those who still have to bid."""
     tent = 0
     while not int(g["bidding"]) >> int(g["tents"][tent]) & 1:
         tent += 1
@@ -456,7 +456,7 @@ def bid(t, g, player, action):
 
 @jit
 def bid_sum(g, player):
-    """What a player has bid: the sum of the cards' values."""
+    """Sum of the values of the cards that a player has bid."""
     total = 0
     for kind in range(BID_KINDS):
         total += count(int(g["bids"][player]), kind) * (kind % MAX_VALUE + 1)
@@ -465,7 +465,8 @@ def bid_sum(g, player):
 
 @jit
 def end_tournament(t, g):
-    """The highest bid wins, equal ones share, nothing bid wins nothing. All cards that were bid go back to the piles.
+    """End the tournament: the highest bid wins, equal bids share, an empty bid wins nothing. All cards that were bid go
+    back to the piles.
 
     A single bid wins the whole prize; of two equal ones each gets half.
     """
@@ -491,7 +492,7 @@ def end_tournament(t, g):
 
 @jit
 def end_round(t, g):
-    """Action cards go back. Then the game ends, or quests are filled up and tents are given anew."""
+    """End a round: action cards go back. Then the game ends, or quests are filled up and tents are handed out again."""
     finished = int(g["round"]) == int(t["rounds"])
     for player in range(int(g["num_players"])):
         g["display"] += int(g["actions"][player])  # cards of the tournament
@@ -510,7 +511,8 @@ def end_round(t, g):
 
 @jit
 def pitch_tents(g):
-    """Fewest points have the first tent; one lot settles the order of all who are equal."""
+    """Hand out the tents: the player with the fewest points gets the first one; one lot settles the order of all equal
+    players."""
     players = int(g["num_players"])
     tie = False
     for player in range(players):
@@ -520,7 +522,7 @@ def pitch_tents(g):
     if tie:
         shuffle(g["tents"], 0, players, random_bits(int(g["chance"]), int(g["lots"])), players - 1, -1)
         g["lots"] += 1
-    for tent in range(1, players):  # insertion: equal ones stay in the order of the lot
+    for tent in range(1, players):  # insertion sort: equal players stay in the order of the lot
         player = int(g["tents"][tent])
         before = tent - 1
         while before >= 0 and int(g["scores"][int(g["tents"][before])]) > int(g["scores"][player]):
@@ -531,6 +533,7 @@ def pitch_tents(g):
 
 @jit
 def ranking_key(t, g, player):
-    """Most points win; of equal points those who reached the goal first, together if it was in one tournament."""
+    """Key of a player's rank: most points win; among equal points, those who reached the goal first win, together if it
+    was in one tournament."""
     reached = int(g["reached"][player])
     return (MAX_PLAYERS + 1) * int(g["scores"][player]) + (MAX_PLAYERS + 1 - reached if reached > 0 else 0)

@@ -11,32 +11,32 @@ CHOOSE_PHASE, ACT_PHASE, BID_PHASE, OVER = range(4)
 PHASES = ("choose", "act", "bid", "over")
 
 DIGIT = 4
-"""Cards of one sort are counted in one number, DIGIT bits for each kind: its hexadecimal digits from the lowest on."""
+"""Cards are counted in one number with DIGIT bits for each kind: hexadecimal digits, from the lowest on."""
 
 STATE = state_dtype(
     MAX_PLAYERS,
     [
-        ("chance", np.uint64),  # every lot follows from it and `lots`
+        ("chance", np.uint64),  # seed of every lot, with `lots`
         ("piles", np.int64),  # digit k: cards of kind k on the open piles
-        ("start_cards", np.int64, (MAX_PLAYERS,)),  # digit k: starting cards of kind k that nobody else has seen
+        ("start_cards", np.int64, (MAX_PLAYERS,)),  # digit k: starting cards of kind k, hidden from others
         ("taken", np.int64, (MAX_PLAYERS,)),  # digit k: cards of kind k in hand that were taken openly
         ("bids", np.int64, (MAX_PLAYERS,)),  # digit k: cards of kind k that are bid, in hand until bids are open
-        ("excluded", np.int64, (MAX_PLAYERS,)),  # digit k is 1: no starting card that is left is of kind k
+        ("excluded", np.int64, (MAX_PLAYERS,)),  # digit k is 1: no remaining starting card is of kind k
         ("display", np.int64),  # digit a: action cards of kind a on display
         ("actions", np.int64, (MAX_PLAYERS,)),  # digit a: action cards of kind a, taken and not yet used
         ("open_quests", np.int16),  # bit q: quest q lies open
         ("quests", np.int16, (MAX_PLAYERS,)),  # bit q: quest q is in hand
-        ("quest_pile", np.int8, (len(QUESTS),)),  # the next quest first, against the end; drawn ones are -1
-        ("spots", np.int8, (len(PLACES),)),  # where in the ring each place lies, counted from Camelot, which is at 0
-        ("places", np.int8, (MAX_PLAYERS,)),  # where each knight is
-        ("tents", np.int8, (MAX_PLAYERS,)),  # players in turn order; -1 behind the last
-        ("reached", np.int8, (MAX_PLAYERS,)),  # in which order the goal was reached, 0: not yet; equal: at one time
+        ("quest_pile", np.int8, (len(QUESTS),)),  # the next quest first, at the end; drawn ones are -1
+        ("spots", np.int8, (len(PLACES),)),  # position of each place in the ring, counted from Camelot at 0
+        ("places", np.int8, (MAX_PLAYERS,)),  # place of each knight
+        ("tents", np.int8, (MAX_PLAYERS,)),  # players in turn order; -1 after the last
+        ("reached", np.int8, (MAX_PLAYERS,)),  # order of reaching the goal, 0: not yet; equal: at the same time
         ("bidding", np.int8),  # bit p: player p still has to bid
         ("quest_pile_size", np.int8),
         ("round", np.int8),  # from 1 on
-        ("lots", np.int8),  # drawn at ends of rounds
+        ("lots", np.int8),  # number of lots drawn at ends of rounds
         ("phase", np.int8),
         ("start_player", np.int8),  # has tent 1 in the first round
     ],
 )
-"""Players who don't take part have zeros."""
+"""Missing players have zeros."""

@@ -27,13 +27,13 @@ NONE = "-"
 def render(
     states: np.ndarray, components: Components, player: int | None = None, names: Sequence[str] | None = None
 ) -> str:
-    """The position as text: the ring of places with knights and quests, the players by tents, what lies open.
+    """The position as text: the ring of places with knights and quests, the players by tents, open cards and quests.
 
     Args:
         states: One game.
         components: The box.
         player: Only what this player may know is shown; None: everything.
-        names: Who plays, instead of "player 0", ...
+        names: Names of the players, instead of "player 0", ...
 
     Raises:
         ValueError: If `names` doesn't name every player.
@@ -54,7 +54,7 @@ def render(
 
 
 def _wrapped(label: str, text: str) -> list[str]:
-    """A labelled text in lines that aren't too long; those that follow are indented."""
+    """A labelled text, wrapped into lines; all but the first are indented."""
     return textwrap.wrap(f"{label}{text}", WIDTH, subsequent_indent=" " * len(label), break_on_hyphens=False)
 
 
@@ -62,7 +62,7 @@ def _head(position: dict[str, Any], states: np.ndarray, components: Components, 
     n = position["num_players"]
     goal = components.goals[n - MIN_PLAYERS]
     if position["phase"] == "over":
-        rank = getattr(ranking_key, "py_func", ranking_key)  # nothing is compiled for a text; it needs no tables
+        rank = getattr(ranking_key, "py_func", ranking_key)  # plain Python: nothing to compile; needs no tables
         results = [rank(None, states[0], player) for player in range(n)]
         winners = [who[player] for player in range(n) if results[player] == max(results)]
         head = f"Over in round {position['round']}: {' and '.join(winners)} won."
@@ -91,18 +91,18 @@ def _ring(position: dict[str, Any], components: Components) -> list[str]:
 
 
 def quest_text(quest: str, components: Components) -> str:
-    """What a quest demands and brings, such as `sword-2 + dragon-1 for 5 points`."""
+    """Demands and points of a quest, such as `sword-2 + dragon-1 for 5 points`."""
     data = components.quests[QUESTS.index(quest)]
     return f"{needs_text(data)} for {counted(data.points, 'point')}"
 
 
 def needs_text(quest: Quest) -> str:
-    """What a quest demands."""
+    """Demands of a quest."""
     return " + ".join(f"{virtue}-{need}" for virtue, need in zip(VIRTUES, quest.needs, strict=True) if need)
 
 
 def _player(position: dict[str, Any], player: int, name: str) -> list[str]:
-    """Points and all that a player holds; tents are in the order of the turns."""
+    """Points, cards and quests of a player; tents are in turn order."""
     marks = []
     if player == position["turn"] and position["phase"] != "over":
         marks.append("to move")
@@ -137,13 +137,13 @@ def _order(card: str) -> tuple[int, str]:
 
 
 def _cards(cards: Sequence[str]) -> str:
-    """Names, those that are there several times with their number."""
+    """Names of cards; repeated ones with their number."""
     counts = Counter(cards)
     return ", ".join(f"{count} x {card}" if count > 1 else card for card, count in counts.items()) or NONE
 
 
 def _common(position: dict[str, Any]) -> list[str]:
-    """What belongs to nobody: action cards on display, piles of virtue cards, the pile of quests."""
+    """Common cards: action cards on display, piles of virtue cards, the pile of quests."""
     piles = [f"{virtue} {' '.join(map(str, values)) or NONE}" for virtue, values in position["piles"].items()]
     pile = position["quest_pile"]
     quests = counted(pile, "quest") if isinstance(pile, int) else f"{counted(len(pile), 'quest')}: {_cards(pile)}"

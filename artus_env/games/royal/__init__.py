@@ -1,1 +1,1 @@
-"""The royal card game, a race by taking tricks. `royal.definition.ROYAL` is what the engine plays by."""
+"""The royal card game, a race by taking tricks. `royal.definition.ROYAL` defines it for the engine."""

@@ -1,4 +1,4 @@
-"""The action table and the box as compiled code sees it.
+"""The action table, and the box as a record for compiled code.
 
 Actions are numbered: the kinds of cards in the order of the deck, a trump chip for each suit, decline, then the pairs
 of chip places that can be swapped. With the standard box these are 68 + 6 + 1 + 15.
@@ -27,16 +27,16 @@ TABLES = np.dtype(
         ("values", np.int8),
         ("cards", np.int8),  # single cards in the deck
         ("hand", np.int8),
-        ("fields", np.int8),  # number of the last one
+        ("fields", np.int8),  # number of the last field
         ("swords", np.int64),  # bit f: field f carries a sword
-        ("deck", np.int8, (MAX_CARDS,)),  # kind of every single card, in deck order
+        ("deck", np.int8, (MAX_CARDS,)),  # kind of each card, in deck order
         ("copies", np.int8, (MAX_KINDS,)),
         ("group", np.int8, (MAX_KINDS,)),  # suit of each kind; KNIGHTS, SHIELDS for those (see `state.GROUPS`)
         ("value", np.int8, (MAX_KINDS,)),  # value of each kind, 0 for super-trumps
         ("full", np.int16, (MAX_SUITS + 2,)),  # all cards, as a set (see `state.GROUPS`)
-        ("trump_actions", np.int8),  # ids from here on: place the chip of a suit
+        ("trump_actions", np.int8),  # first id of: place the chip of a suit
         ("decline", np.int8),
-        ("swap_actions", np.int8),  # ids from here on: swap the chips on two places
+        ("swap_actions", np.int8),  # first id of: swap the chips on two places
         ("num_actions", np.int8),
         ("swaps", np.int8, (MAX_SWAPS, 2)),  # the two places, from 1 on
         ("swap_words", np.uint64, (MASK_WORDS,)),  # all swaps, as a set of actions
@@ -45,7 +45,7 @@ TABLES = np.dtype(
 
 
 class Action(NamedTuple):
-    """What an action id means: `number` is the kind of a card or a suit, `places` are the two that are swapped."""
+    """Meaning of an action id: `number` is the kind of a card or a suit, `places` are the two that are swapped."""
 
     effect: int
     number: int = 0
@@ -65,7 +65,7 @@ def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
 
 
 def build_tables(components: Components) -> np.ndarray:
-    """The box as compiled code sees it: shape (1,), dtype `TABLES`."""
+    """The box as a record for compiled code: shape (1,), dtype `TABLES`."""
     actions = action_table(components)
     kinds, suits = len(components.cards), len(components.suits)
     tables = np.zeros(1, TABLES)

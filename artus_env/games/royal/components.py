@@ -1,7 +1,7 @@
-"""What is in the box: suits, super-trumps, the course, hand size. Data only; everything else follows from it.
+"""Contents of the box: suits, super-trumps, the course, hand size. Data only; everything else follows from it.
 
-Some facts about the course are in no public rule text and are reconstructed here; `RECONSTRUCTED` names them. Whoever
-owns the box can change them in one place, or at run time with `components=` on every class.
+Some facts about the course are in no public rule text and are reconstructed here; `RECONSTRUCTED` names them. Owners of
+the box can correct them here, or at run time with `components=`, an argument of every class.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ MAX_PLAYERS = 6
 MAX_SUITS = 6
 MAX_VALUE = 11
 MAX_COPIES = 3
-"""Most super-trumps of one kind."""
+"""Maximum number of super-trumps of one kind."""
 MAX_CARDS = MAX_SUITS * MAX_VALUE + 2 * MAX_COPIES
 MAX_HAND = 12
 MAX_FIELDS = 60
-"""Fields with swords are the bits of one number."""
+"""Limit of `fields`, because swords are the bits of one number."""
 SUPER_TRUMPS = ("knight", "shield")
 RULES = ("standard",)
 RULES_VERSION = 1
-"""Goes into records; raised when the same moves would no longer give the same game."""
+"""Written into records; raised when the same moves no longer give the same game."""
 
 RECONSTRUCTED = (
     "which fields carry swords",
@@ -38,12 +38,12 @@ class Components(Box):
     """The box. The default is the published game as far as it is known (see `RECONSTRUCTED`).
 
     Attributes:
-        suits: Their names, in the order of the deck; each has a trump chip and there is a place for every chip.
+        suits: Names of the suits, in the order of the deck; each has a trump chip, and there is a place for every chip.
         values: The cards of a suit are worth 1 to `values`.
-        knights, shields: How many super-trumps of each kind there are.
+        knights, shields: Number of super-trumps of each kind.
         fields: Number of the last field, Artus; pawns start on field 0.
-        swords: Fields on which a pawn that lands there lets its player place or swap trump chips.
-        hand: Cards that each player is dealt.
+        swords: Fields with a sword; a player whose pawn lands there may place or swap trump chips.
+        hand: Number of cards dealt to each player.
 
     Raises:
         TypeError, ValueError: If the parts don't fit together; the message names the part.
@@ -58,7 +58,7 @@ class Components(Box):
     hand: int = 8
 
     def __post_init__(self) -> None:
-        for name in ("suits", "swords"):  # lists are welcome, a frozen box must be hashable
+        for name in ("suits", "swords"):  # accept lists; a frozen box must be hashable
             parts = getattr(self, name)
             if isinstance(parts, str) or not isinstance(parts, Iterable):
                 raise ValueError(f"{name} must be a list, got {shown(parts)}")
@@ -88,18 +88,18 @@ class Components(Box):
 
     @cached_property
     def cards(self) -> tuple[str, ...]:
-        """Every kind of card by name: the suits in order, each from 1 up, then knight and shield. A kind's number is
-        its place here."""
+        """Names of all kinds of cards: the suits in order, each from 1 up, then knight and shield. The number of a kind
+        is its index here."""
         return (*(f"{suit}-{value}" for suit in self.suits for value in range(1, self.values + 1)), *SUPER_TRUMPS)
 
     @cached_property
     def copies(self) -> tuple[int, ...]:
-        """How many cards there are of each kind."""
+        """Number of cards of each kind."""
         return (1,) * (len(self.suits) * self.values) + (self.knights, self.shields)
 
     @cached_property
     def deck(self) -> tuple[int, ...]:
-        """The kind of every single card, in deck order."""
+        """Kind of each card, in deck order."""
         return tuple(kind for kind, copies in enumerate(self.copies) for _ in range(copies))
 
     __hash__ = Box.__hash__

@@ -1,4 +1,4 @@
-"""The royal card game as the engine sees it."""
+"""Definition of the royal card game for the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables for the documentation, made from the data that the game itself uses: head and rows of each."""
+"""Tables for the documentation, generated from the game's own data: head and rows of each."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def box(components: Components = STANDARD) -> DocTable:
 
 
 def actions(components: Components = STANDARD) -> DocTable:
-    """Action ids in runs of the same kind."""
+    """Action ids, one row for each kind."""
     rows = []
     for (effect, _), run in groupby(enumerate(action_table(components)), key=lambda pair: _kind(pair[1], components)):
         members = list(run)
@@ -36,12 +36,12 @@ def actions(components: Components = STANDARD) -> DocTable:
 
 
 def _kind(action: Action, components: Components) -> tuple[int, int]:
-    """What the actions of a row have in common: what they do, and the suit of a card."""
+    """Key of a row: effect of its actions, and suit of their cards."""
     return action.effect, action.number // components.values if action.effect == CARD else 0
 
 
 def _meaning(effect: int, low: Action, high: Action, components: Components) -> tuple[str, str]:
-    """The moves of a row, and what they do."""
+    """Moves of a row, and their effect."""
     if effect == CARD:
         names = [components.cards[action.number] for action in (low, high)]
         between = " .. " if low.number < len(components.suits) * components.values else ", "
@@ -56,4 +56,4 @@ def _meaning(effect: int, low: Action, high: Action, components: Components) -> 
 
 
 TABLES = {"box": box, "actions": actions}
-"""Beside those that every game has."""
+"""Tables in addition to those of every game."""

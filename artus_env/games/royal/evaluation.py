@@ -1,7 +1,7 @@
-"""How good a position is for a player, and what an action leads to: what players that look ahead go by.
+"""Evaluation of positions and actions, for agents that look ahead.
 
-`hold_chance`, `greedy_value`, `default_action` and `action_features` go by what the player to move knows. `evaluate`
-takes a position as it stands, other hands included: players that look ahead ask it about deals that they have drawn
+`hold_chance`, `greedy_value`, `default_action` and `action_features` use only what the player to move knows. `evaluate`
+reads the complete position, including other hands: agents that look ahead call it for deals that they have drawn
 themselves.
 """
 
@@ -21,8 +21,8 @@ SUIT_BITS = (1 << MAX_VALUE) - 1
 
 PLAIN, CHIPLESS, TOP = range(3)
 TRUMPS = 4
-"""Rows of `WORTH`: suits while no chip is placed, suits without a chip, then trumps: the highest, the second, the
-third, all others."""
+"""Rows of `WORTH`: suits while no chip is placed, suits without a chip, then four rows of trumps: the highest, the
+second, the third, all others."""
 _FITTED = {
     2: ((0.42, 0.0, 0.8), (0.54, 0.15, 0.7), (0.92, 0.5, 0.62), (0.68, 0.4, 0.55), (0.44, 0.28, 0.5), (0.24, 0.2, 0.5)),
     4: (
@@ -46,7 +46,7 @@ _FITTED_SUPER = {2: 1.12, 4: 0.93, 6: 0.84}
 
 
 def _worth() -> tuple[np.ndarray, np.ndarray]:
-    """What cards are worth: shape (players - 2, row, higher unseen cards), and super-trumps: shape (players - 2,)."""
+    """Expected tricks of cards: shape (players - 2, row, higher unseen cards), and of super-trumps, by players - 2."""
     higher = np.arange(MAX_VALUE + 1)
     players = range(2, MAX_PLAYERS + 1)
     known = sorted(_FITTED)
@@ -62,29 +62,30 @@ def _worth() -> tuple[np.ndarray, np.ndarray]:
 
 
 WORTH, SUPER_WORTH = _worth()
-"""Tricks that a card is expected to take in the rest of a deal, by the number of higher cards of its suit that are
-unseen: for each of them the worth falls by a factor, from a highest card's to the least one. Fitted to the tricks that
-hands of greedy players took, at 400 000 moments with each of three numbers of players."""
+"""Tricks that a card is expected to take in the rest of a deal, by the number of unseen higher cards of its suit: each
+of these reduces them by a factor, from the number of a highest card towards a minimum. Fitted to the tricks that hands
+of greedy players took, at 400 000 moments with each of three numbers of players."""
 PRICE, PRICE_OF_PLAYER = 0.35, 0.18
-"""Fields that a greedy player gives for a trick that a card is expected to take later: so many, and more for each
-player at the table."""
+"""Price in fields of a trick that a card is expected to take later, for a greedy player: a constant, and an amount for
+each player at the table."""
 PLACING, SWAPPING = 0.4, 0.1
-"""Tricks that a chip brings for each card of its suit that a player has more than others: a new one, and one that is
-moved up by a place."""
+"""Tricks that a chip brings for each card of its suit that a player has more than others: for a new chip, and for one
+that moves up by a place."""
 SWORD = 0.6
-"""Tricks that landing on a sword is worth."""
+"""Value of landing on a sword, in tricks."""
 LEADING = 0.2
-"""Tricks that leading the next trick is worth."""
+"""Value of leading the next trick, in tricks."""
 FAR = 2.0
-"""How fast chances to win fall with the root of the tricks that a player needs."""
+"""Chances to win are proportional to exp(-FAR sqrt(tricks that a player needs))."""
 WINNING, LEAD = 11.0, 0.1
-"""What winning is worth in fields, and a field of lead beside it."""
+"""Value of winning in fields, and weight of each field of lead."""
 CLOSE = 0.3
-"""Least number of tricks to go that a hand can make of them."""
+"""Minimum number of tricks to go, however good the hand is."""
 
 LAST_SPREAD, SPREAD = 0.8, 1.05
-"""How far a lead in fields may still move: in any game that goes on, and times the root of the fields that the foremost
-pawn has to go. As chances a softmax of leads over this foretold best who won 3 000 games of greedy players."""
+"""Standard deviation of the fields still to come: `LAST_SPREAD` in any unfinished game, plus `SPREAD` times the square
+root of the fields that the leading pawn has to go. The constants were fitted: a softmax of leads divided by this
+predicts best who won 3 000 games of greedy players."""
 TAKES, HOLDS, BRINGS, COSTS, CHIP, WINS, SWORDS, GIVES, LOSES, EMPTIES = range(10)
 NUM_ACTION_FEATURES = 10
 
@@ -94,7 +95,7 @@ NUM_ACTION_FEATURES = 10
 
 @jit
 def hidden_cards(t, g, player):
-    """How many cards are in other hands than this player's and in the pile."""
+    """Number of cards in the pile and in the hands of all other players."""
     count = int(g["pile_size"])
     for other in range(int(g["num_players"])):
         if other != player:
@@ -104,7 +105,8 @@ def hidden_cards(t, g, player):
 
 @jit
 def cards_left(t, g):
-    """All cards in hands and in the pile: the suits but the last one as bits behind each other, then the last one."""
+    """All cards in hands and in the pile, as bits in two numbers: all suits but the last one, one after the other, then
+    the last one."""
     front = 0
     for suit in range(LAST):
         front |= (int(t["full"][suit]) ^ int(g["discards"][suit])) << MAX_VALUE * suit
@@ -123,13 +125,13 @@ def cards_left(t, g):
 
 @jit
 def of_suit(left, suit):
-    """The values of a suit that are left, as bits, from `cards_left`."""
+    """Values of a suit in `left`, the result of `cards_left`, as bits."""
     return left[0] >> MAX_VALUE * suit & SUIT_BITS if suit < LAST else left[1]
 
 
 @jit
 def super_trumps_left(t, g, group):
-    """Knights or shields in hands and in the pile."""
+    """Number of knights or shields in hands and in the pile."""
     count = int(t["full"][group]) - int(g["discards"][group])
     player = int(g["leader"])
     for _ in range(int(g["in_trick"])):
@@ -140,7 +142,7 @@ def super_trumps_left(t, g, group):
 
 @jit
 def suit_row(g, chips, suit):
-    """The row of `WORTH` for cards of a suit, with so many chips placed."""
+    """Row of `WORTH` for cards of a suit while `chips` chips are placed."""
     place = int(g["places"][suit])
     if place > 0:
         return TOP + min(TRUMPS - 1, chips - place)
@@ -149,7 +151,7 @@ def suit_row(g, chips, suit):
 
 @jit
 def hand_worth(t, g, player, left, chips):
-    """Tricks that a hand is expected to take in the rest of this deal; `left` is `cards_left`."""
+    """Tricks that a hand is expected to take in the rest of this deal; `left` is the result of `cards_left`."""
     table = WORTH[int(g["num_players"]) - 2]
     total = SUPER_WORTH[int(g["num_players"]) - 2] * (
         int(g["hands"][player, KNIGHTS]) + int(g["hands"][player, SHIELDS])
@@ -176,7 +178,7 @@ def card_worth(t, g, player, left, chips, kind):
 
 @jit
 def excess(t, g, left, suit):
-    """By how many cards of a suit the player to move has more than the others have on the average, by what they
+    """Cards of a suit that the player to move has more than an average other hand of the same size, by what they
     know."""
     player = int(g["player"])
     own, hidden = int(g["hands"][player, suit]), hidden_cards(t, g, player)
@@ -186,7 +188,7 @@ def excess(t, g, left, suit):
 
 @jit
 def chip_worth(t, g, left, action):
-    """Tricks that placing or swapping chips is expected to bring the player to move in this deal; declining is 0."""
+    """Tricks that placing or swapping chips is expected to bring the player to move in this deal; 0 for declining."""
     if action < int(t["decline"]):
         return PLACING * excess(t, g, left, action - int(t["trump_actions"]))
     if action == int(t["decline"]):
@@ -208,8 +210,8 @@ def chip_worth(t, g, left, action):
 def hold_chance(t, g, left, kind):
     """Chance that a card of the player to move takes the trick, by what they know; 0 if it doesn't take it now.
 
-    Each player to come is taken to hold any cards but those of suits that they haven't followed, and to take the trick
-    if they can.
+    Each later player is assumed to hold any cards except suits that they haven't followed, and to take the trick if
+    they can.
     """
     player, led = int(g["player"]), int(g["led"])
     group, value = int(t["group"][kind]), int(t["value"][kind])
@@ -243,7 +245,7 @@ def hold_chance(t, g, left, kind):
         for kind_of in range(KNIGHTS, SHIELDS + 1):
             if kind_of != group:
                 others += super_trumps_left(t, g, kind_of) - int(g["hands"][player, kind_of])
-        free, takes = 1.0, 0.0  # chances that they needn't follow, and that they take the trick by following
+        free, takes = 1.0, 0.0  # chances that they don't have the led suit, and that they take the trick with it
         if led >= 0 and voids >> led & 1 == 0:
             free = (1.0 - followers / hidden) ** size
             takes = 1.0 - (1.0 - following / hidden) ** size
@@ -256,14 +258,15 @@ def hold_chance(t, g, left, kind):
 
 @jit
 def is_to_come(g, player):
-    """Whether a player has a card to play to the trick that has begun."""
+    """Whether a player still has to play a card to the current trick."""
     seat = player - int(g["leader"])
     return (seat if seat >= 0 else seat + int(g["num_players"])) >= int(g["in_trick"])
 
 
 @jit
 def spent_worth(t, g, player, left, chips, kind):
-    """What a player's card to the trick was worth: one that takes it, or the least that they can play (-1)."""
+    """Expected later tricks of the card that a player plays to the trick: `kind`, or for -1 the lowest that they can
+    play."""
     led = int(g["led"])
     if kind < 0 and led >= 0 and int(g["hands"][player, led]) > 0:
         kind = int(t["values"]) * led + lowest_bit(int(g["hands"][player, led]))
@@ -274,10 +277,10 @@ def spent_worth(t, g, player, left, chips, kind):
 
 @jit
 def trick_winner(t, g):
-    """Who takes the trick that has begun, if each player to come takes it whenever they can, as cheaply as they can.
+    """Winner of the current trick, if each later player takes it whenever they can, with the lowest card that does.
 
     Returns:
-        The player, and the kind of the card that they still have to play for it, -1 if it lies there already.
+        The player, and the kind of the card that they still have to play for it; -1 if it has been played.
     """
     led, winner, with_kind = int(g["led"]), int(g["winning"]), -1
     kind = last_card(g, winner)
@@ -317,12 +320,12 @@ def trick_winner(t, g):
 
 @jit
 def evaluate(t, g, player, weight):
-    """The chance to win, as fields: `WINNING` for certain victory, 0 if all have the same chance; and a little of the
-    lead in fields over the mean of the others, which is all that counts when the game is over.
+    """The chance to win, in fields: `WINNING` for a certain win, 0 for equal chances; plus `LEAD` for each field of
+    lead over the mean of the others. When the game is over, the value is this lead.
 
-    A trick that has begun is played out first, see `trick_winner`. The chance to win falls with the root of the tricks
-    that a player needs to the last field; what their hand is expected to take more than other hands, counted at
-    `weight`, counts as taken.
+    The current trick is played out first, see `trick_winner`. The chance to win falls with the square root of the
+    tricks that a player needs to reach the last field. Tricks that their hand is expected to take beyond the mean hand
+    count as taken, at `weight`.
     """
     players = int(g["num_players"])
     phase = int(g["phase"])
@@ -373,8 +376,8 @@ def evaluate(t, g, player, weight):
 
 @jit
 def greedy_value(t, g, action):
-    """Fields that a card is expected to bring, less what it is worth later; of a chip, what it makes the own hand
-    worth."""
+    """Fields that a card is expected to bring, minus its value in later tricks; for a chip, the expected gain in
+    tricks."""
     left, chips = cards_left(t, g), chips_placed(t, g)
     player = int(g["player"])
     if int(g["phase"]) == SWORD_PHASE:
@@ -386,7 +389,7 @@ def greedy_value(t, g, action):
 
 @jit
 def default_action(t, g, key):
-    """The only card that may be played, or the lowest one where following suit can't take the trick any more."""
+    """The only card that may be played, or the lowest one if following suit can't take the trick any more; else -1."""
     if int(g["phase"]) != TRICK_PHASE:
         return -1
     player, led = int(g["player"]), int(g["led"])
@@ -408,19 +411,20 @@ def default_action(t, g, key):
 
 @jit
 def num_action_features(t):
-    """Ten: see `action_features`."""
+    """10, see `action_features`."""
     return NUM_ACTION_FEATURES
 
 
 @jit
 def action_features(t, g, words, scratch, out):
-    """In hundredths: whether a card takes the trick now; the chance that it holds it to the end; what it is worth if it
-    isn't played now, in tricks. Fields that it is expected to bring, in tenths. Of chips: what they are expected to
-    bring in this deal, in hundredths of a trick.
+    """Write ten features of each legal action, in this order; those of cards are 0 for chips, and the other way round:
 
-    Then the chances that a card wins the game and that it leads to a sword; the fields that others are expected to get
-    by it, in tenths, and the chance that one of them wins, see `gains_of_others`; and whether it is the last one of its
-    suit.
+    - cards: 100 if the card takes the trick now; the chance that it holds the trick to the end, in %; the fields that
+      it is expected to bring, in tenths; its value if it isn't played now, in hundredths of a trick;
+    - chips: the expected gain in this deal, in hundredths of a trick;
+    - cards: the chance that the card wins the game, and the chance that it leads to a sword, both in %; the fields that
+      others are expected to get by it, in tenths, and the chance that one of them wins, in %, see `gains_of_others`;
+      100 if it is the last card of its suit in the hand.
     """
     player = int(g["player"])
     left, chips = cards_left(t, g), chips_placed(t, g)
@@ -450,10 +454,10 @@ def action_features(t, g, words, scratch, out):
 
 @jit
 def gains_of_others(t, g, takes):
-    """What others get who may take the trick from a card: the fields, and the chance that they win by them, as if each
-    of them were as likely to.
+    """Mean fields that the other possible winners would get for the trick, and the chance that these win them the game,
+    if all are equally likely.
 
-    They are those to come and, unless the card `takes` it now, who takes it now.
+    They are the players still to play and, unless the card `takes` the trick now, the player who holds it now.
     """
     player, count, fields, last_field = int(g["player"]), 0, 0, 0
     for turn in range(int(g["num_players"]) - int(g["in_trick"])):
@@ -468,7 +472,8 @@ def gains_of_others(t, g, takes):
 
 @jit
 def score_stddev(t, g):
-    """Grows with the root of the fields that the foremost pawn has to go."""
+    """Standard deviation of the fields still to come: grows with the square root of the fields that the leading pawn
+    has to go."""
     players = int(g["num_players"])
     foremost = 0
     for player in range(players):

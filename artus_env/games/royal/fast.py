@@ -1,6 +1,6 @@
 """Parts of the rules that are computed for all cards at once, because they run for every decision.
 
-Below the function its plain definition says what it means; a test holds the two against each other.
+The plain version below the function defines its result; a test compares the two.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from artus_env.games.royal.state import KNIGHTS
 
 @jit
 def write_cards(t, hand, suit_to_follow, words):
-    """Write the cards of a hand that may be played as bits, without branches: which there are can't be predicted.
+    """Write the cards of a hand that may be played as bits, without branches, which would often be mispredicted.
 
     Args:
         hand: A set of cards.
-        suit_to_follow: The suit that alone may be played; -1: any card may.
+        suit_to_follow: The only suit that may be played; -1: any card may.
         words: shape (MASK_WORDS,), uint64.
     """
     values, any_card = int(t["values"]), suit_to_follow < 0

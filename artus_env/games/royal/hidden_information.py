@@ -1,11 +1,11 @@
-"""Who knows what: removing what a player doesn't know, and drawing it anew.
+"""Hidden information: removing what a player doesn't know, and drawing it again.
 
-All know the pawns, the chips, the trick, the discards, who played what since the last deal, how many cards each hand
-and the pile have, and the *voids*: a player who hasn't followed a suit has none of it before the next deal. Hidden are
-the other hands, the order of the pile, and `chance`.
+Public are the pawns, the chips, the trick, the discards, the cards that each player has played since the last deal, the
+sizes of hands and pile, and the *voids*: a player who hasn't followed a suit has none of it before the next deal.
+Hidden are the other hands, the order of the pile, and `chance`.
 
-Voids make uniform redeals hard: who draws first changes what is left for the others. `draw_restricted` solves it by
-drawing with weights and rejecting a few draws.
+Voids make uniform redeals hard: each draw changes the cards left for other players. `draw_restricted` draws with
+weights and rejects a few draws.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from artus_env.games.royal.rules import CHANCE, hand_size, last_card, left_of, p
 from artus_env.games.royal.state import GROUPS, KNIGHTS
 
 DRAWS = (MAX_PLAYERS - 1) * MAX_HAND
-"""Most cards that other players hold."""
+"""Maximum number of cards that other players hold."""
 ROOM = DRAWS * GROUPS
 STREAM = 1000
 """First number of the random stream for hands of players with voids."""
 ROUNDS = 2
-"""How often guesses are improved. With one, a few deals take many more draws; more make no difference."""
+"""Number of times that guesses are improved. With 1, a few deals take many more draws; more than 2 make no
+difference."""
 
 
 @jit
 def hide(t, g, viewer):
-    """Remove all that `viewer` doesn't know: other hands become empty, the cards of the pile -1, `chance` 0; the pile's
-    size stays, and the sizes of hands follow from the cards played."""
+    """Remove everything that `viewer` doesn't know: other hands become empty, the cards of the pile -1, `chance` 0; the
+    pile's size stays, and the sizes of hands follow from the cards played."""
     g["chance"] = 0
     for player in range(int(g["num_players"])):
         if player != viewer:
@@ -43,7 +44,7 @@ def hide(t, g, viewer):
 
 @jit
 def resample_hidden(t, g, viewer, seed):
-    """Draw all that `viewer` doesn't know anew, uniformly among the deals that fit what they know: `seed`'s numbers."""
+    """Draw everything that `viewer` doesn't know with `seed`, uniformly among the deals that fit their knowledge."""
     hide(t, g, viewer)
     g["chance"] = random_bits(seed, CHANCE) >> np.uint64(11)
     hidden = whole_numbers(GROUPS)
@@ -66,7 +67,8 @@ def resample_hidden(t, g, viewer, seed):
 
 @jit
 def gather_hidden(t, g, viewer, hidden):
-    """Write the cards that `viewer` doesn't see as a set of cards: all but their own, the discards and the trick."""
+    """Write the cards that `viewer` doesn't see into `hidden`, a set of cards: all but their own, the discards and the
+    trick."""
     for group in range(GROUPS):
         hidden[group] = int(t["full"][group]) - int(g["discards"][group]) - int(g["hands"][viewer, group])
     for seat in range(int(g["in_trick"])):
@@ -75,7 +77,7 @@ def gather_hidden(t, g, viewer, hidden):
 
 @jit
 def restricted_players(g, viewer, hidden):
-    """The other players who are void of a suit that has hidden cards, as bits."""
+    """Other players with a void in a suit that has hidden cards, as bits."""
     suits = 0
     for suit in range(KNIGHTS):
         if hidden[suit] != 0:
@@ -89,7 +91,7 @@ def restricted_players(g, viewer, hidden):
 
 @jit
 def shuffle_hidden(t, g, hidden, start, seed):
-    """Lay a set of cards against the end of the pile, from `start` on, in random order."""
+    """Put a set of cards at the end of the pile, from `start` on, in random order."""
     place = start
     values = int(t["values"])
     for group in range(KNIGHTS):
@@ -114,13 +116,13 @@ def shuffle_hidden(t, g, hidden, start, seed):
 
 @jit
 def count_of(cards, group):
-    """How many cards of a group are in a set of cards."""
+    """Number of cards of a group in a set of cards."""
     return popcount(cards[group]) if group < KNIGHTS else cards[group]
 
 
 @jit
 def may_hold(g, player, group):
-    """Whether a player's voids leave it open that they have cards of a group."""
+    """Whether a player may have cards of a group, by their voids."""
     return int(g["voids"][player]) >> group & 1 == 0  # super-trumps are never void
 
 
@@ -128,17 +130,17 @@ def may_hold(g, player, group):
 def draw_restricted(t, g, restricted, hidden, seed):
     """Draw the hands of players with voids, uniformly among the deals that fit, and remove their cards from `hidden`.
 
-    The cards are drawn one after the other, most restricted players first. A card of group s that is drawn as number k
-    is chosen with a weight w[k, s]. In all deals that fit, the product of (sum of weights of all cards that could be
-    chosen) / (weight of the chosen card) would have to be the same for draws to be uniform; they become so by accepting
-    each with a probability in proportion to this product. With the sum W[k], any guess G[k] of it, and W0[k] for the
-    sum if no card had been drawn before,
+    The cards are drawn one after the other, for the most restricted players first. Draw k chooses a card of group s
+    with the weight w[k, s]. Draws would be uniform if the product over k of (sum of the weights of all cards that could
+    be chosen) / (weight of the chosen card) were the same for all deals that fit. They become uniform when each is
+    accepted with a probability proportional to this product. With the sum W[k], any guess G[k] of it, and the sum W0[k]
+    if no card had been drawn before,
 
         W[k] <= G[k] exp(W[k] / G[k] - 1) = G[k] exp(W0[k] / G[k] - 1) * product of exp(-w[k, s] / G[k])
 
     over the cards drawn before that this player might have had. If w[k, s] is the product of the last factors over all
-    later draws, they and the weights cancel out, and the product is at most that of G[k] exp(W0[k] / G[k] - 1). How
-    good the guesses are decides how many draws are accepted, and nothing else.
+    later draws, they and the weights cancel out, and the product is at most that of G[k] exp(W0[k] / G[k] - 1). The
+    quality of the guesses affects only how many draws are accepted.
     """
     weights, guesses = real_numbers(ROOM), real_numbers(DRAWS)
     owners = whole_numbers(DRAWS)
@@ -210,9 +212,9 @@ def weigh(g, hidden, owners, draws, weights, guesses):
     """Weights and guesses for `draw_restricted`.
 
     Args:
-        owners: Whose card is drawn: shape (draws,).
-        weights: Written: w[k, s] at k * GROUPS + s.
-        guesses: Written: G[k].
+        owners: Player of each draw: shape (draws,).
+        weights: Output: w[k, s] at k * GROUPS + s.
+        guesses: Output: G[k].
 
     Returns:
         The sum of W0[k] / G[k] - 1 over all draws.

@@ -1,6 +1,6 @@
-"""A move as text and in parts: the only place that writes and reads its form, such as `hearts-7` or `swap:2:5`.
+"""Text form of a move, such as `hearts-7` or `swap:2:5`, and its parts. Only this module reads and writes it.
 
-The text of a move doesn't depend on the position: each action has one for good.
+The text of an action is the same in every position.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ _FORM = re.compile(
 
 
 class TrickMove(NamedTuple):
-    """A move in parts; those that its kind doesn't have are None."""
+    """Parts of a move; None for parts that its kind doesn't have."""
 
     kind: Kind
     card: str | None = None
     suit: str | None = None
-    """Of the chip that is placed."""
+    """Suit of the chip that is placed."""
     places: tuple[int, int] | None = None
-    """Of the chips that are swapped, the smaller one first."""
+    """Places of the chips that are swapped, the smaller one first."""
 
     @property
     def text(self) -> str:
-        """As `parse` reads it."""
+        """Text form, which `parse` reads."""
         if self.places is not None:
             return f"swap:{self.places[0]}:{self.places[1]}"
         return f"trump:{self.suit}" if self.kind == "trump" else self.card or "decline"
 
 
 def parse(text: str) -> TrickMove | None:
-    """A move in parts; None if the text has no such form. Whether there is such a card, suit or place isn't asked."""
+    """Parts of a move; None if the text has another form. Whether the card, suit or place exists isn't checked."""
     form = _FORM.fullmatch(text)
     if form is None:
         return None
@@ -53,10 +53,10 @@ def parse(text: str) -> TrickMove | None:
 
 
 def parsed(text: str) -> TrickMove:
-    """The parts of a move that was written here.
+    """Parts of a move that this module has written.
 
     Raises:
-        ValueError: If the text has no such form.
+        ValueError: If the text has another form.
     """
     move = parse(text)
     if move is None:
@@ -66,7 +66,7 @@ def parsed(text: str) -> TrickMove:
 
 @lru_cache(maxsize=16)
 def move_parts(components: Components) -> tuple[TrickMove, ...]:
-    """The move of each action id."""
+    """Parts of the move of each action id."""
     moves = []
     for effect, number, places in action_table(components):
         if effect == CARD:
@@ -84,17 +84,17 @@ def _actions(components: Components) -> dict[TrickMove | None, int]:
 
 
 def move_text(action: int, states: np.ndarray, components: Components, tables: np.ndarray) -> str:
-    """An action in the words of the table, e.g. `hearts-7`."""
+    """Text of an action, e.g. `hearts-7`."""
     return move_parts(components)[action].text
 
 
 def parse_move(text: str, states: np.ndarray, components: Components, tables: np.ndarray) -> int | None:
-    """The action that a text names, legal or not; None if it names none."""
+    """Action with this text, legal or not; None if there is none."""
     return _actions(components).get(parse(text))
 
 
 def action_meaning(action: int, components: Components) -> str:
-    """What an action id means on any table."""
+    """Meaning of an action id in any position."""
     move = move_parts(components)[action]
     if move.places is not None:
         return f"swap the trump chips on places {move.places[0]} and {move.places[1]}"

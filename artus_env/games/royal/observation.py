@@ -1,4 +1,4 @@
-"""What a player sees, as int8 features: one layout for 2 to 6 players and every box, seen from that player's seat.
+"""Observation of a player as int8 features: one layout for 2 to 6 players and every box, relative to that player.
 
 Players come in turn order from the viewer, cards by suit and value. `features` names every feature; the
 compiled `observe` writes them in that order.
@@ -21,14 +21,14 @@ from artus_env.games.royal.rules import last_card, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SHIELDS, TRICK_PHASE
 
 PLANE = MAX_SUITS * MAX_VALUE
-"""A plane has a flag for each value of each suit. Two words of bits hold it until it is written: the suits but the last
-one behind each other, and the last one."""
+"""Features of a plane: a flag for each value of each suit. Before a plane is written, it is bits in two numbers: all
+suits but the last one, one after the other, then the last one."""
 LAST = MAX_SUITS - 1
 SUIT_BITS = (1 << MAX_VALUE) - 1
 IN_TRUMP = 3
-"""Features of a place for trumps."""
+"""Number of features for each place for trumps."""
 NEAR = 3
-"""Up to so many tricks from the end are told apart by flags."""
+"""Number of flags for the last tricks before the end."""
 
 
 def features(components: Components) -> tuple[Feature, ...]:
@@ -101,10 +101,10 @@ def features(components: Components) -> tuple[Feature, ...]:
 
 
 LAYOUT = Layout(features(STANDARD))
-"""Of every box: only bounds and scales differ."""
+"""The same for every box; only bounds and scales differ."""
 OBSERVATION_SIZE = LAYOUT.size
 SUPER = 2
-"""Features of a pair of super-trumps."""
+"""Number of features for knights and shields."""
 (
     UNSEEN, MASTERS, TAKERS, LED, BEST_CARD, BEST_VALUE, BEST_PLACE, PHASE, PLAYERS, CHIPS, SWAPS, DEALS, IN_TRICK,
     TO_COME, PILE, TRUMP_CARDS, SUITS, UNSEEN_SUITS, TRUMPS, VOIDS, NEARLY_THERE, FIELD, TO_GO, TARGET, GAIN, SWORD,
@@ -118,18 +118,18 @@ SUPER = 2
         "to move", "start player", "card played", "value played", "takes it",
     )
 )  # fmt: skip
-"""Where blocks begin."""
+"""Index of the first feature of each block."""
 
 
 @jit
 def turns_after(viewer, player, players):
-    """How many places a player comes after the viewer."""
+    """Number of steps from the viewer to a player in turn order."""
     return (player - viewer if player >= viewer else player - viewer + players) & 7
 
 
 @jit
 def write_plane(front, last, out, o):
-    """Write the two words of a plane. Bytes behind it become 0, too: write them later."""
+    """Write a plane from its two numbers. This sets the bytes after it to 0, too: write those later."""
     unpack64(front, out, o)
     unpack32(last, out, o + MAX_VALUE * LAST)
 
@@ -138,9 +138,9 @@ def write_plane(front, last, out, o):
 def observe(t, g, viewer, out):
     """Write what `viewer` knows into `out`: shape (F,), int8.
 
-    Bits are written 32 or 64 at a time; what these write too much is overwritten by the blocks that follow. The loops
-    have few branches: most of them would be guessed wrong half of the time. Numbers that index are masked so that the
-    compiler knows that they aren't negative, see `artus_env.games.artus.rules`.
+    Bits are written 32 or 64 at a time; bits beyond the end of a block are overwritten by the blocks that follow. The
+    loops have few branches, because most of them would be mispredicted half of the time. Indices are masked so that the
+    compiler knows that they aren't negative.
     """
     viewer &= 7
     players = int(g["num_players"]) & 7
@@ -149,7 +149,7 @@ def observe(t, g, viewer, out):
         unpack64(0, out, start)
     unpack64(0, out, OBSERVATION_SIZE - 64)
 
-    # The trick: two words for the cards in it, and what takes it so far.
+    # The trick: two numbers for the cards in it, and the card that takes it so far.
     trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0
     best_group, best_value, best_place = -1, 0, -1
     if in_trick > 0:
@@ -171,8 +171,8 @@ def observe(t, g, viewer, out):
         best_place = int(g["places"][best_group]) if best_group < KNIGHTS else MAX_SUITS + 1
         out[TAKES_IT + turns_after(viewer, winning, players)] = 1
 
-    # The suits. A card takes the trick on a higher place than the best card so far, or with a higher value on the same
-    # place: of the same suit, that is.
+    # The suits. A card takes the trick from the best card so far on a higher place, or on the same place (which means
+    # the same suit) with a higher value.
     follows = led >= 0 and int(g["hands"][viewer, led]) > 0
     own_front, own_last, front, last = 0, 0, 0, 0
     masters_front, masters_last, takers_front, takers_last = 0, 0, 0, 0
@@ -213,7 +213,7 @@ def observe(t, g, viewer, out):
     out[LED - SUPER] = 0 if follows or best_group == KNIGHTS else own_knights
     out[LED - 1] = 0 if follows or best_group == SHIELDS else own_shields
 
-    # What is going on.
+    # Trick, phase and deal.
     out[LED + (1 + led & 7)] = 1
     out[BEST_CARD + (1 + best_group & 15)] = 1
     out[BEST_VALUE] = best_value

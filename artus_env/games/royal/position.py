@@ -1,7 +1,7 @@
-"""Positions as JSON, and what must fit in them.
+"""Positions as JSON, and their checks.
 
-Every card once, hands, trick and pile of sizes that fit together, cards played since the last deal that are in trick or
-discards, voids that follow from them. Nobody asks whether pawns and chips could have got to where they are.
+Checked: every card occurs once, sizes of hands, trick and pile fit together, cards played since the last deal are in
+the trick or the discards, and voids follow from them. Not checked: whether pawns and chips can get to their places.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from artus_env.games.royal.rules import add_to_trick, clear_trick, left_of
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, PHASES, STATE, SWORD_PHASE, TRICK_PHASE
 
 MAX_SHUFFLES = 10_000
-"""Far more than a game can have, far fewer than the state can count."""
+"""Far more than a game can have, far fewer than the state's field can hold."""
 
 
 @lru_cache(maxsize=16)
 def tables_of(components: Components) -> np.ndarray:
-    """The tables of a box, made once: shape (1,)."""
+    """Tables of a box, cached: shape (1,)."""
     return marked("royal", build_tables(components))
 
 
@@ -58,7 +58,7 @@ class CardSet:
         return suits + [name for name, count in zip(SUPER_TRUMPS, value[KNIGHTS:], strict=True) for _ in range(count)]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
-        """The set."""
+        """The set as counts and bits."""
         cards = [0] * GROUPS
         for kind, count in Counter(some_of(name, data, components.cards)).items():
             if count > components.copies[kind]:
@@ -72,7 +72,7 @@ class CardSet:
 
 
 class Chips:
-    """The place of each suit's chip as the suits on the places, null where there is none."""
+    """Places of the chips, written as the suit on each place, null for an empty one."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[str | None]:
         """The suits."""
@@ -80,7 +80,7 @@ class Chips:
         return [on.get(place) for place in range(1, len(components.suits) + 1)]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> list[int]:
-        """The places: chips are there once, on the lowest ones."""
+        """Place of each suit's chip. Each chip may occur once, and the lowest places are filled first."""
         places = [0] * MAX_SUITS
         for place, suit in enumerate(list_of(name, data, len(components.suits))):
             if suit is None:
@@ -95,7 +95,7 @@ class Chips:
 
 
 class Trick:
-    """Players and their cards, which are the last ones that they have played."""
+    """Players in the trick with their cards, which are the last ones that they have played."""
 
     def write(self, value: Any, state: np.void, components: Components) -> list[list[Any]]:
         """A list of player and card for each card."""
@@ -103,7 +103,7 @@ class Trick:
         return [[p, components.cards[int(state["played"][p, int(state["played_cards"][p]) - 1])]] for p in players]
 
     def read(self, name: str, data: Any, state: np.void, components: Components) -> None:
-        """Puts leader, trick and the numbers of played cards into the state."""
+        """Put leader, trick and the numbers of played cards into the state."""
         n = int(state["num_players"])
         state["played"][n:] = -1
         state["played_cards"] = counts = (state["played"] >= 0).sum(1)
@@ -125,10 +125,10 @@ class Trick:
 
 
 def check(state: np.void, components: Components) -> None:
-    """Whether pawns, cards, trick and voids fit together.
+    """Check that pawns, cards, trick and voids fit together.
 
     Raises:
-        ValueError: If not; the message says what is wrong.
+        ValueError: If not; the message names the fault.
     """
     state["pile_size"] = (state["pile"] >= 0).sum()
     _check_fields(state, components)
@@ -138,7 +138,7 @@ def check(state: np.void, components: Components) -> None:
 
 
 def _check_fields(state: np.void, components: Components) -> None:
-    """Pawns: no two on one field, the start aside, and one on the last field just when the game is over."""
+    """Check the pawns: no two on one field, except the start, and one on the last field exactly if the game is over."""
     n, last, phase = int(state["num_players"]), components.fields, int(state["phase"])
     fields = state["scores"][:n].tolist()
     for field, count in Counter(fields).items():
@@ -152,7 +152,7 @@ def _check_fields(state: np.void, components: Components) -> None:
 
 
 def _check_cards(state: np.void, components: Components) -> None:
-    """All cards: in all as many as are in the box, and of hands and pile as many as there can be."""
+    """Check that the cards are those of the box, and that hands and pile have possible sizes."""
     n, names = int(state["num_players"]), components.cards
     counts = state["played_cards"][:n].tolist()
     played = [state["played"][p][: counts[p]].tolist() for p in range(n)]
@@ -186,7 +186,7 @@ def _times(count: int) -> str:
 
 
 def _check_trick(state: np.void, components: Components) -> None:
-    """The trick: who leads it, how many cards everybody has played, and who is to move."""
+    """Check the trick: its leader, the number of cards that each player has played, and the player to move."""
     n, turn, phase, cards = (int(state[name]) for name in ("num_players", "player", "phase", "in_trick"))
     start, leader, first = int(state["start_player"]), int(state["leader"]), (int(state["dealer"]) + 1) % n
     counts = state["played_cards"][:n].tolist()
@@ -214,9 +214,10 @@ def _check_trick(state: np.void, components: Components) -> None:
 
 
 def _check_voids(state: np.void, components: Components) -> None:
-    """Voids: just what the tricks since the deal have shown, whoever took them, and true of the hands.
+    """Check that the voids follow exactly from the tricks since the deal, with some possible winners, and fit the
+    hands.
 
-    Chips may have been placed or swapped since a trick was taken, so that there may be several who could have taken it.
+    Chips may have been placed or swapped since a trick was taken, so that several players may have taken it.
     """
     n, phase, in_trick = int(state["num_players"]), int(state["phase"]), int(state["in_trick"])
     marked = state["voids"][:n].tolist()
@@ -226,7 +227,7 @@ def _check_voids(state: np.void, components: Components) -> None:
     group = tables_of(components)[0]["group"].tolist()
     played = state["played"][:n].tolist()
     seats = [[(leader + seat) % n for seat in range(n)] for leader in range(n)]
-    ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # who may lead next, and what has been shown by then
+    ways = {((int(state["dealer"]) + 1) % n, (0,) * n)}  # possible next leaders, with the voids shown so far
     for nth in range(int(state["played_cards"][int(state["player"])])):
         after = set()
         for leader, voids_before in ways:
@@ -256,7 +257,7 @@ def _check_voids(state: np.void, components: Components) -> None:
 
 
 def _voids_after(voids: tuple[int, ...], cards: list[tuple[int, int]], group: list[int]) -> tuple[int, ...] | None:
-    """What is known after some cards of one trick; None if somebody played a suit that they had been without."""
+    """Voids after some cards of one trick; None if a player played a suit in which they had a void."""
     led = group[cards[0][1]] if cards else KNIGHTS
     after = list(voids)
     for player, kind in cards:
@@ -268,8 +269,8 @@ def _voids_after(voids: tuple[int, ...], cards: list[tuple[int, int]], group: li
 
 
 def _takers(cards: list[tuple[int, int]], group: list[int], state: np.void) -> set[int]:
-    """Who can have taken a trick: its highest card of the suit that was led, or of a suit whose chip is placed now; of
-    super-trumps it is certain."""
+    """Possible winners of a trick: players of the highest card of the led suit, or of any suit whose chip is placed
+    now; with super-trumps there is only one."""
     holder: tuple[int, int] | None = None
     for player, kind in cards:
         if group[kind] >= KNIGHTS and (holder is None or group[kind] != group[holder[1]]):
@@ -308,4 +309,4 @@ POSITIONS = Positions(
     ],
     check=check,
 )  # fmt: skip
-"""As records and requests have them."""
+"""Form of positions in records and requests."""

@@ -1,7 +1,6 @@
-"""The rules of the royal card game, written once: scalar functions on one game `g` (a `STATE` record) and the box `t`
-(`TABLES`).
+"""The rules of the royal card game: scalar functions on one game `g` (a `STATE` record) and the box `t` (`TABLES`).
 
-They mean the same compiled and as plain Python: CONTRIBUTING.md says which habits see to that.
+They give the same results compiled and as plain Python, because of the conventions in CONTRIBUTING.md.
 
 A *kind* is the number of a card in `Components.cards`, a *group* a suit or one of the two kinds of super-trumps, and a
 *set of cards* a row with a number for each group (`state.GROUPS`). Player p + 1 sits to the left of player p.
@@ -18,7 +17,7 @@ from artus_env.games.royal.fast import write_cards
 from artus_env.games.royal.state import GROUPS, KNIGHTS, OVER, SWORD_PHASE, TRICK_PHASE
 
 START, CHANCE = 100, 101
-"""Numbers of the deal's random stream behind those of its shuffle."""
+"""Indices in the deal's random stream, after those of its shuffle."""
 
 
 # --- cards -------------------------------------------------------------------------------------------------------
@@ -40,20 +39,20 @@ def take(t, cards, kind):
 
 @jit
 def hand_size(t, g, player):
-    """How many cards a player holds, which all know: those dealt that haven't been played."""
+    """Number of cards in a player's hand, which is public: those dealt that haven't been played."""
     return int(t["hand"]) - int(g["played_cards"][player])
 
 
 @jit
 def left_of(g, player, seats):
-    """The player who sits so many seats (fewer than players) to the left of a player."""
+    """Player who sits `seats` places to the left of a player; `seats` is less than the number of players."""
     player += seats
     return player - int(g["num_players"]) if player >= int(g["num_players"]) else player
 
 
 @jit
 def last_card(g, player):
-    """The kind of the card that a player played last. They must have played one since the last deal."""
+    """Kind of the card that a player played last. They must have played one since the last deal."""
     return int(g["played"][player, int(g["played_cards"][player]) - 1])
 
 
@@ -62,8 +61,8 @@ def last_card(g, player):
 
 @jit
 def strength(t, g, kind, led):
-    """How high a card ranks among those that aren't super-trumps: the higher place of a placed suit, then the value; 0
-    for cards of other suits than the one that was led (`led`)."""
+    """Rank of a card that isn't a super-trump: by the place of its suit's chip, then by value; 0 for a suit without a
+    placed chip that isn't `led`, the suit that was led."""
     suit, value = int(t["group"][kind]), int(t["value"][kind])
     place = int(g["places"][min(suit, MAX_SUITS - 1)])
     return 16 * place + value if (place > 0) | (suit == led) else 0
@@ -73,8 +72,9 @@ def strength(t, g, kind, led):
 def beats(t, g, kind, other, led):
     """Whether a card takes a trick of the suit `led` (-1: none) from the card `other` that has held it so far.
 
-    Of super-trumps, the first one holds until one of the other kind comes: knight beats shield and shield beats knight.
-    They beat all other cards. Else the suit on the highest place wins, else the highest card of the led suit.
+    Among super-trumps, the first one holds the trick until one of the other kind follows: knight beats shield and
+    shield beats knight. They beat all other cards. Otherwise the suit on the highest place wins, else the highest card
+    of the led suit.
     """
     group, holding = int(t["group"][kind]), int(t["group"][other])
     higher = strength(t, g, kind, led) > strength(t, g, other, led)
@@ -83,7 +83,7 @@ def beats(t, g, kind, other, led):
 
 @jit
 def add_to_trick(t, g, player, kind):
-    """The suit that has to be followed, and who takes the trick, with one card more in it."""
+    """Add a card to the trick: update the suit that has to be followed, and the player who takes the trick."""
     in_trick, led, winning, group = int(g["in_trick"]), int(g["led"]), int(g["winning"]), int(t["group"][kind])
     first = in_trick == 0
     holding = kind if first else last_card(g, winning)
@@ -95,13 +95,13 @@ def add_to_trick(t, g, player, kind):
 
 @jit
 def clear_trick(g):
-    """No card lies in the middle."""
+    """Remove all cards from the trick."""
     g["in_trick"], g["led"], g["winning"] = 0, -1, -1
 
 
 @jit
 def landing(t, g, player):
-    """The field that a player's pawn goes to when they win a trick: the next one without a pawn."""
+    """Field that a player's pawn goes to when they win a trick: the next one without a pawn."""
     pawns = 0
     for other in range(int(g["num_players"])):
         pawns |= 1 << int(g["scores"][other])
@@ -193,13 +193,13 @@ def is_over(t, g):
 
 @jit
 def margin_scale(t, g):
-    """The whole course makes a margin of 1."""
+    """Length of the course: the fields that make a margin of 1."""
     return float(int(t["fields"]))
 
 
 @jit
 def chips_placed(t, g):
-    """How many trump chips lie on their places."""
+    """Number of placed trump chips."""
     count = 0
     for suit in range(int(t["suits"])):
         count += int(g["places"][suit]) > 0
@@ -208,9 +208,9 @@ def chips_placed(t, g):
 
 @jit
 def legal(t, g, words):
-    """The legal actions: see `engine.verbs.legal`.
+    """Write the legal actions, see `artus_env.engine.contract.verbs.legal`.
 
-    With a card of the suit that was led, one of that suit must be played, and no super-trump; without one, anything.
+    A player with cards of the led suit must play one of them, and no super-trump; without any, they may play any card.
     """
     phase, suits = int(g["phase"]), int(t["suits"])
     for word in range(MASK_WORDS):
@@ -232,7 +232,7 @@ def legal(t, g, words):
 
 @jit
 def points_of(t, g, action):
-    """Fields that a card brings its player at once: if it completes a trick that it wins."""
+    """Fields that a card brings its player at once, if it completes a trick and wins it."""
     if action >= int(t["trump_actions"]) or int(g["in_trick"]) != int(g["num_players"]) - 1:
         return 0
     if not beats(t, g, action, last_card(g, int(g["winning"])), int(g["led"])):
@@ -243,7 +243,7 @@ def points_of(t, g, action):
 
 @jit
 def play(t, g, action):
-    """Play a card, or place or swap trump chips. Returns the fields that it brought its player at once."""
+    """Play a card, or place or swap trump chips. Return the fields that it brought its player at once."""
     player = int(g["player"])
     if int(g["phase"]) == SWORD_PHASE:
         use_sword(t, g, action)
@@ -283,15 +283,15 @@ def use_sword(t, g, action):
 
 @jit
 def begin_trick(g):
-    """The leader is to play the first card of a trick."""
+    """Begin a trick: the leader is to move."""
     g["phase"] = TRICK_PHASE
     g["player"] = int(g["leader"])
 
 
 @jit
 def end_trick(t, g):
-    """The winner's pawn moves; at the last field the game ends, else new hands are dealt if all are played, and a pawn
-    on a sword lets its player choose before the next trick."""
+    """End a trick. The winner's pawn moves; on the last field the game ends. Otherwise new hands are dealt if all cards
+    are played, and if the pawn is on a sword, its player chooses before the next trick."""
     players = int(g["num_players"])
     winner = int(g["winning"])
     for player in range(players):

@@ -23,13 +23,13 @@ def render(
 ) -> str:
     """The table as text: the course with its pawns, the players, trumps, the trick, discards and hands.
 
-    A `*` behind a field's number marks a sword.
+    A `*` after a field's number marks a sword.
 
     Args:
         states: One game.
         components: The box.
         player: Only this player's hand is open; None: all are.
-        names: Who plays, instead of "player 0", ...
+        names: Names of the players, instead of "player 0", ...
 
     Raises:
         ValueError: If `names` doesn't name every player.
@@ -59,7 +59,7 @@ def render(
 
 
 def _fitting(name: str) -> str:
-    """A name as the table can show it: printable and not too long."""
+    """Printable name of limited length."""
     name = printable(str(name))
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
@@ -74,7 +74,7 @@ def _headline(position: dict[str, Any], names: list[str]) -> str:
 
 
 def _course(position: dict[str, Any], components: Components) -> list[str]:
-    """Ten fields a row: their numbers, and below them the pawns."""
+    """Ten fields in a row: their numbers, and below them the pawns."""
     pawns = ["".join(letter_of(p) for p, at in enumerate(position["fields"]) if at == field) for field in
              range(components.fields + 1)]  # fmt: skip
     lines = []
@@ -97,7 +97,7 @@ def _players(position: dict[str, Any], components: Components, names: list[str])
 
 
 def _by_suit(cards: list[str]) -> list[str]:
-    """Cards in deck order, those of a suit together: `hearts 1 5`, `knight x2`."""
+    """Cards in deck order, grouped by suit: `hearts 1 5`, `knight x2`."""
     parts = []
     for suit, same in groupby(cards, key=lambda card: card.partition("-")[0]):
         values = [card.partition("-")[2] for card in same]
@@ -107,5 +107,5 @@ def _by_suit(cards: list[str]) -> list[str]:
 
 
 def _listed(start: str, parts: list[str]) -> list[str]:
-    """Parts with commas between them, on as many lines as they need."""
+    """Parts separated by commas, on as many lines as they need."""
     return wrap(start + (", ".join(parts) or "-"), WIDTH, subsequent_indent="  ")

@@ -1,12 +1,12 @@
-"""Where somebody stands on the scale of agents, from few games: their rating, with the agents' ratings known.
+"""Rating of a person on the scale of agents, from few games against agents whose ratings are known.
 
-The model is that of the tournaments (`standings.fit`): by Bradley and Terry's, a player 400 points above another is
-ahead of it in 10 of 11 duels. For whole games that is Plackett and Luce's: who is first is drawn with chances that are
-10 ** (rating / 400), then who is second among the others, and so on; who is ahead of whom of two then follows Bradley
-and Terry. With the agents' ratings known one number is unknown, so what the games say of it is worked out as a whole,
-on a grid. What is thought before the first game is Jeffreys' prior for the duels that were played, which leans to no
-agent. With the prior of the tournaments, a game won and one lost, the intervals of few games would be too narrow for
-people who are stronger than most agents.
+Tournaments use the same model (`standings.fit`), Bradley and Terry's: a player 400 points above another is ahead of it
+in 10 of 11 duels. For whole games this becomes Plackett and Luce's model: the first place is drawn with chances
+proportional to 10 ** (rating / 400), then the second place among the other players, and so on; the order of any two
+players then follows Bradley and Terry. As the person's rating is the only unknown number, its posterior is computed on
+a grid. The prior is Jeffreys' for the duels that were played, which favours no agent. With the prior of the
+tournaments, one game won and one lost, the intervals from few games would be too narrow for people who are stronger
+than most agents.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from artus_training.arena.elo import POINTS
 from artus_training.arena.names import one_line_name
 
 NEEDED = 10
-"""Games until somebody is placed."""
+"""Games that a person needs to get a placement."""
 BEYOND = 2000.0
-"""Points below the weakest agent, and above the strongest one, that a rating is looked for."""
+"""How far the grid of ratings extends below the weakest and above the strongest agent, in points."""
 STEP = 2.0
-"""Points between two ratings that are tried."""
+"""Points between two ratings of the grid."""
 
 
 @dataclass(frozen=True, order=True)
 class Compared:
-    """A game of somebody with agents of known rating."""
+    """A game of a person against agents of known rating."""
 
     place: int
-    """Theirs; 1 is the best."""
+    """The person's place; 1 is the best."""
     agents: tuple[tuple[float, int], ...]
     """Each agent's rating and place."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where somebody stands."""
+    """A person's place among agents."""
 
     rating: float
-    """Half of what is likely lies below it."""
+    """Median of the posterior."""
     low: float
     """95 % interval."""
     high: float
@@ -53,27 +53,27 @@ class Placement:
     above: str | None
     """The weakest agent with a higher rating, None if there is none."""
     better: dict[str, float]
-    """How sure it is that they are better than each agent, 0..1; the weakest agent first."""
+    """Probability that the person is better than each agent, 0..1; the weakest agent first."""
 
     @property
     def side(self) -> str:
-        """On which side of the agents next to them they stand: `between`, `above` or `below`."""
+        """The person's side of the neighbouring agents: `between`, `above` or `below`."""
         return "between" if self.below and self.above else "above" if self.below else "below"
 
     def __str__(self) -> str:
-        """Between which agents somebody stands."""
+        """The person's place in words: between two agents, above the strongest one or below the weakest one."""
         return f"{self.side} {' and '.join(one_line_name(each) for each in (self.below, self.above) if each)}"
 
 
 def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:
-    """Somebody's place among agents.
+    """Place a person among agents.
 
     Args:
         games: At least one.
-        ratings: Of all agents of the scale, not only of those that they have met.
+        ratings: Ratings of all agents of the scale, also of agents that the person hasn't met.
 
     Raises:
-        ValueError: If there is nothing to compare with.
+        ValueError: If there are no games or no ratings.
     """
     if not games or not ratings:
         raise ValueError("a place needs a game, and agents whose ratings are known")
@@ -85,7 +85,7 @@ def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:
     for game, times in sorted(Counter(games).items()):
         logs += times * likelihood(game, strength)
     weights = np.exp(logs - logs.max())
-    below = np.cumsum(weights) / weights.sum()  # how likely a rating is at most that of the grid
+    below = np.cumsum(weights) / weights.sum()  # probability that the rating is at most the grid's
     rating, low, high = (float(np.interp(part, below, grid)) for part in (0.5, 0.025, 0.975))
     lower = [name for name, other in zip(names, known, strict=True) if other < rating]
     better = {name: float(1 - np.interp(ratings[name], grid, below)) for name in names}
@@ -100,7 +100,7 @@ def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:
 
 
 def prior(games: Sequence[Compared], strength: np.ndarray) -> np.ndarray:
-    """The logarithm of Jeffreys' prior: of the root of how much each duel tells about a strength (G,) -> (G,)."""
+    """The logarithm of Jeffreys' prior: the square root of the duels' Fisher information, strengths (G,) -> (G,)."""
     met = Counter(rating for game in games for rating, _ in game.agents)
     told = np.zeros_like(strength)
     for rating, times in sorted(met.items()):
@@ -110,14 +110,14 @@ def prior(games: Sequence[Compared], strength: np.ndarray) -> np.ndarray:
 
 
 def likelihood(game: Compared, strength: np.ndarray) -> np.ndarray:
-    """The logarithm of how likely a game's end is, for each strength (G,) of the person -> (G,). Those who share a
-    place may have come in any order: the mean over all of them."""
+    """Log likelihood of a game's result for each strength (G,) of the person -> (G,). Players who share a place may
+    have any order among themselves: the mean over all orders."""
     every = [_of_order(order, strength) for order in orders(game)]
     return np.asarray(np.mean(every, axis=0))
 
 
 def orders(game: Compared) -> Iterator[tuple[float | None, ...]]:
-    """The orders in which players may have come, the best first: ratings of agents, None for the person."""
+    """Yield all orders of the players that fit their places, the best first: ratings of agents, None for the person."""
     players = sorted(
         [(game.place, None), *((place, rating) for rating, place in game.agents)], key=lambda each: each[0]
     )
@@ -127,7 +127,7 @@ def orders(game: Compared) -> Iterator[tuple[float | None, ...]]:
 
 
 def _of_order(order: Sequence[float | None], strength: np.ndarray) -> np.ndarray:
-    """As `likelihood`, for one order: each player has come before all behind them."""
+    """Log likelihood of one order, in which each player is ahead of all players behind them."""
     players = [strength if rating is None else np.full_like(strength, rating / POINTS) for rating in order]
     behind = players[-1]
     total = np.zeros_like(strength)

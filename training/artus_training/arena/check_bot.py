@@ -1,4 +1,4 @@
-"""The command `artus check-bot`: one game with a bot, aloud."""
+"""The command `artus check-bot`: one game with a bot, with every move printed."""
 
 from __future__ import annotations
 
@@ -39,27 +39,27 @@ ADVICE = (
     ("exit code 0", "It must go on reading until its input is closed."),
     ("ended", "It has crashed: its last line on standard error is shown; run it by itself to see all."),
 )
-"""What mostly helps, by what a failure says; the first that fits."""
+"""Pairs of a part of an error message and the advice that usually helps; the first that matches is shown."""
 
 
 @options
 class CheckBotOptions:
-    """Play one game with your bot against `random`, tell every move, and say what is wrong with the bot.
+    """Play one game with your bot against `random`, print every move, and report what is wrong with the bot.
 
-    Exit code 0 if nothing is, 1 if something is. Nothing is kept.
+    Exit code 0 if nothing is wrong, 1 otherwise. Nothing is saved.
 
         artus check-bot ./mybot
         artus check-bot 'time=2 python3 mybot.py' --num-players 3
     """
 
     bot: Annotated[tuple[str, ...], Positional, arg(metavar="COMMAND", help_behavior_hint="(required)")]
-    """What starts your bot, as one word; settings such as time=2 (seconds for an answer) go before it."""
+    """The command that starts your bot, as one word; settings such as time=2 (seconds for an answer) go before it."""
     game: str = DEFAULT_GAME
     """The game that is played; `artus games` lists all."""
     rules: str | None = None
     """Its rule set; unless given, the game's first."""
     num_players: int | None = None
-    """How many play; unless given, as few as the game takes."""
+    """Number of players; unless given, the fewest that the game allows."""
     seed: int = 0
     """Seed of the deal."""
 
@@ -93,12 +93,12 @@ def main(arguments: list[str]) -> int:
 
 
 def unquoted(words: Sequence[str]) -> str:
-    """What to say to somebody who gave a command in several words."""
+    """Return the message for a command that was given as several words."""
     return f"the command of a bot is one word: put it in quotes, as in artus check-bot '{' '.join(words)}'"
 
 
 def _play(batch: Batch, bot: ProgramAgent, seed: int) -> int:
-    """Play the game and tell it."""
+    """Play the game and print its moves."""
     other, key = find_agent("random"), seed_stream(seed, 1, _KEYS)
     definition, slowest, decisions = batch.definition, 0.0, 0
     while not batch.over[0]:
@@ -131,6 +131,6 @@ def _wrong(reason: str) -> int:
 
 
 def _advice(reason: str) -> list[str]:
-    """What mostly helps, one line or none; and where it is written."""
+    """Return at most one line of advice, and a pointer to the documentation."""
     helps = [advice for said, advice in ADVICE if said in reason][:1]
     return [*helps, "What a bot reads and answers: docs/protocol.md."]

@@ -29,25 +29,25 @@ from artus_training.arena.todo import (
 )
 
 IN_FLIGHT = 2
-"""Units a CPU that are sent before their results have come: one is done, one waits."""
+"""Units sent per CPU before their results arrive: one in progress, one waiting."""
 SECONDS = 1.0
-"""After so long at the latest it is seen how many CPUs there are."""
+"""Seconds between two checks of the cluster: at most, of its number of CPUs, and at least, of its head."""
 PATIENCE = 10.0
-"""Seconds in which the head of a cluster has to answer."""
+"""Seconds within which the head of a cluster must answer."""
 STORE_BYTES = 200 << 20
-"""Room for what the processes of a cluster share that is started here: results are small."""
+"""Size of the object store of a cluster that is started here; small, because results are small."""
 
 _doing = lru_cache(maxsize=1)(doing)  # agents stay in a worker's process from unit to unit
 
 
 def by_ray(work: Sent, units: Sequence[Any], to_do: ToDo, address: str) -> Generator[tuple[int, Any]]:
-    """The number of each unit and what came of it (see `todo.doing`), or `Lost`, as they come.
+    """Yield the number of each unit and its result (see `todo.doing`), or `Lost`, in the order of completion.
 
     Args:
         address: See `connected`.
     """
     with connected(address) as ray:
-        # Ray itself would do a unit again whose process has died, but not one whose result was lost with its machine.
+        # Ray's own retries repeat a unit whose process died, but not one whose result was lost with its machine.
         do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
         head = _Head(ray)
         held = ray.put(work)
@@ -67,7 +67,7 @@ def by_ray(work: Sent, units: Sequence[Any], to_do: ToDo, address: str) -> Gener
                     number = running[stream]
                     try:
                         result = ray.get(next(stream))
-                    except ray.exceptions.RayTaskError as error:  # ours are results: the worker couldn't call `_do`
+                    except ray.exceptions.RayTaskError as error:  # an error before `_do`; ours come as results
                         del running[stream]
                         raise OtherCodeError(
                             f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
@@ -101,8 +101,8 @@ def by_ray(work: Sent, units: Sequence[Any], to_do: ToDo, address: str) -> Gener
 
 
 def _do(work: Sent, unit: Any, folder: str) -> Iterator[Any]:
-    """What a worker of the cluster does, in the driver's folder, if it has that: yields None when it begins the unit,
-    then its result."""
+    """Do a unit on a worker of the cluster: yield None when it begins, then its result. Runs in the driver's folder if
+    the worker's machine has it."""
     with suppress(OSError):
         os.chdir(folder)
     do = _doing(work)
@@ -111,7 +111,8 @@ def _do(work: Sent, unit: Any, folder: str) -> Iterator[Any]:
 
 
 class _Head:
-    """Of the cluster that Ray is connected to. Ray waits for one that has gone, and then ends the process."""
+    """Head of the cluster that Ray is connected to. If it is lost, Ray itself waits for it and then ends the process;
+    `check` raises an error instead."""
 
     def __init__(self, ray: Any) -> None:
         self._address = ray.get_runtime_context().gcs_address
@@ -119,7 +120,7 @@ class _Head:
         self.answers = True
 
     def check(self) -> None:
-        """Raise a ClusterError if it has gone. Looks every `SECONDS`."""
+        """Raise a ClusterError if the head is lost. Looks at most every `SECONDS`."""
         if time.monotonic() - self._checked < SECONDS:
             return
         host, _, port = self._address.rpartition(":")
@@ -135,7 +136,7 @@ class _Head:
 
 
 class _OwnOutput:
-    """Standard output for the thread that makes it. What other threads print, as Ray's do, goes to standard error."""
+    """Standard output for the thread that creates it. Other threads, such as Ray's, write to standard error."""
 
     def __init__(self) -> None:
         self._stdout, self._thread = sys.stdout, threading.get_ident()
@@ -146,22 +147,22 @@ class _OwnOutput:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Ray, connected to a cluster.
+    """Connect to a cluster and yield the `ray` module.
 
     Args:
-        address: Of the cluster; empty: the one that this process is connected to, else one that runs on this machine,
-            else one is started here as long as it is needed.
+        address: Address of the cluster. Empty: the cluster that this process is connected to, else one that runs on
+            this machine, else one that is started here and ended afterwards.
 
     Raises:
         ClusterError: If there is no such cluster, or Ray can't connect to it.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics
     import ray
 
     if not address and ray.is_initialized():
         yield ray
         return
-    if match := re.fullmatch(r"([^/]+):([0-9]+)", address):  # for which Ray would wait for many minutes
+    if match := re.fullmatch(r"([^/]+):([0-9]+)", address):  # without this check Ray would wait for many minutes
         try:
             socket.create_connection((match[1], int(match[2])), PATIENCE).close()
         except (OSError, OverflowError) as error:
@@ -172,7 +173,7 @@ def connected(address: str) -> Iterator[Any]:
             _connect(ray, address)
         yield ray
     finally:
-        sys.stdout = sys.stderr  # for what Ray still has to say
+        sys.stdout = sys.stderr  # for Ray's last messages
         ray.shutdown()
         sys.stdout = stdout
 
@@ -183,14 +184,14 @@ def _connect(ray: Any, address: str) -> None:
     try:
         ray.init(address or "auto", **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        if address or not isinstance(error, ConnectionError):  # of another version, for example
+        if address or not isinstance(error, ConnectionError):  # another version, for example
             raise ClusterError(f"there is no Ray cluster {f'at {address}' if address else 'here'}: {error}") from None
         ray.init("local", include_dashboard=False, object_store_memory=STORE_BYTES, **quiet)
 
 
 @contextmanager
 def _terminations_kept() -> Iterator[None]:
-    """Handle SIGTERM afterwards as before. Ray would print a stack dump and exit."""
+    """Restore the handler of SIGTERM afterwards: Ray's own prints a stack dump and exits."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield

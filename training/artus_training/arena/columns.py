@@ -1,4 +1,4 @@
-"""Tables as text, as wide as the terminal: names give way first, numbers never do."""
+"""Text tables that fit the terminal: names are shortened first, numbers never."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from textwrap import fill, wrap
 from artus_training.arena.names import short_names
 
 SHORTEST_NAME = 8
-"""Letters of a name that are left at least."""
+"""Letters that a shortened name keeps at least."""
 SHORTEST_TEXT = 8
-"""Letters of a line of text that are left at least."""
+"""Letters that a line of wrapped text keeps at least."""
 BETWEEN = "  "
 BOLD, DIM, PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def terminal_width() -> int:
-    """Columns of the terminal; 80 where there is none, unless COLUMNS says something else."""
+    """Columns of the terminal; without a terminal 80, or the value of COLUMNS."""
     return shutil.get_terminal_size().columns
 
 
 def coloured() -> bool:
-    """Whether what is printed may have colours: on a terminal, unless the user wants none (https://no-color.org)."""
+    """Whether output may have colours: on a terminal, unless the user wants none (https://no-color.org)."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -38,18 +38,18 @@ def table(
     width: int | None = None,
     colours: bool | None = None,
 ) -> list[str]:
-    """Lines of a table that is no wider than the terminal, if it can be.
+    """Return the lines of a table that fits the terminal if possible.
 
-    Where it is too wide, names are cut in the middle; then intervals go below their numbers; then texts are wrapped. A
-    number is never cut. What was cut stands in full below the table.
+    If it is too wide, names are cut in the middle; then intervals go below their numbers; then texts are wrapped.
+    Numbers are never cut. The full names follow below the table.
 
     Args:
-        rows: The head, and the others, of as many cells.
-        names: Columns that hold names.
-        numbers: Columns that are aligned to the right, perhaps with an interval in brackets.
-        texts: Columns that hold words.
+        rows: The head, then the other rows, each with the same number of cells.
+        names: Columns of names.
+        numbers: Columns of numbers, aligned to the right; an interval in brackets may follow a number.
+        texts: Columns of text.
         width: Columns of the terminal; None: see `terminal_width`.
-        colours: Whether to set the head off, and intervals; None: see `coloured`.
+        colours: Whether to print the head bold and intervals dim; None: see `coloured`.
     """
     width = terminal_width() if width is None else width
     head, body = [_below(cell) for cell in rows[0]], [list(row) for row in rows[1:]]
@@ -70,17 +70,17 @@ def table(
 
 
 def filled(lines: Sequence[str]) -> list[str]:
-    """Sentences, each as wide as the terminal."""
+    """Wrap each sentence to the width of the terminal."""
     return [fill(line, terminal_width(), break_long_words=False, break_on_hyphens=False) for line in lines]
 
 
 def markdown_row(cells: Sequence[str]) -> str:
-    """A row of a Markdown table. Names may hold the character that parts its cells."""
+    """A row of a Markdown table; `|` within a cell is escaped."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _below(cell: str) -> str:
-    """What stands in brackets goes below the rest."""
+    """Move an interval in brackets to a line of its own."""
     return cell.replace(" (", "\n(")
 
 
@@ -89,13 +89,13 @@ def _widths(head: Sequence[str], body: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _total(widths: Sequence[int]) -> int:
-    """Of a whole line."""
+    """Width of a whole line."""
     return sum(widths) + len(BETWEEN) * (len(widths) - 1)
 
 
 def _room(widths: Sequence[int], columns: Collection[int], least: int, width: int) -> dict[int, int]:
-    """How many letters each of some columns may have, so that a line fits: the widest gives way first. Those that need
-    not are left out."""
+    """Letters that some columns may have so that a line fits: the widest column is narrowed first. Columns that keep
+    their width are left out."""
     room = list(widths)
     while _total(room) > width and (wide := [k for k in columns if room[k] > least]):
         room[max(wide, key=lambda k: room[k])] -= 1
@@ -103,7 +103,7 @@ def _room(widths: Sequence[int], columns: Collection[int], least: int, width: in
 
 
 def _cut(body: Sequence[list[str]], names: Sequence[int], head: Sequence[str], width: int) -> list[list[str]]:
-    """The rows with names as short as they have to be."""
+    """The rows, with names shortened as far as necessary."""
     rows = [list(row) for row in body]
     for k, letters in _room(_widths(head, body), names, SHORTEST_NAME, width).items():
         different = list(dict.fromkeys(row[k] for row in body))
@@ -116,7 +116,7 @@ def _cut(body: Sequence[list[str]], names: Sequence[int], head: Sequence[str], w
 def _lines(
     row: Sequence[str], widths: Sequence[int], numbers: Collection[int], style: str, brackets: str = ""
 ) -> list[str]:
-    """A row, of as many lines as its highest cell."""
+    """Format a row, as the number of lines of its highest cell."""
     cells = [cell.split("\n") for cell in row]
     lines = []
     for number in range(max(map(len, cells))):

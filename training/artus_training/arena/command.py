@@ -30,15 +30,15 @@ from artus_training.progress import terminal
 from artus_training.usage import UsageError
 
 TOURNAMENTS = Path("runs/tournaments")
-"""Where tournaments are kept that no other folder is given for."""
+"""Default folder of tournaments."""
 
 
 @options
 class TournamentOptions:
     """Let agents, or the bots of a class, play a tournament: a table with ratings, and a page that explains it.
 
-    Everybody plays with everybody else, every deal from every seat. Interrupt it at any time: the same command goes on
-    where it stopped.
+    All agents play against all others, every deal from every seat. You can interrupt it at any time: the same command
+    continues where it stopped.
 
         artus tournament greedy lookahead ismcts:200 --num-players 3
         artus tournament bots/ greedy --games 20
@@ -46,41 +46,42 @@ class TournamentOptions:
     """
 
     agents: Agents
-    """Who plays: agents (greedy, ismcts:500), bots under a name of your choice (Owls=program:./bot), folders of bots
+    """The players: agents (greedy, ismcts:500), bots under a name of your choice (Owls=program:./bot), folders of bots
     (bots/)."""
     add: Annotated[tuple[str, ...], arg(metavar="AGENT ...")] = ()
-    """Who joins the tournament that the others have played already: only their games are played."""
+    """Agents that join a tournament which the others have already played: only the new games are played."""
     add_to: Path | None = None
-    """The folder of that tournament; unless given, where the same command without --add put it."""
+    """The folder of that tournament; unless given, the one of the same command without --add."""
     game: str = DEFAULT_GAME
     """The game that is played; `artus games` lists all."""
     rules: str | None = None
     """Its rule set; unless given, the game's first."""
     num_players: int | None = None
-    """How many play a game; unless given, as few as it takes."""
+    """Number of players; unless given, the fewest that the game allows."""
     games: int = 2000
-    """Games of each line-up (agents that sit together), rounded up so that everybody sits everywhere equally often."""
+    """Games per line-up (a set of agents that play together), rounded up so that each agent has each seat equally
+    often."""
     seed: int = 0
     """Seed of the deals and of the agents' choices."""
     out: Path | None = None
     """The folder for results and report; unless given, one below runs/tournaments, named after the settings."""
     people: Path | None = None
-    """The folder of `artus play` with games of people, for where they stand among these agents; unless given, that of
-    `artus play`."""
+    """The folder with people's games, to rank the people among these agents; unless given, the folder that `artus play`
+    uses."""
     records: Path | None = None
     """A file that keeps every game, for `artus replay`."""
     workers: int = 1
-    """How many processes play. The result is the same."""
+    """Number of processes that play. It doesn't change the result."""
     ray: Ray = None
-    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
+    """Let a Ray cluster play: the one at this address, or one that runs here. It doesn't change the result."""
 
 
 def tournament(arguments: list[str], film: Film | None = None) -> int:
     """The command `artus tournament`.
 
     Args:
-        arguments: Of the command line.
-        film: Writes games that are worth seeing, for links in the report; None: there are none.
+        arguments: Arguments of the command line.
+        film: Writes the pages of the games that the report links to; None: no such pages.
     """
     chosen = read_options(TournamentOptions, "artus tournament", arguments)
     with ExitStack() as processes:
@@ -123,7 +124,7 @@ def tournament(arguments: list[str], film: Film | None = None) -> int:
 
 
 def command_of(settings: Settings, agents: Sequence[str]) -> str:
-    """The command that plays a tournament: without folders and what computes it, which change no result."""
+    """The command that plays a tournament, without options that don't change the result (folders, processes, Ray)."""
     options = {
         "--game": settings.game,
         "--rules": settings.rules,
@@ -136,7 +137,7 @@ def command_of(settings: Settings, agents: Sequence[str]) -> str:
 
 
 def results_of_people(folder: Path | None) -> list[Result]:
-    """The results in a folder of games, None: the user's. A user without a home folder has none."""
+    """Read the results in a folder of games; None: the user's folder. No results for a user without a home folder."""
     try:
         there = folder or default_folder()
     except ValueError:
@@ -145,12 +146,12 @@ def results_of_people(folder: Path | None) -> list[Result]:
 
 
 def left_alone(path: Path, error: Exception) -> None:
-    """Say that a file with the end of somebody's game isn't used, and why."""
+    """Report that the result of a game isn't used, and why."""
     terminal().print(f"{path} is left alone: {error}", markup=False, highlight=False)
 
 
 def joined(chosen: TournamentOptions, settings: Settings) -> tuple[Settings, Path] | None:
-    """The tournament that some agents join, and its folder; None if nobody does."""
+    """The tournament that agents join, and its folder; None if no agent joins one."""
     if not chosen.add:
         if chosen.add_to is not None:
             raise ValueError("--add-to names the tournament that agents join: name them with --add")
@@ -161,7 +162,7 @@ def joined(chosen: TournamentOptions, settings: Settings) -> tuple[Settings, Pat
 
 
 def print_so_far(results: Results) -> None:
-    """The table of a tournament that was interrupted, if all have played a little."""
+    """Print the table of an interrupted tournament, if all agents have played enough games for one."""
     try:
         print_table(results, standings(results))
     except ValueError as error:
@@ -170,7 +171,7 @@ def print_so_far(results: Results) -> None:
 
 @contextmanager
 def one_line() -> Iterator[None]:
-    """What the user can mend becomes one line."""
+    """Turn errors that the user can fix into messages of one line."""
     try:
         yield
     except (ValueError, UnitError, ClusterError) as error:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 POINTS = 400 / math.log(10)
-"""Elo points in a unit of Bradley and Terry's model."""
+"""Elo points per unit of Bradley and Terry's model."""
 PRIOR = 1
-"""Deals that everybody is thought to have won, and as many lost, before the first one: shared evenly among all
-agents."""
+"""Prior: number of won deals per agent, and the same number of lost ones, shared evenly among all agents."""
 
 
 def ahead(difference: float) -> float:
-    """In what fraction of their duels an agent is ahead of another that is so many points below it."""
+    """Expected share of duels in which an agent is ahead of one rated `difference` points lower."""
     return 1 / (1 + 10 ** (-difference / 400))

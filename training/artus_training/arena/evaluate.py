@@ -1,4 +1,4 @@
-"""How strong agents are: whole games, every deal played once from each seat."""
+"""Strength of agents, measured in whole games: every deal is played once from each seat."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from artus_training.usage import UsageError
 Z_95 = 1.959964
 """Half width of a 95 % interval in standard deviations."""
 MOST_GAMES = 10_000_000
-"""What is kept of each takes about 200 bytes."""
+"""Limit for memory: the results of a game take about 200 bytes."""
 MOST_AT_A_TIME = 65_536
-"""Games side by side. More are no faster, and each takes some thousand bytes, most of them for its players."""
+"""Limit of `batch_size`. More are no faster, and each game takes some thousand bytes, most of them for its players."""
 FIRST_GAMES = 64
-"""Of an evaluation until it is sure who is better: the first unit has so many, the next ones more and more."""
+"""Games of the first unit with `until_sure`; later units are larger."""
 _DEALS, _KEYS = range(20, 22)  # purposes of the seed streams
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What some games came to. All figures are of the line-up's order: the first agent is the one in question."""
+    """Results of some games. All figures are in the order of the line-up; the first agent is the evaluated one."""
 
     agents: tuple[str, ...]
     game: str
@@ -51,12 +51,13 @@ class Evaluation:
     games: int
     seed: int
     win_rate: float
-    """Of the first agent: a win shared by w players counts 1/w. Equals among equals reach 1 / num_players."""
+    """Win rate of the first agent; a win shared by w players counts 1/w. Equally strong agents reach
+    1 / num_players."""
     interval: tuple[float, float]
-    """95 % interval of `win_rate` (see `wilson_interval`); where `sure` isn't None, one that holds at any time (see
+    """95 % interval of `win_rate` (see `wilson_interval`); if `sure` isn't None, one that is valid at any time (see
     `sequential`)."""
     win_rates: tuple[float, ...]
-    """Of each agent; copies in the order in which they sit behind the first one."""
+    """Win rate of each agent; copies in the order in which they sit behind the first one."""
     scores: tuple[float, ...]
     """Mean number of points of each agent at the end."""
     margin: float
@@ -64,26 +65,26 @@ class Evaluation:
     margin_error: float
     """Half width of the margin's 95 % interval, from the spread between deals; infinite with one deal."""
     forfeits: int
-    """Games that an agent gave up, which are lost for it."""
+    """Games that an agent gave up; they count as lost for it."""
     reason: str = ""
-    """Why the first of them was given up."""
+    """Reason for the first of them."""
     copies: bool = False
-    """Whether all others were the same agent, who always sat in the same order."""
+    """Whether all others were copies of one agent, which always sat in the same order."""
     sure: bool | None = None
-    """Whether it is sure that the first agent is better than equals, or worse; None: nobody asked."""
+    """Whether it is sure that the first agent is better or worse than an equal one; None: without `until_sure`."""
 
     def __str__(self) -> str:
         lines = [*filled(self._said()), "", *table(self._rows(), names=[0], numbers=(1, 2))]
         return "\n".join(lines + filled(self._given_up()))
 
     def _repr_markdown_(self) -> str:
-        """In a notebook: the table, and the sentences below it."""
+        """Return the table and the sentences below it, for a notebook."""
         head, *others = self._rows()
         rows = [head, ("---", "---:", "---:"), *others]
         return "\n".join([*map(markdown_row, rows), "", "  \n".join([*self._said(), *self._given_up()])])
 
     def _said(self) -> list[str]:
-        """What was played, and how often the first agent won."""
+        """Sentences about the games played and the first agent's wins."""
         first, others = self.agents[0], self.agents[1:]
         against = f"{len(others)} x {others[0]}" if self.copies else ", ".join(others)
         low, high = self.interval
@@ -102,7 +103,7 @@ class Evaluation:
         return said
 
     def _rows(self) -> list[tuple[str, str, str]]:
-        """Each agent's part of the wins and mean score, below a head."""
+        """The head of the table, and a row with win rate and mean score for each agent."""
         first, others = self.agents[0], self.agents[1:]
         names = (
             [first, *(f"{name}, {seat} behind" for seat, name in enumerate(others, 1))] if self.copies else self.agents
@@ -120,14 +121,14 @@ class Evaluation:
 def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, float]:
     """95 % interval of a win rate.
 
-    Wilson's, because it needs no drawing of samples and stays honest near 0 and 1, where a bootstrap of 1 000 wins in
-    1 000 games has no width at all. Shared wins, and playing every deal from every seat, make the true spread smaller
-    than that of independent wins and losses, so it is rather too wide than too narrow.
+    This is Wilson's interval: it needs no random samples and stays correct near 0 and 1, where a bootstrap of 1 000
+    wins in 1 000 games has width 0. Shared wins and playing every deal from every seat reduce the variance below that
+    of independent wins and losses, so the interval is too wide rather than too narrow.
 
     Args:
-        rate: Of wins.
-        games: Independent games that it is known from; a fraction or infinity where they are worth so many.
-        z: Standard deviations to either side.
+        rate: The win rate.
+        games: Effective number of independent games; may be a fraction or infinite.
+        z: Half width in standard deviations.
     """
     square = z**2 / games
     centre = (rate + square / 2) / (1 + square)
@@ -136,7 +137,7 @@ def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, 
 
 
 def check_size(games: int, batch_size: int | None, workers: int, ray: str | None = None) -> None:
-    """Raise a ValueError if so many games can't be played, or not so many at a time: they wouldn't fit into memory."""
+    """Raise a ValueError if a number of games, of games at a time or of workers is out of range."""
     check_workers(workers, ray)
     for name, number, most in (("games", games, MOST_GAMES), ("batch_size", batch_size, MOST_AT_A_TIME)):
         if number is not None and not 1 <= number <= most:
@@ -160,32 +161,31 @@ def evaluate(
 ) -> Evaluation:
     """Play whole games between agents.
 
-    Every deal is played `num_players` times, with the line-up one seat further each time, and different agents sit in
-    another order from deal to deal, so that neither seats nor deals nor neighbours favour anybody. What agents draw
-    depends on the seed and the number of the game alone: results are the same for every batch size (of a neural agent:
-    up to the last bits of its sums).
+    Every deal is played `num_players` times, and the line-up moves one seat further each time. Different agents also
+    change their order from deal to deal. So seats, deals and neighbours favour no agent. The agents' random choices
+    depend only on the seed and the number of the game: results don't depend on the batch size (with a neural agent
+    they may differ in the last bits of its sums).
 
     Args:
         agents: One for each player, or two: the first against copies of the second. Names, paths of saved agents, or
             agents.
         rules, num_players, components, game: The variant; by default the game's first rule set, and as many players as
             agents, or as the game needs.
-        games: How many, up to `MOST_GAMES`; rounded up to a multiple of the number of players, where it matters who
-            sits right behind whom of that times the number of orders (see `seat_orders`).
-        seed: Deals and the agents' choices derive from it.
-        batch_size: Games at a time, up to `MOST_AT_A_TIME`; None: what makes some seconds of work.
-        progress: Called after each batch with the part of the games that is played, 0..1; with `until_sure` with how
-            far that has come, if it is more.
-        workers: Processes that play. With several, the agents must be names, or such as can be sent to other processes,
-            and so must the game.
+        games: Number of games, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different
+            agents to a multiple of that times the number of seating orders (see `seat_orders`).
+        seed: Seed of the deals and of the agents' choices.
+        batch_size: Games at a time, up to `MOST_AT_A_TIME`; None: a number that takes some seconds.
+        progress: Called after each batch with the share of the games that is played, 0..1; with `until_sure` with the
+            progress of that test if it is further.
+        workers: Processes that play. With several, each agent, and the game, must be a name or picklable.
         ray: Address of a Ray cluster that plays instead, see `units.run_units`.
-        until_sure: Stop as soon as it is sure whether the first agent wins more, or less, than an equal would. It is
-            wrong about that in at most 5 % of all evaluations. Where it stops depends on what was played alone.
+        until_sure: Stop as soon as it is sure whether the first agent wins more or less than an equal agent would. At
+            most 5 % of such evaluations are wrong about that. When it stops depends only on the games played.
 
     Raises:
-        ValueError: If there is no such game, an agent is unknown, can't play this variant or doesn't start, or a number
-            doesn't fit, or agents can't be sent to other processes.
-        UnitError: If some games have ended one process after the other.
+        ValueError: If there is no such game, an agent is unknown, can't play this variant, doesn't start or can't be
+            sent to other processes, or a number is out of range.
+        UnitError: If processes died again and again during some games.
     """
     playing = _Playing(tuple(agents), rules, num_players, seed, components, game)
     definition, rules, n = playing.definition, playing.rules, playing.num_players
@@ -201,7 +201,7 @@ def evaluate(
         for (first, end), played in results:
             scores[first:end], rates[first:end] = played.scores, played.wins
             forfeits |= {first + game: reason for game, reason in played.forfeits.items()}
-            if test:  # all ways to sit together are one observation: they share the deals
+            if test:  # all seatings of the same deals are one observation
                 whole = rates[test.count * ways : end // ways * ways, 0]
                 if test.add(whole.reshape(-1, ways).mean(axis=1)):
                     games = test.count * ways
@@ -239,12 +239,12 @@ def evaluate(
 
 
 def units_of(games: int, size: int, small_first: bool) -> list[tuple[int, int]]:
-    """Units of so many games, the first one and the one behind the last of each.
+    """Split games into units, each given by its first game and the game after its last one.
 
     Args:
-        games: In all.
-        size: Of each unit, at most.
-        small_first: Whether to begin with small ones, so that little is played in vain where few games are enough.
+        games: Total number of games.
+        size: Most games of a unit.
+        small_first: Whether to begin with small units, so that few games are wasted if the evaluation can stop early.
     """
     bounds, step = [0], min(size, FIRST_GAMES) if small_first else size
     while bounds[-1] < games:
@@ -254,19 +254,19 @@ def units_of(games: int, size: int, small_first: bool) -> list[tuple[int, int]]:
 
 
 class _Played(NamedTuple):
-    """How n games went, in the order of the line-up."""
+    """Results of n games, in the order of the line-up."""
 
     scores: np.ndarray
     """Points at the end: shape (n, P), int32."""
     wins: np.ndarray
-    """Parts of the win: shape (n, P), float64."""
+    """Shares of the win: shape (n, P), float64."""
     forfeits: dict[int, str]
-    """Games that were given up, from 0, and why."""
+    """Number (from 0) of each game that was given up, and the reason."""
 
 
 class _Playing:
-    """Plays games `first..end - 1` of an evaluation. Arguments as for `evaluate`; other processes find the agents
-    anew."""
+    """Plays games `first..end - 1` of an evaluation. Arguments as for `evaluate`; pickled as these, so each process
+    looks up the agents itself."""
 
     def __init__(self, *arguments: Any) -> None:
         self._arguments = arguments
@@ -275,7 +275,7 @@ class _Playing:
         self.players = line_up(self.agents, rules, num_players, self.components, game)
         self.num_players = len(self.players)
         self.rules = self.definition.check_variant(rules, self.num_players)
-        # Copies sit in one order: it tells how near to them matters.
+        # Copies keep one order, so that `win_rates` shows the effect of the distance to the first agent.
         self.orders = seat_orders(self.num_players)[: None if len(self.agents) == self.num_players else 1]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -283,7 +283,7 @@ class _Playing:
 
     @property
     def made_of(self) -> str:
-        """Hash of what plays what."""
+        """Fingerprint of the variant, the seed, the game and the agents."""
         given = {name_of(agent): agent for agent in self.agents if not isinstance(agent, str)}
         names = [*(in_full(agent) for agent in self.agents if isinstance(agent, str)), *given]
         return made_of(f"{self.rules} {self.num_players} {self.seed}", self.definition, names, given)
@@ -293,7 +293,7 @@ class _Playing:
         deals = np.arange(first // n, (end - 1) // n + 1)
         those = slice(first - deals[0] * n, end - deals[0] * n)
         seats = fair_seats(deals, self.orders).reshape(-1, n)[those]  # the seat of each member of the line-up
-        members = np.argsort(seats, axis=1)  # the same seat by seat
+        members = np.argsort(seats, axis=1)  # the member on each seat
         different = list({id(player): player for player in self.players}.values())
         which_agent = np.array([different.index(player) for player in self.players])
         called = {id(player): name_of(agent) for player, agent in zip(self.players, self.agents, strict=False)}
@@ -313,9 +313,9 @@ class _Playing:
 
 @options
 class Options:
-    """Let agents play each other, and say how often each of them wins.
+    """Let agents play each other, and print how often each of them wins.
 
-    Every deal is played from every seat, so that neither the better seat nor the better hand counts.
+    Every deal is played from every seat, so that a better seat or a better hand is no advantage.
 
         artus evaluate greedy random
         artus evaluate ppo lookahead --num-players 4 --games 400
@@ -330,20 +330,20 @@ class Options:
     rules: str | None = None
     """Its rule set; unless given, the game's first."""
     num_players: int | None = None
-    """How many play; unless given, as many as there are agents, or as the game needs."""
+    """Number of players; unless given, the number of agents, or the fewest that the game allows."""
     games: int = 1000
-    """How many games, rounded up so that everybody sits everywhere equally often; with --until-sure the most."""
+    """Number of games, rounded up so that each agent has each seat equally often; with --until-sure the most."""
     until_sure: bool = False
-    """Stop as soon as it is sure that the first agent wins more, or less, than an equal would. Exit code 1 if all games
-    are played and it still isn't."""
+    """Stop as soon as it is sure that the first agent wins more or less than an equal one would. Exit code 1 if that
+    isn't sure after all games."""
     seed: int = 0
     """Seed of the deals and of the agents' choices."""
     batch_size: int | None = None
-    """How many games are played at a time; unless given, as many as make some seconds of work."""
+    """Games played at a time; unless given, a number that takes some seconds."""
     workers: int = 1
-    """How many processes play. The result is the same."""
+    """Number of processes that play. It doesn't change the result."""
     ray: Ray = None
-    """Let a Ray cluster play: the one at this address, or one that runs here. The result is the same."""
+    """Let a Ray cluster play: the one at this address, or one that runs here. It doesn't change the result."""
 
 
 def main(arguments: list[str]) -> int:
@@ -356,7 +356,7 @@ def main(arguments: list[str]) -> int:
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from error
     elsewhere = given.workers > 1 or given.ray is not None
-    agents = given.agents if elsewhere else players[: len(given.agents)]  # those that were started stay
+    agents = given.agents if elsewhere else players[: len(given.agents)]  # keep programs that are already running
     try:
         with progress("playing") as show:
             result = evaluate(

@@ -1,4 +1,4 @@
-"""What a tournament's figures mean, in sentences for people who have never seen a rating."""
+"""Sentences that explain a tournament's figures to people who don't know ratings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ LEVELS = {
     "ismcts:1000": "thinks a thousand possible games ahead, as a good player would have to",
     "ppo": "has learnt from millions of games against itself",
 }
-"""What the agents that come along do, the plainest first, and whom that seems to be like: judged, not measured."""
+"""How the agents that come with the project play, the simplest first, and which people may play like that (an
+estimate)."""
 ESTIMATED = (
     "No person is placed here: nobody has {needed} games kept on this machine, in this variant, with agents of this "
     "table. What follows is an estimate, from what some of these agents do, and nothing measured."
@@ -33,7 +34,8 @@ UNKNOWN = "None of the agents plays here that would tell: {names}."
 
 
 def neighbours(whole: Standings) -> list[str]:
-    """How sure it is that each agent is better than the next one of the table."""
+    """One sentence for each pair of neighbours in the table: their difference, and whether the first is surely
+    better."""
     sentences = []
     for place, (line, after) in enumerate(zip(whole.table, whole.table[1:], strict=False)):
         name, other = one_line_name(line.agent), one_line_name(after.agent)
@@ -55,24 +57,24 @@ def neighbours(whole: Standings) -> list[str]:
 
 @dataclass(frozen=True)
 class People:
-    """Where people would stand, in sentences."""
+    """Sentences about people's places in the table."""
 
     about: str
-    """Whether that was measured, and from what."""
+    """Whether the places were measured, and from which games."""
     measured: list[str]
-    """Each person who was placed, the weakest first."""
+    """One sentence for each placed person, the weakest first."""
     estimate: str
-    """What the estimate is, where it stands behind something measured; else empty."""
+    """Introduction of the estimate if it follows measured places, else empty."""
     estimated: list[str]
-    """What agents do, the weakest first."""
+    """One sentence for each agent of `LEVELS`, the weakest first."""
 
 
 def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
-    """Where people would stand in a table: measured where some are placed, and as an estimate.
+    """Describe people's places in a table: measured ones if there are any, and an estimate.
 
     Args:
         whole: The table.
-        placed: People, on its scale; those without a placement don't count.
+        placed: People rated on its scale; those without a placement are ignored.
     """
     found = sorted(
         ((person, person.placement) for person in placed if person.placement), key=lambda each: each[1].rating
@@ -89,12 +91,12 @@ def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
 
 
 def levels(whole: Standings) -> list[str]:
-    """Where those agents stand whose way to play people know, the weakest first."""
+    """Ratings and descriptions of the agents of `LEVELS` that play here, the weakest first."""
     rating = {line.agent: line.rating for line in whole.table}
     there = sorted((rating[name], name) for name in LEVELS if name in rating)
     return [f"{value:z.0f}: {name} {LEVELS[name]}." for value, name in there]
 
 
 def differences() -> list[tuple[str, str]]:
-    """Rating differences, and how often the better agent is ahead."""
+    """Rating differences, each with the share of duels in which the better agent is ahead."""
     return [(f"{points}", f"{ahead(points):.0%}") for points in DIFFERENCES]

@@ -1,4 +1,4 @@
-"""Games that agents gave up, told once for each fault."""
+"""Summary of the games that agents gave up, one entry for each fault."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _CONSEQUENCE = "not started again after"
 
 @dataclass
 class Fault:
-    """What an agent did wrong, and how often."""
+    """One kind of error of an agent, and how often it occurred."""
 
     agent: str
     reason: str
-    """The first time."""
+    """The message of its first occurrence."""
     games: int = 0
-    """Given up."""
+    """Number of games given up."""
     unplayed: bool = False
-    """Whether the agent wasn't even started for some of them. Each process that plays counts failures for itself, so
-    for how many says nothing about the agent."""
+    """Whether the agent wasn't even started for some of them. Their number says nothing about the agent, because each
+    process counts failures separately."""
 
     def __str__(self) -> str:
         unplayed = ", some of them because it wasn't started again" if self.unplayed else ""
@@ -30,14 +30,14 @@ class Fault:
 
 
 def faults_of(notes: Iterable[str], agents: Sequence[str]) -> list[Fault]:
-    """The faults in notes of a tournament (`Results.notes`), those of one agent together, the most frequent first.
+    """Collect the faults in the notes of a tournament (`Results.notes`), sorted by agent, then the most frequent first.
 
-    Reasons that differ in numbers and quoted text alone are one fault. That an agent wasn't started again counts as its
-    most frequent one.
+    Reasons that differ only in numbers and quoted text are one fault. Games for which an agent wasn't started again
+    count towards its most frequent fault.
 
     Args:
         notes: In any order.
-        agents: Names of those who played.
+        agents: Names of the agents that played.
     """
     found: dict[str, dict[str, Fault]] = {}
     unplayed: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Games of a tournament that are worth seeing: typical ones of the best, and the greatest surprises."""
+"""Games of a tournament to watch: typical ones of the best agents, and the greatest surprises."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ TYPICAL, SURPRISES = 2, 3
 FOLDER = "films"
 
 Film = Callable[[Path, str], Any]
-"""Writes the record of a game as a page."""
+"""A function that writes the record of a game as a page."""
 
 
 class Pick(NamedTuple):
-    """A game."""
+    """A selected game, and the reason for the selection."""
 
     why: str
     lineup: int
@@ -35,7 +35,7 @@ class Pick(NamedTuple):
 
 
 def typical(results: Results, whole: Standings) -> Iterator[Pick]:
-    """Games of the line-up with the best agents that went as most of its games do: with the median lead."""
+    """Pick typical games of the line-up with the best agents: those whose lead is nearest to the median."""
     names = results.settings.agents
     rating = {line.agent: line.rating for line in whole.table}
     lineups = results.settings.lineups()
@@ -43,14 +43,14 @@ def typical(results: Results, whole: Standings) -> Iterator[Pick]:
     who = lineups[best]
     first = int(np.argmax([rating[names[agent]] for agent in who]))
     scores = results.scores[best].astype(float)
-    lead = 2 * scores[:, :, first] - scores.sum(axis=2)  # of two; of more it ranks alike
+    lead = 2 * scores[:, :, first] - scores.sum(axis=2)  # the lead with two players; the same order with more
     lead[results.given_up[best] >= 0] = np.nan
     for at in nearest(lead, TYPICAL):
         yield Pick(f"typical: {' against '.join(one_line_name(names[agent]) for agent in who)}", best, *at)
 
 
 def nearest(lead: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """Games of different deals whose lead is nearest to the median: deal and rotation."""
+    """Deal and rotation of the games whose lead is nearest to the median, at most one game per deal."""
     if np.isnan(lead).all():
         return []
     distance = np.nan_to_num(np.abs(lead - np.nanmedian(lead)), nan=np.inf)
@@ -59,7 +59,7 @@ def nearest(lead: np.ndarray, count: int) -> list[tuple[int, int]]:
 
 
 def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
-    """Games that the weaker won, with the greatest difference in rating; among equals the clearest."""
+    """Pick games that the weakest agent won, with the greatest differences in rating; of each line-up the clearest."""
     names = results.settings.agents
     rating = {line.agent: line.rating for line in whole.table}
     found = []
@@ -85,18 +85,18 @@ def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
 def write_films(
     results: Results, whole: Standings, folder: Path, agents: Given, do: Runner, film: Film
 ) -> list[tuple[str, str]]:
-    """Play the games that are worth seeing once more, and write a page for each.
+    """Replay the selected games, and write a page for each.
 
     Args:
         results, whole: The tournament.
-        folder: Of the report.
+        folder: Folder of the report.
         agents: Agents or functions behind some names.
-        do: Who plays.
+        do: Runs the units that replay the games.
         film: Writes a page.
 
     Returns:
-        What each shows, and where it lies below the folder. A game that goes another way the second time, as with
-        agents that have a time limit, is left out.
+        Description and path, relative to the folder, of each page. A game that ends differently the second time, as
+        may happen with agents that have a time limit, is left out.
     """
     picks = [*typical(results, whole), *surprising(results, whole)]
     playing = Playing(results.settings, dict(agents), keep=True)

@@ -1,4 +1,4 @@
-"""The ladder of a game: one table of all agents, from what tournaments, `artus exploit` and a stopwatch say."""
+"""The ladder of a game: one table of all agents, from tournaments, `artus exploit` and measured speeds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Read = TypeVar("Read")
 
 @options
 class Options:
-    """Put what was measured into the ladder, one table with all agents of a game. What isn't measured anew stays.
+    """Add results to the ladder, one table with all agents of a game. Other entries of the table are kept.
 
     `artus tables docs/ladder.md` writes it into a page.
 
@@ -42,20 +42,20 @@ class Options:
     """
 
     ladder: Annotated[Path, Positional]
-    """The file with the ladder; it is made if it is missing."""
+    """The file with the ladder; created if it is missing."""
     game: str = DEFAULT_GAME
-    """The game that it is about; `artus games` lists all."""
+    """The game of the ladder; `artus games` lists all."""
     tournaments: tuple[Path, ...] = ()
     """Folders of tournaments in which `greedy` plays, for ratings and wins."""
     exploits: tuple[Path, ...] = ()
     """Folders of `artus exploit`, for the best known responses."""
     seconds: float = 0.0
-    """For how many seconds to measure how fast agents decide: those of these tournaments, and those in the file whose
-    speed isn't known yet; 0: none. Each is written down at once; to go on after an interrupt, leave out the
+    """Seconds to measure the speed of each agent of these tournaments, and of each agent in the file whose speed isn't
+    known yet; 0: measure none. Each speed is saved at once; to continue after an interrupt, leave out the
     tournaments."""
 
 
-# --- what is read ---
+# --- input files ---
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Played:
 
 @dataclass
 class Tournament:
-    """What is needed of a tournament's `results.json`."""
+    """The fields of a tournament's `results.json` that the ladder needs."""
 
     settings: Played
     table: list[Line]
@@ -104,7 +104,7 @@ class Best:
 
 @dataclass
 class Exploit:
-    """What is needed of the `result.json` of `artus exploit`."""
+    """The fields of the `result.json` of `artus exploit` that the ladder needs."""
 
     game: str
     rules: str
@@ -113,7 +113,7 @@ class Exploit:
 
 
 def read(path: Path, wanted: type[Read]) -> Read:
-    """A file of results. Raises a ValueError that names it if it is missing or damaged."""
+    """Read a file of results. Raises a ValueError that names the file if it is missing or damaged."""
     try:
         return decode(path.read_bytes(), wanted)
     except OSError as error:
@@ -123,12 +123,12 @@ def read(path: Path, wanted: type[Read]) -> Read:
 
 
 def both(low: float | None, high: float | None) -> Interval | None:
-    """An interval, if it has both ends."""
+    """The interval between two ends; None if one of them is None."""
     return None if low is None or high is None else (low, high)
 
 
 def tournament_entries(path: Path, game: str) -> list[Entry]:
-    """What a tournament says of its agents.
+    """Read one entry for each agent of a tournament.
 
     Raises:
         ValueError: If the file is damaged, another game was played, or the ratings have another scale.
@@ -160,7 +160,7 @@ def tournament_entries(path: Path, game: str) -> list[Entry]:
 
 
 def exploit_entries(path: Path, game: str) -> list[Entry]:
-    """What the best responses say of agents.
+    """Read one entry for each agent in a result of `artus exploit`, with its best responses.
 
     Raises:
         ValueError: If the file is damaged, or another game was played.
@@ -176,7 +176,7 @@ def exploit_entries(path: Path, game: str) -> list[Entry]:
 
 
 def title(response: str) -> str:
-    """A response without the folder of a run, which says nothing to others."""
+    """Name of a response without the folder of its run, which means nothing on other machines."""
     words = response.split(":")
     for folder, beginning in (("-own-weights/", "from own weights"), ("-from-nothing/", "from nothing")):
         if folder in words[-1]:
@@ -185,7 +185,7 @@ def title(response: str) -> str:
 
 
 def check_game(path: Path, found: str, wanted: str) -> None:
-    """Raise a ValueError unless some results are of the ladder's game."""
+    """Raise a ValueError unless a file is about the ladder's game."""
     if found != wanted:
         raise ValueError(f"{path} is of the game {found}, this ladder of {wanted}")
 
@@ -193,16 +193,16 @@ def check_game(path: Path, found: str, wanted: str) -> None:
 # --- the ladder ---
 
 PLAYED = ("rating", "rating_95", "wins", "wins_95", "games")
-"""What a tournament says of an agent at once: an interval of an earlier one isn't about these figures."""
+"""Figures of one tournament, which replace each other together: an old interval doesn't fit a new rating."""
 
 
 def key_of(entry: Entry) -> tuple[str, int, str]:
-    """What an entry is about."""
+    """The key of an entry: rules, number of players, agent."""
     return entry.rules, entry.num_players, entry.agent
 
 
 def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
-    """A ladder with what was found of its agents, and of others, in the order of the table."""
+    """Return a ladder with new results added, in the order of the table."""
     entries = {key_of(entry): entry for entry in ladder.entries}
     for entry in found:
         key = key_of(entry)
@@ -221,11 +221,10 @@ def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
 
 
 def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
-    """How many decisions an agent makes in a second, in as many games at a time as it likes, with all that playing them
-    takes.
+    """Measure an agent's decisions per second in whole games, with as many games at a time as the agent prefers.
 
-    A second of this process's processor time, so that other work on the machine hardly changes it. A program computes
-    in a process of its own, or waits for a server: for programs it is a second on the clock.
+    The time is this process's processor time, so that other work on the machine hardly changes it. A program computes
+    in a process of its own or waits for a server, so its time is measured on the clock.
     """
     (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
 

@@ -1,7 +1,7 @@
-"""The ladder of a game: what was measured of each agent, in a JSON file that comes with the game (`Definition.ladder`).
+"""The ladder of a game: the measured figures of each agent, in a JSON file of the game (`Definition.ladder`).
 
-`artus ladder` writes it, and the table `ladder` (see `watch.doc_tables`) shows it. What wasn't measured is missing in
-the file, and said in the table.
+`artus ladder` writes it, and the table `ladder` (see `watch.doc_tables`) shows it. Figures that weren't measured are
+missing in the file; the table shows `NOT_MEASURED` for them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from artus_env.engine.basics.reading import decode, printable, shown
 
 NOT_MEASURED = "not measured"
 ANCHOR = "greedy"
-"""The agent that fixes the scale of ratings, by having `ANCHOR_RATING`."""
+"""The agent that fixes the scale of ratings: its rating is `ANCHOR_RATING`."""
 ANCHOR_RATING = 1000
 HEAD = (
     "rules, players",
@@ -42,7 +42,7 @@ class Known:
 
 @dataclass
 class Entry:
-    """One agent in one variant. What is None wasn't measured."""
+    """One agent in one variant; None where a figure wasn't measured."""
 
     rules: str
     num_players: Annotated[int, Meta(ge=2, le=100)]
@@ -54,7 +54,7 @@ class Entry:
     games: Annotated[int, Meta(ge=1)] | None = None
     responses: list[Known] = field(default_factory=list)
     decisions: Annotated[float, Meta(gt=0)] | None = None
-    """A second of processor time; of a program: a second on the clock."""
+    """Decisions per second of processor time; for a program, per second on the clock."""
 
 
 @dataclass
@@ -66,11 +66,11 @@ class Ladder:
 
 
 def read_ladder(path: Path) -> Ladder:
-    """The ladder in a file.
+    """Read a ladder from a file.
 
     Raises:
-        ValueError: If it is missing, damaged or no ladder, or its ratings have another scale; the message names the
-            file and what is wrong.
+        ValueError: If the file is missing, damaged or no ladder, or its ratings have another scale; the message names
+            the file and the problem.
     """
     try:
         ladder = decode(path.read_bytes(), Ladder)
@@ -99,7 +99,7 @@ def rows_of(ladder: Ladder) -> list[tuple[str, ...]]:
 
 
 def figures(entry: Entry) -> tuple[str, ...]:
-    """What was measured of an agent, as cells."""
+    """The cells with an agent's figures."""
     rating, wins, decisions = NOT_MEASURED, NOT_MEASURED, NOT_MEASURED
     if entry.rating is not None:
         rating = f"{entry.rating:.0f}" + between(entry.rating_95, 0)
@@ -116,10 +116,10 @@ def figures(entry: Entry) -> tuple[str, ...]:
 
 
 def between(interval: Interval | None, digits: int, scale: float = 1) -> str:
-    """A 95 % interval behind a figure; nothing if there is none."""
+    """Format the 95 % interval of a figure; empty if there is none."""
     return "" if interval is None else " ({:.{d}f} .. {:.{d}f})".format(*(scale * end for end in interval), d=digits)
 
 
 def cell(text: str) -> str:
-    """A foreign name in a Markdown table."""
+    """Make an external name safe for a Markdown table."""
     return printable(text).replace("|", "/").replace("`", "'")

@@ -1,4 +1,4 @@
-"""Agents by their names, and one for each seat."""
+"""Look up agents by name, and build line-ups with one agent for each player."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 
 _ONE_WORD = re.compile(r"([^=:/\\]+=)?program:\S+")
-"""A program whose command has one word."""
+"""Matches a program whose command has one word."""
 
 
 def find_player(agent: Any) -> Agent:
-    """Like `find_agent`; the path of a saved agent (`*.safetensors`) will do, too.
+    """Like `find_agent`, but also takes the path of a saved agent (`*.safetensors`).
 
     Raises:
         ValueError: If there is no such agent, or its file is damaged.
-        TypeError: If it is no agent at all.
+        TypeError: If the argument is no agent at all.
     """
     return find_agent(in_full(agent) if isinstance(agent, str) else agent)
 
 
 def in_full(name: str) -> str:
-    """The name by which `find_agent` knows an agent whose name or path is given."""
+    """Turn the path of a saved agent into a name for `find_agent`; return other names as they are."""
     saved = name.endswith(".safetensors") and name.partition(":")[0] not in agent_names()
     return f"ppo:{name}" if saved else name
 
@@ -41,7 +41,7 @@ def line_up(
     components: Any = None,
     game: str | Definition = DEFAULT_GAME,
 ) -> list[Agent]:
-    """One agent for each player: those given, or the first one against copies of the second. Programs are started.
+    """Return one agent for each player: those given, or the first one and copies of the second. Starts programs.
 
     Args:
         agents: Names, paths of saved agents, or agents.
@@ -77,7 +77,7 @@ def line_up(
 
 
 def check_quotes(words: Sequence[Any]) -> None:
-    """Raise a ValueError if the command of a program was given without quotes, so that it ends after its first word."""
+    """Raise a ValueError if the command of a program was given without quotes: it then ends after its first word."""
     for first, second in pairwise(words):
         if not isinstance(first, str) or not isinstance(second, str) or not _ONE_WORD.fullmatch(first):
             continue
@@ -87,13 +87,13 @@ def check_quotes(words: Sequence[Any]) -> None:
 
 
 def check_player(player: Agent, definition: Definition, rules: str, num_players: int, components: Any = None) -> None:
-    """Raise a ValueError if an agent can't play a variant, as far as it can tell before the first game."""
+    """Raise a ValueError if an agent can't play a variant and knows that before the first game."""
     if hasattr(player, "check_variant"):
         player.check_variant(rules, num_players, definition.box(components), definition)
 
 
 def name_of(agent: Any) -> str:
-    """What an agent is called: its name, or that of its class or function."""
+    """The agent itself if it is a name, else the name of its function or class."""
     if isinstance(agent, str):
         return agent
     return getattr(agent, "__name__", type(agent).__name__)

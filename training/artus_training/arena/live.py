@@ -1,4 +1,4 @@
-"""How a tournament stands while it is played: a table on the terminal, with the time left."""
+"""Live table of a running tournament on the terminal, with the time left."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from artus_training.arena.standings import Tally
 from artus_training.progress import Bar
 
 SECONDS = 2.0
-"""The table is made anew so often at most."""
+"""Shortest time between two redraws of the table."""
 
 
 def rows(tally: Tally) -> list[tuple[str, str, str, str]]:
-    """Agent, rating, wins, games, best rating first. Ratings have no intervals yet: see `standings`."""
+    """Agent, rating, wins and games, best rating first. Only the final table has intervals, see `standings`."""
     _, ratings = tally.ratings()
     order = [agent for agent in np.argsort(-ratings, kind="stable") if tally.games[agent]]
     return [
@@ -36,7 +36,7 @@ def rows(tally: Tally) -> list[tuple[str, str, str, str]]:
 
 
 class LiveTable(Bar):
-    """A bar with the time left, and below it how the tournament stands; where no terminal is, lines."""
+    """Progress bar with the time left, and the current table below it; without a terminal it prints lines."""
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
@@ -54,14 +54,14 @@ class LiveTable(Bar):
             yield self._table
 
     def add_block(self, block: Block) -> None:
-        """Count a block; make the table anew if the last one is some seconds old."""
+        """Count a block; redraw the table if it is older than `SECONDS`."""
         self._tally.add(block)
         if not self.disable and time.monotonic() - self._made >= SECONDS:
             self._table = self.table()
             self._made = time.monotonic()
 
     def table(self) -> Text:
-        """The table, as far as the terminal has room for it."""
+        """The table, cut to the height of the terminal."""
         most = max(1, self.console.height - 6)
         found = rows(self._tally)
         lines = table(

@@ -1,4 +1,4 @@
-"""What games are made of, as a hash: so that nobody goes on with, or adds to, what other code or agents have played."""
+"""Fingerprint of code, weights and agents: a tournament never mixes results of different versions."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from artus_env.engine.compiling.sources import source_hash
 from artus_env.engine.contract.definition import Definition
 
 Given = Mapping[str, str | Agent | Callable[..., Any]]
-"""Agents, their own names, or functions `(observation, action_mask) -> action`, by the names that they play under."""
+"""Agents, names of agents, or functions `(observation, action_mask) -> action`, by the names they play under."""
 NO_AGENTS: Given = MappingProxyType({})
 
 
 def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given = NO_AGENTS) -> str:
-    """Hash of settings, and of what the game and the agents are made of: 16 hex digits.
+    """Fingerprint of settings, the game and the agents: 16 hex digits.
 
-    Our sources, the game's code and trained weights, the files that names mention, the modules of
-    other packages' agents, the code of `agents`.
+    It covers our sources, the game's code and trained weights, the files that names mention, the modules of agents
+    from other packages, and the code of `agents`.
     """
     ours = Path(artus_agents.__path__[0])
     code = f"{source_hash(Path(artus_env.__path__[0]), ours)} {of.rules_hash}"
@@ -49,11 +49,11 @@ def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given =
 
 
 def files_in(agent: str) -> Iterator[Path]:
-    """The files that the name of an agent mentions, as far as they exist.
+    """Yield the existing files that the name of an agent mentions.
 
-    A factory that takes files says which: `files(argument)`, an attribute. Without it every word of the argument, and
-    what follows its first colon, may be a file or a saved agent, except whole numbers. The name of an installed agent
-    is never a file.
+    A factory that takes files may list them with an attribute `files(argument)`. Without it each of these is tried as
+    the path of a file and of a saved agent: the whole argument, the part after its first colon, and each of its words;
+    whole numbers are skipped. The name of an installed agent is never a file.
     """
     kind, argument = split_name(agent)
     factory = agent_factory(kind)

@@ -1,4 +1,4 @@
-"""Names as text: of variants, and of agents so that they fit, for a program's command line can be long."""
+"""Names for display: of variants, and of agents, which are shortened because a program's command can be long."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from artus_env.engine.contract.registry import find_game
 
 
 def variant_name(game: str, rules: str, num_players: int) -> str:
-    """What is played, as a title says it. The default game goes without saying."""
+    """Name of a variant for a title; the name of the default game is left out."""
     title = "" if game == DEFAULT_GAME else f"{find_game(game).title}, "
     return f"{title}{rules}, {num_players} players"
 
 
 def short_names(names: list[str], width: int) -> list[str]:
-    """Names cut in the middle to a width, each still different from the others."""
+    """Cut names in the middle to a width, but keep them different from each other."""
     short = [shortened(name, width) for name in names]
     alike = Counter(short)
     return [
@@ -25,11 +25,11 @@ def short_names(names: list[str], width: int) -> list[str]:
 
 
 def shortened(name: str, width: int) -> str:
-    """A name that has at most so many letters."""
+    """Cut a name in the middle to at most `width` letters."""
     left = width - 3
     return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
 
 
 def one_line_name(name: str) -> str:
-    """A name in one line."""
+    """Replace unprintable letters of a name, such as line breaks, by spaces."""
     return "".join(letter if letter.isprintable() else " " for letter in name)

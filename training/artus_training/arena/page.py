@@ -1,4 +1,4 @@
-"""A tournament as one page that needs nothing else: a table to sort, ratings, duels, films, faults."""
+"""Report of a tournament as one self-contained HTML page: a sortable table, ratings, duels, films, faults."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def page(
     films: Sequence[tuple[str, str]],
     stand: People,
 ) -> str:
-    """The page.
+    """Build the page.
 
     Args:
         results, whole: The tournament.
         head, rows: Its table as text.
-        remarks: Sentences below it.
+        remarks: Sentences below the table.
         command: The command that plays the tournament.
-        faults: Of games that were given up.
+        faults: Faults of agents, from games that were given up.
         left_out: Bots that didn't start, and why.
-        films: What each shows, and its address.
-        stand: Where people would stand.
+        films: Description and address of each film.
+        stand: Sentences about people's places.
     """
     settings = results.settings
     given = {
@@ -73,7 +73,7 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def _table(whole: Standings, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The table; each cell has the number that it is sorted by."""
+    """The table; `data-value` of each cell is its sort key."""
     heads = "".join(
         f'<th aria-sort="{"descending" if column == 1 else "none"}"><button>{escape(text)}</button></th>'
         for column, text in enumerate(head)

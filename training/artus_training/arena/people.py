@@ -1,7 +1,7 @@
-"""How games of people have ended: a JSON file for each, which `artus play` keeps beside its games.
+"""Results of people's games: one JSON file for each game, which `artus play` saves in a folder below its games.
 
-A game counts for a person if it can say how strong they are: an agent of known rating played, too, and they haven't
-asked for a hint, which is a stronger player's move. All others are kept and not used.
+A game counts for a person if it shows their strength: an agent of known rating played in it, and the person didn't ask
+for a hint, which is the move of a stronger player. All other games are kept but not used.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from artus_training.arena.ladder_file import read_ladder
 
 VERSION = 1
 LARGEST = 100_000
-"""Bytes of a file; real ones have some hundreds."""
+"""Most bytes of a file; real ones have a few hundred."""
 LONGEST = 1000
-"""Letters of a name; that of an agent may be a long command line."""
+"""Most letters of a name; an agent's name may be a long command line."""
 RESULTS = "results"
-"""The folder with them, in that of the games."""
+"""The folder of results, within the folder of games."""
 
 Variant = tuple[str, str, int]
 """Game, rules, number of players."""
@@ -35,28 +35,28 @@ Variant = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Sat:
-    """Who sat at a seat, and how the game ended for them."""
+    """The player on a seat, and how the game ended for them."""
 
     name: str
     agent: str | None
-    """As `find_agent` takes it; None: a person."""
+    """Name for `find_agent`; None: a person."""
     points: int
     place: Annotated[int, Meta(ge=1)]
-    """1: won, alone or with others. Who has resigned stands behind all others."""
+    """1: won, alone or with others. A player who resigned is behind all others."""
     hinted: bool = False
-    """Whether they have asked for a hint."""
+    """Whether they asked for a hint."""
     resigned: bool = False
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a game has ended."""
+    """The result of a game."""
 
     version: int
     game: str
     rules: str
     date: str
-    """When, as ISO 8601 in UTC, such as `2026-11-25T18:30:00+00:00`."""
+    """End of the game, as ISO 8601 in UTC, such as `2026-11-25T18:30:00+00:00`."""
     moves: Annotated[int, Meta(ge=0)]
     seats: list[Sat]
 
@@ -65,19 +65,18 @@ class Result:
         return self.game, self.rules, len(self.seats)
 
     def seat_of(self, name: str) -> Sat | None:
-        """The seat of the person with a name; None if they didn't play, or if two have that name, as it isn't known
-        then who was who."""
+        """The seat of the person with this name; None if they didn't play, or if two people have the name."""
         found = [seat for seat in self.seats if seat.agent is None and key(seat.name) == key(name)]
         return found[0] if len(found) == 1 else None
 
 
 def key(name: str) -> str:
-    """What is the same for all ways to write a person's name: `Ann`, `ann ` and `ANN` are one person."""
+    """Normalise a person's name: `Ann`, `ann ` and `ANN` are one person."""
     return " ".join(name.split()).casefold()
 
 
 def default_folder() -> Path:
-    """Where games lie if nothing else is said: in the user's data folder.
+    """The default folder of games, in the user's data folder.
 
     Raises:
         ValueError: If the user has no home folder.
@@ -90,10 +89,10 @@ def default_folder() -> Path:
 
 
 def read_result(content: bytes) -> Result:
-    """A result from its file.
+    """Decode a result from the content of its file.
 
     Raises:
-        ValueError: If it is none; the message says why.
+        ValueError: If it is no valid result; the message gives the reason.
     """
     found = decode(content, Result)
     if found.version != VERSION:
@@ -108,11 +107,12 @@ def read_result(content: bytes) -> Result:
 
 
 def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> list[Result]:
-    """All results of a folder of games, the oldest first; none if there are none yet.
+    """Read all results of a folder of games, the oldest first; an empty list if there are none yet.
 
     Args:
-        folder: That of the games.
-        complain: Is told which file can't be used, and why. Others are read all the same, and nothing is changed.
+        folder: The folder of games.
+        complain: Called with each file that can't be used, and the error. All other files are read, and no file is
+            changed.
     """
     found = []
     for path in sorted((folder / RESULTS).glob("*.json"), key=lambda path: path.stem):
@@ -128,7 +128,7 @@ def read_results(folder: Path, complain: Callable[[Path, Exception], None]) -> l
 
 
 def ratings_of(game: Definition, rules: str, num_players: int) -> dict[str, float]:
-    """The agents of a variant whose rating is known, by the game's ladder; the weakest first."""
+    """Ratings of a variant's agents in the game's ladder, the weakest first."""
     return dict(_rated(game.ladder, rules, num_players)) if game.ladder else {}
 
 
@@ -144,27 +144,27 @@ def _rated(ladder: Path, rules: str, num_players: int) -> tuple[tuple[str, float
 
 @dataclass(frozen=True)
 class Person:
-    """What is known of a person in one variant."""
+    """A person's games and placement in one variant."""
 
     name: str
     variant: Variant
     games: int
-    """That are kept."""
+    """Number of games on file."""
     counted: int
-    """Those of them that count."""
+    """Number of games that count."""
     wins: int
-    """Games won, alone or with others, of those that count."""
+    """Number of games that count and were won, alone or with others."""
     placement: Placement | None
-    """None as long as fewer than `NEEDED` games count."""
+    """None while fewer than `NEEDED` games count."""
 
     @property
     def missing(self) -> int:
-        """How many games are still needed for a placement."""
+        """Number of games still needed for a placement."""
         return max(0, NEEDED - self.counted)
 
 
 def compared(result: Result, name: str, ratings: Mapping[str, float]) -> Compared | None:
-    """A game as it counts for a person; None if it doesn't."""
+    """The data of a game that counts for a person; None if it doesn't count."""
     own = result.seat_of(name)
     if own is None or own.hinted:
         return None
@@ -173,12 +173,12 @@ def compared(result: Result, name: str, ratings: Mapping[str, float]) -> Compare
 
 
 def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapping[str, float]) -> Person:
-    """What some results say of a person.
+    """Summarise a person's results in one variant.
 
     Args:
-        results: Of any variants and people, the oldest first.
-        name: Who.
-        variant: In which variant.
+        results: Results of any variants and people, the oldest first.
+        name: The person's name.
+        variant: The variant.
         ratings: The agents' known ratings in it.
     """
     own = [each for each in results if each.variant == variant and each.seat_of(name) is not None]
@@ -195,8 +195,8 @@ def person(results: Iterable[Result], name: str, variant: Variant, ratings: Mapp
 
 
 def everybody(results: Iterable[Result]) -> list[Person]:
-    """All people in all variants that they have played, by name and variant. Games that aren't installed place
-    nobody."""
+    """All people in all variants that they have played, sorted by name and variant. No placement for games that aren't
+    installed."""
     kept = list(results)
     variants = {each.variant for each in kept}
     found = [one for variant in variants for one in on_the_scale_of(known(variant), variant, kept)]
@@ -204,12 +204,12 @@ def everybody(results: Iterable[Result]) -> list[Person]:
 
 
 def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Iterable[Result]) -> list[Person]:
-    """All people of a variant, measured by the games with agents of some table.
+    """All people of a variant, rated on the scale of a table by their games against its agents.
 
     Args:
-        ratings: Of its agents, by the names that `find_agent` takes.
-        variant: What is played there.
-        results: Of any variants and people.
+        ratings: Ratings of the table's agents, by the names that `find_agent` takes.
+        variant: The variant of the table.
+        results: Results of any variants and people.
     """
     kept = [each for each in results if each.variant == variant]
     names = {key(seat.name): seat.name for each in kept for seat in each.seats if seat.agent is None}
@@ -217,6 +217,6 @@ def on_the_scale_of(ratings: Mapping[str, float], variant: Variant, results: Ite
 
 
 def known(variant: Variant) -> dict[str, float]:
-    """The known ratings of a variant, none if there is no such game."""
+    """The agents' known ratings in a variant; empty if the game isn't installed."""
     game, rules, num_players = variant
     return ratings_of(find_game(game), rules, num_players) if game in game_names() else {}

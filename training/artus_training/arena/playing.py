@@ -1,4 +1,4 @@
-"""Playing a part of a tournament: what other processes do. Little is imported, so that they start soon."""
+"""Play a part of a tournament. Worker processes import this module, so it imports little and starts fast."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEALS, _KEYS = range(200, 202)  # purposes of the seed streams
 
 
 class Unit(NamedTuple):
-    """Deals of one line-up that are played, and saved, together."""
+    """Deals of one line-up that are played and saved together."""
 
     lineup: int
     first: int
@@ -26,16 +26,16 @@ class Unit(NamedTuple):
 
 
 Played = tuple[Block, list[str]]
-"""What came of a unit, as `Store.append` saves it: the block, and the record of each game if they are to be kept."""
+"""The result of a unit, as `Store.append` saves it: the block, and the record of each game if records are kept."""
 
 
 class Playing:
-    """Plays units of a tournament; other processes find the agents anew, by their names.
+    """Plays units of a tournament. Pickled as its arguments, so each process looks up the agents by name itself.
 
     Args:
-        settings: What is played.
+        settings: The tournament.
         agents: Agents or functions behind some names.
-        keep: Whether the record of each game is wanted.
+        keep: Whether to return the record of each game.
     """
 
     def __init__(self, settings: Settings, agents: dict[str, Any], keep: bool) -> None:
@@ -46,12 +46,12 @@ class Playing:
 
     @cached_property
     def players(self) -> list[Agent]:
-        """Who plays."""
+        """The agents, in the order of the settings."""
         return [find_agent(self.agents.get(name, name)) for name in self.settings.agents]
 
     @property
     def made_of(self) -> str:
-        """Hash of what plays what."""
+        """Fingerprint of the settings, the game and the agents."""
         return made_of(self.settings.hash, self.settings.definition, self.settings.agents, self.agents)
 
     def __call__(self, unit: Unit) -> Played:
@@ -89,7 +89,7 @@ def play_block(
 
 
 def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """The place in the line-up of a seat for each of n games, -1: none.
+    """Place in the line-up of one seat for each of n games; -1: none.
 
     Args:
         seat: shape (n,); -1: none.
@@ -99,7 +99,7 @@ def places_of(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
 
 
 def write_records(settings: Settings, played: PlayedGames, seeds: np.ndarray, holders: np.ndarray) -> list[str]:
-    """The record of each game."""
+    """Return the record of each game."""
     records = []
     for game, seed in enumerate(seeds):
         replayed = Game(settings.rules, settings.num_players, int(seed), game=settings.definition)

@@ -16,20 +16,20 @@ from artus_training.arena.todo import TRIES, Sent, ToDo, UnitError, doing, pickl
 
 SPAWN = multiprocessing.get_context("spawn")  # a forked child may not use its parent's threads
 BEGUN = b""
-"""A worker sends it when it begins a unit; no pickled result is empty."""
+"""Message of a worker that begins a unit; no pickled result is empty."""
 
 
 def by_processes(work: Sent, units: Sequence[Any], to_do: ToDo, workers: int) -> Generator[tuple[int, Any]]:
-    """The number of each unit and what came of it (see `todo.doing`), or `Lost`, as they come."""
+    """Yield the number of each unit and its result (see `todo.doing`), or `Lost`, in the order of completion."""
     with closing(Processes(min(workers, len(units)))) as processes:
         yield from processes.do(work, units, to_do)
 
 
 class Processes:
-    """Several processes, which stay from one piece of work to the next.
+    """A pool of processes, which are kept between pieces of work.
 
     Args:
-        workers: How many there are at most.
+        workers: Most processes at a time.
     """
 
     def __init__(self, workers: int) -> None:
@@ -37,10 +37,10 @@ class Processes:
         self._idle: list[_Process] = []
 
     def prepare(self, work: Callable[[Any], Any]) -> None:
-        """Start all processes, and let them get ready for this work while the caller does so.
+        """Start all processes, and let them load this work while the caller does the same.
 
         Raises:
-            ValueError: If the work can't be sent.
+            ValueError: If the work can't be sent to other processes.
         """
         announced = soon(work)
         self._idle += [_Process() for _ in range(self.workers - len(self._idle))]
@@ -48,7 +48,7 @@ class Processes:
             process.take(announced)
 
     def do(self, work: Sent, units: Sequence[Any], to_do: ToDo) -> Generator[tuple[int, Any]]:
-        """See `by_processes`. Processes that still do a unit when nobody listens any more are ended.
+        """See `by_processes`. Processes that are still busy when the generator is closed are ended.
 
         Raises:
             UnitError: If each process ends `TRIES` times in a row before it begins a unit.
@@ -58,7 +58,7 @@ class Processes:
         try:
             for _ in range(min(self.workers, len(units))):
                 processes.append(self._idle.pop() if self._idle else _Process())
-            for process in processes:  # all of them have been started: long work waits for one that starts
+            for process in processes:  # after all have started, as sending long work waits for a starting process
                 process.take(work)
             while True:
                 for process in processes:
@@ -110,21 +110,21 @@ class Processes:
 
 
 class _Process:
-    """Another process, which does one unit after the other."""
+    """A worker process, which does one unit after another."""
 
     def __init__(self) -> None:
         self.connection, theirs = SPAWN.Pipe()
         self.process = SPAWN.Process(target=_serve, args=(theirs,), daemon=True)
         with _interrupts_blocked():
             self.process.start()
-        theirs.close()  # the only other end is the process's own: it is closed when that ends
+        theirs.close()  # the only other end is now the worker's: it is closed when the worker ends
         self.number: int | None = None
-        """Of the unit that it does."""
+        """Number of its current unit."""
         self.begun = False
-        """Whether it has begun that unit: it is ready, and doesn't import and load any more."""
+        """Whether it has begun that unit, that is, has finished importing and loading."""
 
     def take(self, work: Sent) -> None:
-        """Say what is done with units from now on."""
+        """Set the work to do with later units."""
         self._send(work)
 
     def begin(self, unit: Any) -> None:
@@ -136,7 +136,7 @@ class _Process:
             self.connection.send(message)
 
     def receive(self) -> Any:
-        """None when the process begins the unit, then the result; `number` is None from then on.
+        """Receive a message: None when the process begins the unit, then the result, which sets `number` to None.
 
         Raises:
             EOFError: If the process has died.
@@ -152,7 +152,7 @@ class _Process:
         return unpickled(message)
 
     def end(self) -> int | None:
-        """End it, whatever it does. Returns its exit code."""
+        """Kill the process and return its exit code."""
         self.connection.close()
         self.process.kill()
         self.process.join()
@@ -160,12 +160,12 @@ class _Process:
 
 
 def _serve(connection: Connection) -> None:
-    """What a worker does, until its driver has ended or doesn't send anything any more."""
+    """Main loop of a worker, until its driver ends or closes the connection."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all processes of a terminal; the driver ends us
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    os.environ["OMP_NUM_THREADS"] = "1"  # nothing that reads it has been imported, unless the driver's script does that
+    os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: later, unless the driver's script does that
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
     with suppress(OSError, AttributeError):  # what agents print isn't the driver's output
@@ -182,7 +182,7 @@ def _serve(connection: Connection) -> None:
 
 
 def _end_with_driver() -> None:
-    """End this process as soon as its driver has ended, however that ended and whatever runs here meanwhile."""
+    """End this process as soon as its driver has ended, for whatever reason and whatever this process is doing."""
     driver = multiprocessing.parent_process()
     assert driver is not None
     driver.join()
@@ -191,7 +191,8 @@ def _end_with_driver() -> None:
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Processes that are started meanwhile get no SIGINT before they unblock it: Python would print a traceback."""
+    """Block SIGINT. Processes started in this time inherit that until they unblock it; otherwise Ctrl-C during their
+    start would print a traceback."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return

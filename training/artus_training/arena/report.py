@@ -1,4 +1,4 @@
-"""What a tournament says, on the terminal, as a Markdown page with pictures, and as data."""
+"""Reports of a tournament: on the terminal, as a Markdown page with pictures, and as data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from artus_training.arena.standings import Standing, Standings, known_rows
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 MOST_DIGITS = 6
-"""Behind the point, of an interval whose ends are as good as the same."""
+"""With more digits behind the point, an interval is printed even if its ends look equal."""
 
 
 def head(whole: Standings) -> tuple[str, ...]:
@@ -37,7 +37,8 @@ def head(whole: Standings) -> tuple[str, ...]:
 
 
 def scale(whole: Standings) -> str:
-    """What has the rating of the anchor. The remarks name an anchor in the middle, whose name may be long."""
+    """The scale of ratings in short, such as `greedy = 1000`. An anchor in the middle of the table is named only in the
+    remarks, as its name may be long."""
     return f"{ANCHOR if whole.anchor == ANCHOR else 'middle'} = {ANCHOR_RATING}"
 
 
@@ -57,9 +58,9 @@ def rows(whole: Standings) -> list[tuple[str, ...]]:
 
 
 def interval(low: float | None, high: float | None, digits: int = 1, times: int = 1) -> str:
-    """An interval, with its ends multiplied, as text; nothing where there is none.
+    """Format an interval with its ends multiplied by `times`; empty if there is none.
 
-    There are at least so many digits behind the point, and enough to tell its ends apart.
+    It has at least `digits` digits behind the point, and more if the ends would look equal.
     """
     if low is None or high is None:
         return ""
@@ -69,7 +70,7 @@ def interval(low: float | None, high: float | None, digits: int = 1, times: int 
 
 
 def remarks(whole: Standings) -> list[str]:
-    """What a reader of the table must know, a sentence in each line."""
+    """Notes for readers of the table, one sentence each."""
     lines = [f"Ratings are Elo points, {scale(whole)}: with 400 more an agent is ahead in 10 of 11 duels."]
     if whole.anchor != ANCHOR:
         lines.append(
@@ -81,7 +82,7 @@ def remarks(whole: Standings) -> list[str]:
 
 
 def print_table(results: Results, whole: Standings) -> None:
-    """The table on the terminal, with a legend. Where it is too wide names are cut in the middle; see `columns`."""
+    """Print the table with a legend. If it is too wide, names are cut in the middle; see `columns`."""
     settings = results.settings
     variant = variant_name(settings.game, settings.rules, settings.num_players)
     print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
@@ -92,7 +93,7 @@ def print_table(results: Results, whole: Standings) -> None:
 
 
 def legend(whole: Standings) -> list[str]:
-    """What the columns mean, a line for each."""
+    """Explanations of the columns, one line each."""
     in_brackets = ["In brackets: 95 % intervals."] if whole.has_intervals else []
     return [
         "wins: part of the games that the agent won; joint winners share a win.",
@@ -108,7 +109,7 @@ def markdown_table(whole: Standings) -> str:
 
 
 def duel_table(whole: Standings) -> str:
-    """The duels for a Markdown page: how often the row's agent is ahead of the column's."""
+    """The duels for a Markdown page: the share of games in which the row's agent is ahead of the column's."""
     names = [one_line_name(line.agent) for line in whole.table]
     lines = [("", *names), ("---", *["---:"] * len(names))]
     for name, *row in zip(names, *map(known_rows, (whole.duels, whole.duels_low, whole.duels_high)), strict=True):
@@ -133,10 +134,11 @@ def write_report(
     Args:
         results: All games.
         whole: Their table.
-        folder: Where to.
+        folder: The folder of the report.
         command: The command that plays the tournament.
         left_out: Bots that didn't start, and why.
-        films: Games to watch: what each shows, and its page below the folder.
+        films: Description of each game to watch, and its page below the folder.
+        placed: People rated on the scale of this table.
     """
     settings = results.settings
     data = {
@@ -227,7 +229,7 @@ Each fault once, with the games that it cost; `results.json` has every game.
 
 
 def draw_ratings(whole: Standings, path: Path) -> None:
-    """Ratings as points with their intervals."""
+    """Draw ratings as points with their intervals."""
     table = whole.table[::-1]
     figure = Figure(figsize=(7, 1.2 + 0.45 * len(table)), layout="constrained")
     axes = figure.subplots()
@@ -246,19 +248,19 @@ def draw_ratings(whole: Standings, path: Path) -> None:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a picture; never half of one."""
+    """Write a picture atomically."""
     image = io.BytesIO()
     figure.savefig(image, dpi=120)
     write_atomically(path, image.getbuffer())
 
 
 def picture_names(table: list[Standing]) -> list[str]:
-    """Names that fit beside a picture, in which $ would begin a formula."""
+    """Names short enough for a picture, with `$` escaped because it would begin a formula."""
     return [name.replace("$", r"\$") for name in short_names([one_line_name(line.agent) for line in table], 24)]
 
 
 def draw_duels(whole: Standings, path: Path) -> None:
-    """Duels as a matrix."""
+    """Draw duels as a matrix."""
     names = picture_names(whole.table)
     side = 1.8 + 0.75 * len(names)
     figure = Figure(figsize=(side + 1.2, side), layout="constrained")

@@ -1,4 +1,4 @@
-"""What a tournament is, and how its games went."""
+"""Settings of a tournament, and the results of its games."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from artus_training.arena.evaluate import MOST_GAMES
 
 @dataclass(frozen=True)
 class Settings:
-    """What is played. Together with the agents themselves it determines the result."""
+    """Settings of a tournament. Together with the agents themselves they determine the result."""
 
     agents: tuple[str, ...]
-    """Names, `name` or `name:argument`; each once."""
+    """Names without duplicates: `name` or `name:argument`."""
     rules: str = ""
     """Name of the rule set; empty: the game's first."""
     num_players: int = 2
     games: int = 2000
-    """Games of each line-up, rounded up so that every way to sit comes equally often (see `ways_to_sit`)."""
+    """Games of each line-up, rounded up so that every seating occurs equally often (see `ways_to_sit`)."""
     seed: int = 0
     game: str = DEFAULT_GAME
 
@@ -61,14 +61,15 @@ class Settings:
         return -(-self.games // ways) * ways // self.num_players
 
     def lineups(self) -> list[tuple[int, ...]]:
-        """Who sits together, as indices into `agents`: different ones while there are enough, else at least two."""
+        """Agents that play together, as indices into `agents`: all different if there are enough, else at least two
+        different ones."""
         numbers = range(len(self.agents))
         if len(self.agents) >= self.num_players:
             return list(combinations(numbers, self.num_players))
         return [who for who in combinations_with_replacement(numbers, self.num_players) if len(set(who)) > 1]
 
     def stream(self, lineup: int) -> int:
-        """The number of a line-up's random stream: the same when more agents join behind the others."""
+        """Number of a line-up's random stream; it doesn't change when more agents are appended."""
         who = self.lineups()[lineup]
         if len(set(who)) < len(who):
             return lineup
@@ -76,43 +77,42 @@ class Settings:
 
     @property
     def hash(self) -> str:
-        """Tells tournaments apart."""
+        """Hash of everything that distinguishes tournaments: 12 hex digits."""
         of = self.definition
         whole = {**asdict(self), "rules_version": of.rules_version, "components": of.standard.hash}
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:12]
 
     @property
     def folder_name(self) -> str:
-        """What the folder of the tournament is called unless another one is named."""
+        """Default name of the tournament's folder."""
         game = "" if self.game == DEFAULT_GAME else f"{self.game}-"
         return f"{game}{self.rules}-{self.num_players}-{self.hash}"
 
 
 def ways_to_sit(players: int) -> int:
-    """Games that are fair to all members of a line-up: each seating order in each rotation."""
+    """Number of seatings that are fair to all members of a line-up: each seating order in each rotation."""
     return len(seat_orders(players)) * players
 
 
 @dataclass
 class Results:
-    """All games that were played: for each line-up, deals x rotations x seats.
+    """All games played: for each line-up, deals x rotations x members.
 
-    Where the agents sit is written in `artus_env.agents.fair_seats`; arrays are in the order of the
-    line-up, not of the seats.
+    Arrays are in the order of the line-up, not of the seats; `artus_env.agents.fair_seats` gives the seats.
     """
 
     settings: Settings
     scores: list[np.ndarray]
     """Points at the end, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
     outcomes: list[np.ndarray]
-    """What ranks the players (see `Batch.outcomes`), shaped like `scores`."""
+    """Values that rank the players (see `Batch.outcomes`), shaped like `scores`."""
     given_up: list[np.ndarray]
     """Place in the line-up of the agent that gave the game up, -1: none; for each line-up shape (deals, P), int64."""
     notes: list[str] = field(default_factory=list)
-    """A line for each game that an agent gave up: which, and why; by line-up and deal."""
+    """A line for each game that an agent gave up, with the reason; sorted by line-up and deal."""
 
     def standing_outcomes(self, lineup: int) -> np.ndarray:
-        """Outcomes to rank by: a player who gave up stands behind everybody. Shape (deals, P, P), float64."""
+        """Outcomes for ranking: a player who gave up is behind all others. Shape (deals, P, P), float64."""
         return standing_outcomes(self.outcomes[lineup], self.given_up[lineup])
 
     @property
@@ -123,7 +123,7 @@ class Results:
 
 @dataclass(frozen=True)
 class Block:
-    """How D deals of one line-up went."""
+    """Results of D deals of one line-up."""
 
     lineup: int
     first: int

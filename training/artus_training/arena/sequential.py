@@ -1,11 +1,11 @@
-"""Who is better, with as few games as it takes: an interval that holds whenever you stop.
+"""Sequential test of which agent is better: an interval that is valid whenever you stop, to save games.
 
-The usual 95 % interval holds for a number of games that was fixed beforehand; whoever looks again and again, and stops
-when equality lies outside it, is wrong far more often than one time in twenty. A *confidence sequence* holds at all
-times at once: the chance that the true mean is ever outside is 5 %. This one bets (Waudby-Smith and Ramdas, Estimating
-means of bounded random variables by betting, 2024): against each mean m a gambler stakes parts of their capital on the
-observations being higher, another on their being lower. If m is right no bets win in the long run, and the chance that
-a capital ever becomes 40 times what it was is 1 in 40. So means for which it did are out.
+The usual 95 % interval is valid for a number of games that was fixed beforehand. Checking it again and again, and
+stopping when the equal value lies outside, is wrong in far more than 5 % of cases. A *confidence sequence* is valid at
+all times together: the chance that the true mean is ever outside is 5 %. This one uses bets (Waudby-Smith and Ramdas,
+Estimating means of bounded random variables by betting, 2024): against each mean m one gambler stakes a share of their
+capital on higher observations, another on lower ones. If m is the true mean, no bet wins in the long run, and the
+chance that a capital ever reaches 40 times its start is 1 in 40. So a mean is ruled out when a capital against it does.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import math
 import numpy as np
 
 ERROR = 0.05
-"""The chance that the true mean is ever outside."""
+"""Chance that the true mean is ever outside."""
 STAKES = np.geomspace(0.001, 0.95, 24)
-"""Parts of its capital that each gambler stakes all the time; all of them begin with the same capital. Which stake is
-best depends on lead and spread, which nobody knows before: the best of these costs hardly more games than that."""
+"""Shares of the capital that gamblers stake each time, one gambler per stake; all start with the same capital. The best
+stake depends on lead and spread, which are unknown; the best of these needs hardly more games."""
 ENOUGH = math.log(2 / ERROR)
-"""Logarithm of the capital at which a mean is out: each side may be wrong half the time."""
+"""Logarithm of the capital that rules out a mean: each side gets half of `ERROR`."""
 HALVINGS = 50
-"""Steps to find an end of the interval."""
+"""Bisection steps for an end of the interval."""
 
 
 class Sequential:
-    """A test whether the mean of observations in 0..1 is `equal`, which ends as soon as it is sure of its answer.
+    """A test whether the mean of observations in 0..1 is above or below `equal`; it ends as soon as that is sure.
 
     Args:
-        equal: The mean in question, between 0 and 1.
+        equal: The mean to compare with, between 0 and 1.
     """
 
     def __init__(self, equal: float) -> None:
@@ -42,10 +42,10 @@ class Sequential:
         self._capital = np.zeros((2, len(STAKES)))  # logarithms, of bets on more and on less than `equal`
 
     def add(self, observations: np.ndarray) -> bool:
-        """Take observations, shape (n,), in their order, up to the first with which it is sure. Returns whether it is.
+        """Add observations, shape (n,), in their order, up to the first that makes the test sure. Returns `sure`.
 
         Raises:
-            ValueError: If one isn't in 0..1, where nothing of this would hold.
+            ValueError: If one isn't in 0..1: the test would be invalid.
         """
         if self.sure or not len(observations):
             return self.sure
@@ -66,7 +66,7 @@ class Sequential:
 
     @property
     def part(self) -> float:
-        """How far the test has come, 0..1: capital grows about evenly where one side is better."""
+        """Progress of the test, 0..1: the logarithm of the capital grows about evenly if one side is better."""
         return min(1.0, max(0.0, float(mean_capital(self._capital).max()) / ENOUGH))
 
     def interval(self) -> tuple[float, float]:
@@ -74,7 +74,8 @@ class Sequential:
         return self._end(self._values), 1 - self._end(1 - self._values)
 
     def _end(self, values: np.ndarray) -> float:
-        """The highest mean that bets on more have ruled out: capital falls with the mean that is bet against."""
+        """The highest mean that bets on higher observations have ruled out, by bisection: the capital decreases with
+        the mean."""
         low, high = 0.0, 1.0
         for _ in range(HALVINGS):
             middle = (low + high) / 2
@@ -84,14 +85,14 @@ class Sequential:
 
 
 def gain(observations: np.ndarray, mean: float) -> np.ndarray:
-    """What each stake that observations are above a mean multiplies the capital by, as logarithms: shape (n, stakes).
+    """Logarithms of the factors by which bets on observations above a mean multiply the capital: shape (n, stakes).
 
-    Its mean is 1 if that is the observations' mean, and it is never negative.
+    The factors are never negative, and their mean is 1 if `mean` is the true mean.
     """
     return np.log1p(STAKES * (observations[:, None] / mean - 1))
 
 
 def mean_capital(capital: np.ndarray) -> np.ndarray:
-    """Logarithm of the mean of capitals that are given as logarithms: shape (..., stakes) -> (...)."""
+    """Logarithm of the mean capital, from logarithms of capitals: shape (..., stakes) -> (...)."""
     top = capital.max(axis=-1)
     return top + np.log(np.exp(capital - top[..., None]).mean(axis=-1))

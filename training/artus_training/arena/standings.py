@@ -1,4 +1,4 @@
-"""What a tournament says: win rates, scores, duels, ratings, each with its uncertainty."""
+"""Statistics of a tournament: win rates, scores, duels and ratings, each with its uncertainty."""
 
 from __future__ import annotations
 
@@ -18,34 +18,35 @@ from artus_training.arena.results import Block, Results, Settings
 
 BOOTSTRAP_SAMPLES = 2000
 SAMPLES_AT_ONCE = 20
-"""How many are drawn at a time, so that they fit into memory."""
+"""Samples drawn at a time, to save memory."""
 MOST_DRAWN = 2_000
-"""Of more deals of an order neighbours are drawn together: it says the same, and takes a tenth of a second."""
+"""Most draws for each seating order. With more deals, adjacent ones are drawn together: the intervals are as good, and
+it takes 0.1 s."""
 FEWEST_DEALS = 10
-"""With fewer, samples of them are too much alike to say how far off a mean may be."""
+"""Fewest deals for intervals: samples of fewer are too similar to show the uncertainty of a mean."""
 FEWEST_OF_AN_ORDER = 2
-"""One deal says nothing about how much deals of its seating order differ."""
+"""Fewest deals of each seating order for intervals: one deal shows no spread."""
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent's line of the table. Intervals are 95 %; None where there are too few deals for one."""
+    """One agent's line of the table. Intervals are 95 %; None if there are too few deals."""
 
     agent: str
     games: int
     wins: float
-    """Mean part of the win, of which joint winners have equal parts."""
+    """Mean share of the win; joint winners share it equally."""
     wins_low: float | None
     wins_high: float | None
     score: float
     """Mean number of points at the end."""
     score_low: float | None
-    """None also where the agent had the same score in all deals."""
+    """None also if the agent had the same score in all deals."""
     score_high: float | None
     rating: float
-    """Elo points (see `fit`), where `Standings.anchor` has `ANCHOR_RATING`."""
+    """Elo points (see `fit`), on the scale on which `Standings.anchor` has `ANCHOR_RATING`."""
     rating_low: float | None
-    """Of the difference to `Standings.anchor`; that agent itself has no interval."""
+    """Interval of the difference to `Standings.anchor`; the anchor itself has none."""
     rating_high: float | None
 
 
@@ -55,23 +56,23 @@ class Standings:
 
     table: list[Standing]
     duels: np.ndarray
-    """How often agent i is ahead of agent j in the games of both, ties half: shape (K, K), NaN where they
-    never met; in the order of the table."""
+    """Share of the games of agents i and j in which i is ahead, ties half: shape (K, K), NaN where they never met; in
+    the order of the table."""
     duels_low: np.ndarray
-    """95 % intervals: NaN where there are too few deals."""
+    """95 % intervals; NaN if there are too few deals."""
     duels_high: np.ndarray
     anchor: str
     """The agent whose rating is `ANCHOR_RATING`; see `anchor_of`."""
     deals: int
-    """Deals of each line-up that count."""
+    """Deals of each line-up that are counted."""
     fewest: int
-    """Deals that intervals need."""
+    """Fewest deals for intervals."""
     points: str
-    """What the game calls its score."""
+    """The game's name for its score."""
 
     @property
     def has_intervals(self) -> bool:
-        """Whether there are deals enough to say how sure the figures are."""
+        """Whether there are enough deals for intervals."""
         return self.deals >= self.fewest
 
 
@@ -80,7 +81,7 @@ class Tally:
 
     Args:
         settings: The tournament.
-        deals: D, the number of deals that are summed one by one; None: all deals are summed together, D = 1.
+        deals: D, the number of deals with separate sums; None: one sum over all deals, D = 1.
     """
 
     def __init__(self, settings: Settings, deals: int | None = None) -> None:
@@ -91,9 +92,9 @@ class Tally:
         self.ahead = np.zeros((count, count, columns))
         """Games in which agent i is ahead of agent j, ties half: shape (K, K, D)."""
         self.games, self.seats = np.zeros((2, count), np.int64)
-        """Games, and seats in them, of which an agent may have several: shape (K,)."""
+        """Games, and seats in them (an agent may have several in one game): shape (K,)."""
         self.met = np.zeros((count, count), np.int64)
-        """Games that `ahead` counts: shape (K, K)."""
+        """Comparisons summed in `ahead`: shape (K, K)."""
 
     def add(self, block: Block) -> None:
         """Count the games of a block."""
@@ -118,7 +119,7 @@ class Tally:
                     self.met[agent, other] += games
 
     def duels(self) -> np.ndarray:
-        """How often agent i is ahead of agent j, ties half: shape (K, K), NaN where they never met."""
+        """Share of duels in which agent i is ahead of agent j, ties half: shape (K, K), NaN where they never met."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.ahead.sum(axis=2) / self.met)
 
@@ -131,12 +132,12 @@ class Tally:
 
 
 def standings(results: Results) -> Standings:
-    """Work the table out. It doesn't depend on the order in which games were played.
+    """Compute the table. It doesn't depend on the order in which games were played.
 
     Intervals of wins and duels are Wilson's (see `fraction_intervals`); those of scores and ratings come from a paired
-    bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, every seating order as often
-    as it was played. Deals by which some orders are ahead of others don't count. Fewer than `FEWEST_DEALS`, or
-    `FEWEST_OF_AN_ORDER`, have no intervals.
+    bootstrap: deals are drawn with replacement, each with all its rotations and line-ups, and each seating order as
+    often as it was played. Only deals that all line-ups have played, the same number in each order, are counted. There
+    are no intervals with fewer deals than `FEWEST_DEALS`, or `FEWEST_OF_AN_ORDER` of each order.
 
     Raises:
         ValueError: If some line-up hasn't played a deal in each order yet.
@@ -161,8 +162,7 @@ def standings(results: Results) -> Standings:
         rng = np.random.default_rng(results.settings.seed)
         samples = resample(figures, orders, rng)
         again = np.nan_to_num(samples[2 * count :].T.reshape(-1, count, count))
-        # What the prior says is as uncertain as what was played: else agents that never lose had ratings without a
-        # width.
+        # The prior is drawn, too: otherwise the interval of an agent that never loses would have width 0.
         prior = rng.gamma(PRIOR / count, size=again.shape)
         ratings = [anchored(fit(duel, near=rating), anchor) for duel in deals * again + prior]
         low, high = interval_of(
@@ -193,7 +193,7 @@ def standings(results: Results) -> Standings:
 
 
 def tally_of(results: Results, deals: int) -> Tally:
-    """The first D deals of each line-up."""
+    """Sum the first D deals of each line-up."""
     tally = Tally(results.settings, deals)
     played = zip(results.scores, results.outcomes, results.given_up, strict=True)
     for lineup, (scores, outcomes, given_up) in enumerate(played):
@@ -202,14 +202,14 @@ def tally_of(results: Results, deals: int) -> Tally:
 
 
 def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
-    """Ratings by Bradley and Terry's model, all duels at once: shape (K, K) -> (K,).
+    """Fit ratings to all duels at once by Bradley and Terry's model: shape (K, K) -> (K,).
 
-    An agent that is 400 points above another is ahead of it in 10 of 11 duels, in the mean over all duels of the table.
+    An agent rated 400 points above another is ahead of it in 10 of 11 duels, in the mean over all duels of the table.
 
     Args:
-        ahead: How many duels agent i has won against agent j, ties half. All positive: nobody is infinitely stronger,
-            and those who never met are as good as each other. The diagonal doesn't count.
-        near: Ratings to start the search at.
+        ahead: Number of duels that agent i has won against agent j, ties half. All must be positive, so that no rating
+            is infinite and agents that never met count as equal. The diagonal is ignored.
+        near: Ratings at which the search starts.
     """
     wins = ahead * ~np.eye(len(ahead), dtype=bool)
     start = None if near is None else near / POINTS
@@ -217,20 +217,20 @@ def fit(ahead: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
 
 
 def anchor_of(names: Sequence[str], rating: np.ndarray) -> int:
-    """The number of the agent that has the rating `ANCHOR_RATING`: `ANCHOR` where it plays, else the one in the middle
-    of the table. An agent that loses to everybody else would be a poor anchor: how far below them it is, is uncertain,
-    and every interval would be as wide."""
+    """The number of the agent that gets the rating `ANCHOR_RATING`: `ANCHOR` if it plays, else the agent in the middle
+    of the table. An agent that loses all its games would be a poor anchor: its distance to the others is uncertain, and
+    that would widen every interval."""
     return names.index(ANCHOR) if ANCHOR in names else int(np.argsort(-rating, kind="stable")[len(names) // 2])
 
 
 def anchored(rating: np.ndarray, anchor: int) -> np.ndarray:
-    """Ratings, moved so that the anchor has `ANCHOR_RATING`: shape (K,)."""
+    """Shift ratings so that the anchor has `ANCHOR_RATING`: shape (K,)."""
     return rating - rating[anchor] + ANCHOR_RATING
 
 
 def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.ndarray:
-    """Means over deals that were drawn with replacement: (F, D) -> (F, samples). Deal d was played in order d %
-    orders."""
+    """Bootstrap means over deals drawn with replacement: (F, D) -> (F, samples). Deal d was played in order
+    d % orders."""
     each = figures.shape[1] // orders
     together = -(-each // MOST_DRAWN)
     each //= together
@@ -243,12 +243,15 @@ def resample(figures: np.ndarray, orders: int, rng: np.random.Generator) -> np.n
 
 
 def interval_of(middle: np.ndarray, samples: np.ndarray, deals: int, orders: int) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals: two of shape (F,), from estimates (F,) and what they are for samples of the deals (F, samples).
+    """Lower and upper ends of 95 % intervals, each of shape (F,).
+
+    The variance of bootstrap samples of n values is too small by the factor (n - 1) / n; this and Student's t widen the
+    intervals.
 
     Args:
-        middle, samples: The estimates.
-        deals, orders: How many were played. Samples of n values spread as if around a mean that was known: by n - 1
-            instead of n too little.
+        middle: Estimates: shape (F,).
+        samples: The same estimates for samples of the deals: shape (F, samples).
+        deals, orders: Numbers of deals and of seating orders played.
     """
     each = deals // orders
     wider = math.sqrt(each / (each - 1)) * float(stdtrit(deals - orders, 0.975)) / Z_95
@@ -257,18 +260,20 @@ def interval_of(middle: np.ndarray, samples: np.ndarray, deals: int, orders: int
 
 
 def fraction_intervals(figures: np.ndarray, orders: int, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """95 % intervals of fractions: two of shape (F,), from what each deal brought (F, D), 0..1; NaN where nothing is
-    known.
+    """Lower and upper ends of 95 % intervals of fractions, each of shape (F,); NaN where nothing is known.
 
-    Samples of deals spread evenly around the mean that was seen, and are too near to it where that is far from 1/2: of
-    true duels such intervals held less than they promise. Wilson's asks instead which true fractions are
-    compatible with what was seen. It counts independent games, so it is told how many of them spread as much as the
-    mean of these deals does; and because that spread is an estimate, it goes as far as Student's t says.
+    Bootstrap intervals are symmetric around the observed mean, which makes them too short if the mean is far from 1/2:
+    on real duels they contained the true value in less than 95 % of cases. Wilson's interval consists of the true
+    fractions that are compatible with the observations. It needs a number of independent games: the number whose mean
+    has the same variance as the mean of these deals. As that variance is an estimate, Student's t replaces the normal
+    quantile.
 
-    Where all deals of each order went the same way there is no spread to go by. The interval then leaves as much room
-    on both sides as Wilson's interval of 0 in n games, since an event that never occurred may still be possible.
+    If all deals of each order had the same result, there is no variance to estimate. The interval then leaves as much
+    room on both sides as Wilson's interval of 0 in n games, since an event that never occurred may still be possible.
 
     Args:
+        figures: The fraction in each deal, 0..1: shape (F, D).
+        orders: Number of seating orders.
         games: Games behind each fraction: shape (F,).
     """
     count, deals = figures.shape
@@ -289,7 +294,7 @@ def fraction_intervals(figures: np.ndarray, orders: int, games: np.ndarray) -> t
 
 
 def known(value: float) -> float | None:
-    """NaN is unequal to itself, and JSON has none: then None."""
+    """None instead of NaN, which JSON doesn't have and which is unequal to itself."""
     return None if math.isnan(value) else float(value)
 
 

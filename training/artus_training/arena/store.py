@@ -1,4 +1,4 @@
-"""A tournament on disk: nothing that was played is lost, and no other tournament is taken for it."""
+"""Save tournaments on disk: no game is lost, and tournaments are never mixed up."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from artus_training.arena.playing import Played, Unit
 from artus_training.arena.results import Block, Results, Settings
 
 FORMAT = 4
-"""Of the files that a tournament is kept in, and of the streams that its games are drawn from; raised whenever they
-change."""
+"""Version of the tournament's files and of the random streams of its games; raised whenever they change."""
 AHEAD = "ahead.jsonl"
 
 
 @dataclass(frozen=True)
 class Settled:
-    """`settings.json`: the tournament that a folder holds."""
+    """Content of `settings.json`: the tournament in a folder."""
 
     agents: list[str]
     rules: str
@@ -35,13 +34,14 @@ class Settled:
     seed: int
     made_of: str
     records: str | None
-    format: int = 0  # the first one didn't say
+    format: int = 0  # missing in the first version
     game: str = ""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of `blocks.jsonl`: a block, how long the file of records was then, and a checksum of all lines so far."""
+    """A line of `blocks.jsonl`: a block, the length of the file of records at that time, and a checksum of all lines so
+    far."""
 
     lineup: int
     first: int
@@ -49,40 +49,46 @@ class Line:
     given_up: list[list[int]]
     notes: list[str]
     records_end: int
-    outcomes: list[list[list[int]]] | None = None  # where they aren't the scores
+    outcomes: list[list[list[int]]] | None = None  # None: equal to the scores
     checksum: str = ""
 
     @classmethod
     def of(cls, block: Block, records_end: int, before: str) -> Line:
-        """Args: the block; how long the file of records is; what the checksum continues."""
+        """Build the line of a block.
+
+        Args:
+            block: The block.
+            records_end: Length of the file of records.
+            before: Checksum of the line before.
+        """
         outcomes = None if np.array_equal(block.outcomes, block.scores) else block.outcomes.tolist()
         scores, given_up = block.scores.tolist(), block.given_up.tolist()
         line = cls(block.lineup, block.first, scores, given_up, block.notes, records_end, outcomes)
         return replace(line, checksum=line.summed(before))
 
     def text(self) -> dict[str, Any]:
-        """As it stands in the file."""
+        """All fields as saved in the file."""
         return {**self.content(), "checksum": self.checksum}
 
     def content(self) -> dict[str, Any]:
-        """All but the checksum, as it stands in the file."""
+        """All fields but the checksum, as saved in the file."""
         outcomes = self.outcomes is not None
         return {
             name: value for name, value in vars(self).items() if name != "checksum" and (name != "outcomes" or outcomes)
         }
 
     def summed(self, before: str) -> str:
-        """The checksum that belongs to this line.
+        """Compute the checksum of this line.
 
         Args:
-            before: That of the line before.
+            before: Checksum of the line before.
         """
         return hashlib.sha256((before + json.dumps(self.content())).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class Ahead:
-    """A line of `ahead.jsonl`: a block that waits for one before it, and its records."""
+    """A line of `ahead.jsonl`: a block that waits for an earlier one, and its records."""
 
     block: Line
     records: list[str]
@@ -91,14 +97,14 @@ class Ahead:
 class Store:
     """The results of a tournament on disk: `settings.json`, and `blocks.jsonl` with a line for each block of deals.
 
-    Blocks are saved in the order of their units. Those that others have played meanwhile wait in memory; `ahead.jsonl`
-    keeps them when the tournament is interrupted, until their turn has come.
+    Blocks are saved in the order of their units. Blocks that are finished too early wait in memory; when the tournament
+    is interrupted, `ahead.jsonl` keeps them until it is their turn.
 
-    A block is there when its whole line is; what a killed process, or a full disk, left of another is cut off. Every
-    line has a checksum that continues the one before, so that none is changed, taken out or moved unnoticed.
+    A block counts if its whole line is in the file; an incomplete line, left by a killed process or a full disk, is cut
+    off. The checksum of every line also covers the lines before it, so a changed, removed or moved line is detected.
 
     Raises:
-        ValueError: If the folder holds another tournament, or a damaged one; the message says what to do.
+        ValueError: If the folder holds another tournament, or a damaged one; the message explains how to continue.
         OSError: If the files can't be read or written.
     """
 
@@ -127,16 +133,16 @@ class Store:
         if fresh:
             write_atomically(about, (json.dumps(asdict(settled), indent=2) + "\n").encode())
         self.played = np.zeros((len(settings.lineups()), settings.deals), np.bool_)
-        """Which deals of each line-up are played: shape (line-ups, deals). One that no process survives leaves a gap,
-        which is filled when the tournament goes on."""
-        self.checksum = json.dumps(asdict(settled))  # the first line continues the settings
+        """Whether each deal of each line-up is played: shape (line-ups, deals), bool. A deal during which every process
+        died leaves a gap, which is filled when the tournament is continued."""
+        self.checksum = json.dumps(asdict(settled))  # the checksum of the first line covers the settings
         self.blocks: list[Block] = []
         self._read()
         self.ahead = self._read_ahead()
-        """Units whose turn hadn't come when the tournament was interrupted."""
+        """Units that waited for earlier ones when the tournament was interrupted."""
 
     def _compare(self, about: Path, settled: Settled) -> Settled:
-        """Refuse the folder of another tournament. Returns what is settled there."""
+        """Raise a ValueError if the folder holds another tournament. Returns the content of its `settings.json`."""
         try:
             there = decode(about.read_bytes(), Settled)
         except ValueError as error:
@@ -156,7 +162,7 @@ class Store:
         return there
 
     def _check_records(self, records: Path) -> None:
-        """See before the first game whether records can be kept there."""
+        """Check before the first game that records can be saved there."""
         if records.exists() and not records.is_file():
             raise ValueError(f"--records needs a file, but {records} is none")
         if records.resolve().parent == self.folder.resolve():
@@ -165,7 +171,7 @@ class Store:
         records.open("ab").close()
 
     def _read(self) -> None:
-        """Take up all whole blocks; cut the file and the records behind the last of them."""
+        """Read all complete blocks; cut off the rest of the file and of the records."""
         end = records_end = 0
         if self.path.exists():
             with self.path.open("rb") as file:
@@ -196,7 +202,7 @@ class Store:
             cut_file(self.records, records_end)
 
     def _read_ahead(self) -> dict[Unit, Played]:
-        """What `keep_ahead` has kept, and isn't among the blocks yet."""
+        """Read the units that `keep_ahead` saved and that aren't among the blocks yet."""
         path = self.folder / AHEAD
         ahead: dict[Unit, Played] = {}
         for text in path.read_bytes().splitlines() if path.exists() else ():
@@ -210,14 +216,15 @@ class Store:
         return ahead
 
     def _checked(self, line: Line, records_end: int, before: str) -> Block:
-        """The block of a line.
+        """Return the block of a line after checking it.
 
         Args:
-            records_end: Of the line before.
-            before: What its checksum continues.
+            line: The line.
+            records_end: `records_end` of the line before.
+            before: Text that the line's checksum continues.
 
         Raises:
-            ValueError: If it isn't one of this tournament.
+            ValueError: If it is no valid block of this tournament.
         """
         players = self.settings.num_players
         if line.checksum != line.summed(before):
@@ -242,7 +249,7 @@ class Store:
         return Block(line.lineup, line.first, scores, outcomes, given_up, line.notes)
 
     def _holds(self, block: Block) -> bool:
-        """Whether some of its deals are saved."""
+        """Whether some of a block's deals are saved already."""
         return bool(self.played[block.lineup, block.first : block.first + len(block)].any())
 
     def _take(self, block: Block, checksum: str) -> None:
@@ -251,10 +258,11 @@ class Store:
         self.checksum = checksum
 
     def take_over(self, other: Store) -> None:
-        """Save the games of a tournament that some agents have joined since. What is here already stays.
+        """Copy the games of an earlier tournament that agents have joined; skip blocks that are saved already.
 
         Args:
-            other: Its agents are the first ones of this tournament, and all its line-ups are among those here.
+            other: The earlier tournament. Its agents are the first ones of this tournament, and all its line-ups exist
+                here.
         """
         numbers = {who: number for number, who in enumerate(self.settings.lineups())}
         for block in other.blocks:
@@ -264,7 +272,7 @@ class Store:
                 self.append(here, [])
 
     def append(self, block: Block, records: list[str]) -> None:
-        """Save a block: first its records, then the line that makes it count."""
+        """Save a block: first its records, then its line, so that a block in the file is complete."""
         records_end = 0
         if self.records is not None:
             with self.records.open("ab") as file:
@@ -280,7 +288,7 @@ class Store:
         self._take(block, line.checksum)
 
     def keep_ahead(self, ahead: Mapping[Unit, Played]) -> None:
-        """Save units whose turn hasn't come, instead of those that were saved so before."""
+        """Save units that wait for earlier ones; they replace those saved before."""
         path = self.folder / AHEAD
         lines = [(Line.of(block, 0, "".join(records)), records) for block, records in ahead.values()]
         if lines:
@@ -290,7 +298,7 @@ class Store:
             path.unlink(missing_ok=True)
 
     def results(self) -> Results:
-        """All that is saved."""
+        """All saved results."""
         players = self.settings.num_players
         no_points = np.zeros((0, players, players), np.int32)
         none = Block(0, 0, no_points, no_points, np.zeros((0, players), np.int64), [])
@@ -308,12 +316,12 @@ class Store:
 
 
 def written(line: dict[str, Any]) -> bytes:
-    """A line of JSON."""
+    """Encode a line of JSON."""
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
 def cut_file(path: Path, end: int) -> None:
-    """Cut a file behind so many bytes."""
+    """Shorten a file to at most `end` bytes."""
     if path.stat().st_size > end:
         with path.open("r+b") as file:
             file.truncate(end)

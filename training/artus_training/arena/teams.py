@@ -1,4 +1,4 @@
-"""Who plays, as a command line says it: agents, teams with names of their own, and folders of bots."""
+"""The players that a command line names: agents, teams with names of their own, and folders of bots."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from artus_training.arena.lineup import check_player, check_quotes, in_full
 
 _TEAM = re.compile(r"([^=:/\\]{1,40})=(.+)", re.DOTALL)
 IN_FOLDER = "bot"
-"""What a bot that is a folder of its own is called there, with or without `.py`."""
+"""File name, with or without `.py`, of a bot that has a folder of its own."""
 
 
 @dataclass
 class Teams:
-    """Who plays.
+    """The players of a tournament.
 
     Attributes:
         agents: Agents' names by the names that they play under, in the order of the command line.
-        from_folders: Those of them that were found in folders of bots.
+        from_folders: Names of the bots found in folders.
     """
 
     agents: dict[str, str] = field(default_factory=dict)
@@ -34,11 +34,11 @@ class Teams:
 
     @property
     def named(self) -> dict[str, str]:
-        """Those that play under another name than their own."""
+        """Agents that play under another name than their own."""
         return {name: agent for name, agent in self.agents.items() if name != agent}
 
     def add(self, name: str, agent: str) -> None:
-        """One more.
+        """Add a player.
 
         Raises:
             ValueError: If the name is taken.
@@ -49,10 +49,10 @@ class Teams:
 
 
 def read_teams(words: Sequence[str]) -> Teams:
-    """Agents (`greedy`, `program:./bot`), teams (`Owls=program:./bot`) and folders (`bots/`): all bots that lie there.
+    """Read agents (`greedy`, `program:./bot`), teams (`Owls=program:./bot`) and folders (`bots/`, all bots in them).
 
-    What names an installed agent is that agent, even if there is a folder of the same name: `greedy/` and `./greedy`
-    are the folder.
+    The name of an installed agent means the agent even if a folder has the same name; `greedy/` and `./greedy` mean the
+    folder.
 
     Raises:
         ValueError: If two play under one name, or there is no bot in a folder.
@@ -80,12 +80,13 @@ def names_installed(word: str) -> bool:
 
 
 def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
-    """The bots of a folder and the agents that they are: files that can be executed, or are programs and should be,
-    files of Python, and folders with a file `bot` or `bot.py` of that kind. A bot is called like its file, without the
-    end.
+    """Yield name and agent of each bot in a folder.
+
+    Bots are executable files, programs without execute permission (see `is_program`), Python files, and folders with
+    such a file named `bot` or `bot.py`. A bot is named after its file or folder, without the suffix.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is no bot.
     """
     found = False
     for path in sorted(folder.iterdir()):
@@ -104,20 +105,20 @@ def bots_in(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def is_program(file: Path) -> bool:
-    """Whether a file looks like a script or a compiled program, even if its owner forgot to let it be executed: then
-    starting it says so."""
+    """Whether a file looks like a script or a compiled program. It may lack execute permission: then starting it
+    reports that."""
     try:
         with file.open("rb") as opened:
             return opened.read(4).startswith((b"#!", b"\x7fELF"))
-    except OSError:  # one that nobody can read is no bot
+    except OSError:  # an unreadable file is no bot
         return False
 
 
 def shake_hands(teams: Teams, definition: Definition, rules: str | None, num_players: int) -> dict[str, str]:
-    """Start every bot of a folder once, and leave out who doesn't play.
+    """Start every bot of a folder once, and remove bots that don't start or can't play.
 
     Returns:
-        Those that were left out, and why.
+        The name of each removed bot, and the reason.
     """
     rules = definition.check_variant(rules, num_players)
     left_out = {}
@@ -134,7 +135,7 @@ def shake_hands(teams: Teams, definition: Definition, rules: str | None, num_pla
 
 
 def check_all(players: Mapping[str, object], definition: Definition, rules: str, num_players: int) -> None:
-    """Raise a ValueError that names everybody who can't play, as far as they can tell before the first game.
+    """Raise a ValueError that names all agents that can't play and know that before the first game.
 
     Args:
         players: Agents by the names that they play under.

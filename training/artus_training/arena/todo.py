@@ -1,4 +1,4 @@
-"""What is left of a run of units, and what whoever does one of them needs to know."""
+"""The units of a run that are still to do, and the messages between driver and workers."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
 
 TRIES = 3
-"""A unit that has ended so many processes is lost."""
+"""A unit is lost after this number of processes died while doing it."""
 AHEAD = 8
-"""Units that each process may be in front of the first one that isn't done: what is lost when the run is ended."""
+"""Units per process that may be started ahead of the first unfinished one: their results may be lost if the run
+ends."""
 SAME_EVERYWHERE = (
     "the same version of artus, of other packages with agents, and of files that agents' names mention must be on all "
     "machines"
@@ -18,28 +19,28 @@ SAME_EVERYWHERE = (
 
 
 class UnitError(RuntimeError):
-    """Units without a result: no process has survived them, or the result can't be sent."""
+    """Units without a result: every process died, or the result can't be sent."""
 
 
 class OtherCodeError(ValueError):
-    """Work that can't be done where it was sent: other code, or other files, are there."""
+    """Work that can't be done by the receiver, because it has other code or other files."""
 
 
 class ClusterError(RuntimeError):
-    """There is no cluster to play on, or it has gone."""
+    """The cluster doesn't exist, or was lost."""
 
 
 class Lost(NamedTuple):
-    """What takes the place of a unit's result when it is given up."""
+    """Replaces the result of a unit that is given up."""
 
     reason: str
 
 
 class ToDo:
-    """Which of the units 0, 1, ... nobody has begun yet.
+    """Queue of the units 0, 1, ... that aren't started yet.
 
     Args:
-        units: How many there are.
+        units: Number of units.
     """
 
     def __init__(self, units: int) -> None:
@@ -49,12 +50,12 @@ class ToDo:
         self._deaths: dict[int, int] = {}
 
     def take(self, doers: int) -> int | None:
-        """The next unit for one of so many that do them; None: there is none, or it is too far in front."""
+        """Take the next unit; None if there is none, or if it is too far ahead for this number of workers."""
         near = self._waiting and self._waiting[-1] < self.first + AHEAD * doers
         return self._waiting.pop() if near else None
 
     def died(self, number: int, how: str) -> Lost | None:
-        """A unit's process has ended. It is done once more, or lost."""
+        """Record that a process died during a unit: the unit is done again, or is lost."""
         self._deaths[number] = self._deaths.get(number, 0) + 1
         if self._deaths[number] == TRIES:
             return Lost(f"has ended {TRIES} processes, the last one with {how}")
@@ -62,7 +63,7 @@ class ToDo:
         return None
 
     def put_back(self, number: int) -> None:
-        """A unit's process has ended before it began the unit. It is done by another one."""
+        """Put a unit back whose process ended before it began the unit."""
         self._waiting.append(number)
 
 
@@ -71,24 +72,24 @@ class Sent(NamedTuple):
 
     work: bytes
     made_of: str
-    """Hash of the code and files that it depends on, where whoever sends it is; empty: it doesn't say."""
+    """Fingerprint, at the sender, of the code and files that the work depends on; empty: unknown."""
 
 
 def sent(work: Callable[[Any], Any]) -> Sent:
-    """Work for other processes.
+    """Pickle work for other processes, with its fingerprint.
 
     Raises:
-        ValueError: If it can't be sent.
+        ValueError: If the work can't be pickled.
     """
     return soon(work)._replace(made_of=getattr(work, "made_of", ""))
 
 
 def soon(work: Callable[[Any], Any]) -> Sent:
-    """Work that nobody shall do yet: who receives it imports and hashes all that it is made of, which takes seconds,
-    and refuses it.
+    """Pickle work that is only announced: the receiver imports and hashes everything that the work needs, which takes
+    seconds, but refuses to do it.
 
     Raises:
-        ValueError: If it can't be sent.
+        ValueError: If the work can't be pickled.
     """
     try:
         return Sent(pickle.dumps(work), "")
@@ -97,10 +98,10 @@ def soon(work: Callable[[Any], Any]) -> Sent:
 
 
 def received(work: Sent) -> Callable[[Any], Any]:
-    """What was sent.
+    """Unpickle work.
 
     Raises:
-        OtherCodeError: If here it is made of other code or other files, or can't be read.
+        OtherCodeError: If its fingerprint differs here, or it can't be loaded.
     """
     try:
         made: Callable[[Any], Any] = pickle.loads(work.work)
@@ -116,7 +117,7 @@ def received(work: Sent) -> Callable[[Any], Any]:
 
 
 def doing(work: Sent) -> Callable[[Any], Any]:
-    """What does units of work that was sent. It returns a result, or an exception that can be sent."""
+    """Return a function that does units of received work. It returns a result, or an exception that can be sent."""
     try:
         do = received(work)
     except Exception as error:
@@ -133,7 +134,7 @@ def doing(work: Sent) -> Callable[[Any], Any]:
 
 
 def that_travels(error: Exception) -> Exception:
-    """The error, or its text if it can't be sent as it is."""
+    """The error itself, or a RuntimeError with its text if it can't be pickled."""
     try:
         pickle.loads(ForkingPickler.dumps(error))
     except Exception:
@@ -142,7 +143,7 @@ def that_travels(error: Exception) -> Exception:
 
 
 def unpickled(result: bytes) -> Any:
-    """The result of a unit, or an error that says why it can't be read."""
+    """Unpickle the result of a unit; a `UnitError` if that fails."""
     try:
         return pickle.loads(result)
     except Exception as error:  # pickle raises what the objects in it raise
@@ -150,7 +151,7 @@ def unpickled(result: bytes) -> Any:
 
 
 def pickled(result: Any) -> bytes:
-    """The result of a unit as it is sent, or an error that says why it can't be."""
+    """Pickle the result of a unit, or a `UnitError` if that fails."""
     try:
         return bytes(ForkingPickler.dumps(result))
     except Exception as error:  # pickle raises what the objects in it raise

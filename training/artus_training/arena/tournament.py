@@ -1,9 +1,9 @@
 """Tournaments: every line-up of agents, in many seating orders, thousands of games at once.
 
 All line-ups play the same deals, each once in every rotation of the seats, and from deal to deal in another order.
-Every decision draws its randomness from (seed, line-up, deal, rotation) alone. So results don't depend on how many
-games are played side by side, and a tournament that was interrupted, however rudely, goes on where it stopped and ends
-with the same table.
+The randomness of a decision depends only on (seed, line-up, deal, rotation). So results don't depend on the number of
+games played at a time, and an interrupted tournament, even after a crash, continues where it stopped and gives the
+same table.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from artus_training.arena.units import Runner, kept, unit_games
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in a tournament; what was played is saved.
+    """Raised after Ctrl-C in a tournament; the games played so far are saved.
 
     Attributes:
-        results: All that was played.
+        results: The results of these games.
     """
 
     def __init__(self, results: Results) -> None:
@@ -48,28 +48,28 @@ def run(
     joined: tuple[Settings, Path] | None = None,
     do: Runner | None = None,
 ) -> Results:
-    """Play what is missing of a tournament and return all of it. Shows progress; may be interrupted at any time.
+    """Play the missing games of a tournament and return all results. Shows progress; may be interrupted at any time.
 
     Args:
-        settings: What is played.
-        folder: Where results are kept; a tournament that lies there with the same settings goes on.
-        records: Keep every game as a line in this file.
+        settings: Settings of the tournament.
+        folder: Folder of the results; a tournament there with the same settings is continued.
+        records: Save every game as a line in this file.
         agents: Agents or functions behind some names; all others are found by name. Their code is part of the
-            tournament, so that one that was interrupted doesn't go on with other code. What was set in an object isn't
-            seen: let its name say it.
-        workers: Processes that play; what they play doesn't depend on it. With several, `agents` must be such as can be
-            sent to other processes.
+            fingerprint, so an interrupted tournament can't be continued with other code. The attributes of an object
+            aren't: put its parameters into its name.
+        workers: Processes that play; the results don't depend on their number. With several, `agents` must be
+            picklable.
         ray: Address of a Ray cluster that plays instead, see `units.run_units`.
         joined: A tournament of the first agents, which the others join, and its folder: its games aren't played again.
             The result is the same as if all had played from the beginning.
-        do: Who plays instead of those `workers`, see `units.kept`.
+        do: Runs the units instead of `workers`, see `units.kept`.
 
     Raises:
-        ValueError: If an agent is unknown, doesn't start or can't be sent, or the folder holds another tournament, or a
-            damaged one, or the tournament that is joined isn't there or doesn't fit.
+        ValueError: If an agent is unknown, doesn't start or can't be sent, or the folder holds another tournament or a
+            damaged one, or the joined tournament doesn't exist or doesn't fit.
         Interrupted: After Ctrl-C.
-        UnitError: When all others are played and saved, if some games have ended one process after the other.
-        OSError: If something can't be written. What was played stays, and the same call goes on from there.
+        UnitError: After all other games are played and saved, if processes died again and again during some games.
+        OSError: If a file can't be written. All games played are kept, and the same call continues from there.
     """
     unknown = set(agents) - set(settings.agents)
     if unknown:
@@ -93,7 +93,7 @@ def run(
 
 
 def _check_joined(settings: Settings, folder: Path, records: Path | None, before: Settings, there: Path) -> None:
-    """Raise a ValueError if some agents can't join the tournament in the folder `there`, with results in `folder`."""
+    """Raise a ValueError if agents can't join the tournament in the folder `there`, with results in `folder`."""
     if not (there / "settings.json").exists():
         lies = folder if (folder / "settings.json").exists() else "FOLDER"
         new = ", and a new folder for all games with --out" if lies == folder else ""
@@ -111,7 +111,7 @@ def _check_joined(settings: Settings, folder: Path, records: Path | None, before
 
 
 def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Results:
-    """Play what is missing."""
+    """Play and save the missing deals; return all results."""
     total = store.played.size * settings.num_players
     units = units_of(settings, playing.players, store.played)
     ahead = {unit: store.ahead.pop(unit) for unit in units if unit in store.ahead}
@@ -136,12 +136,12 @@ def _play(settings: Settings, playing: Playing, store: Store, do: Runner) -> Res
 
 
 def in_turn(units: list[Unit], ahead: dict[Unit, Played], found: Iterable[tuple[Unit, Played]]) -> Iterator[Played]:
-    """What was played, in the order of the units.
+    """Merge results in the order of the units.
 
     Args:
-        units: All that were to be played.
-        ahead: What an interrupted run had played of them; is emptied.
-        found: The others as they come, in their order; some may be missing.
+        units: All units of this run.
+        ahead: Results that an interrupted run had saved in advance; is emptied.
+        found: Results of the other units, in their order; some may be missing.
     """
     left = iter(units)
     for unit, played in found:
@@ -157,9 +157,9 @@ def in_turn(units: list[Unit], ahead: dict[Unit, Played], found: Iterable[tuple[
 
 
 def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
-    """What is left to play when some deals of each line-up are played: all line-ups come on evenly.
+    """Units for the deals that aren't played yet, ordered so that all line-ups advance evenly.
 
-    A unit is saved when it is played: one deal, unless all agents say that they are fast with more games at a time.
+    A unit is saved as a whole. It is one deal, unless all agents prefer more games at a time (`games_at_once`).
 
     Args:
         played: See `Store.played`.

@@ -1,7 +1,7 @@
 """Units of work: each a pure function of a few numbers, done in this process, by several others, or by a Ray cluster.
 
-Results come in the order of the units, so what is made of them doesn't depend on who did which, how many did them, or
-who died meanwhile. Only the caller writes anything.
+Results arrive in the order of the units, so they don't depend on the number of workers, on their speed or on workers
+that die. Only the caller writes files.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
 GAMES_AT_ONCE = 64
-"""Of agents that don't say how many games they like to be asked about at a time."""
+"""Games at a time for agents without the attribute `games_at_once`."""
 MOST_WORKERS = 256
 MOST_NAMED = 5
-"""Lost units that an error names."""
+"""Most lost units that an error message names."""
 
 
 def unit_games(agents: Sequence[Agent]) -> int:
-    """How many games make a unit: some seconds of work, as far as the agents' names tell, and the same everywhere."""
+    """Number of games in a unit, from the agents' `games_at_once`: some seconds of work, and the same on all
+    machines."""
     return max(1, min(int(getattr(agent, "games_at_once", GAMES_AT_ONCE)) for agent in agents))
 
 
 def check_workers(workers: int, ray: str | None = None) -> None:
-    """Raise a ValueError if so many processes can't share the work, or if it isn't said who shall do it."""
+    """Raise a ValueError if the number of workers is out of range, or both workers and a cluster are given."""
     if not 1 <= workers <= MOST_WORKERS:
         raise ValueError(f"workers must be at least 1 and at most {MOST_WORKERS}, got {shown(workers)}")
     if workers > 1 and ray is not None:
@@ -48,24 +49,24 @@ def run_units(
     processes: Processes | None = None,
     waiting: dict[int, Result] | None = None,
 ) -> Generator[tuple[Unit, Result]]:
-    """Each unit and what `work` makes of it, in the order of the units.
+    """Call `work` with each unit; yield units and results in the order of the units.
 
     Args:
-        work: What to do; whoever does it, the result is the same. To other processes it is sent once, units and results
-            are sent as they come. If it has an attribute `made_of`, a text, that must be the same wherever it arrives.
-        units: What to do it with.
+        work: A function whose result doesn't depend on the process or machine. It is sent once to each other process.
+            If it has an attribute `made_of`, a text, that must have the same value in each process.
+        units: Arguments of `work`.
         workers: Processes, each with one thread; 1: this process with its threads. A process that dies is replaced, and
             its unit is done again.
         ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
-        processes: Those that do it, and stay; None: new ones, which end when the work is done.
-        waiting: Is given the results that have come and wait for an earlier unit, by number: what the caller can still
-            use when it is interrupted.
+        processes: A pool to use and keep; None: new processes, which end with the work.
+        waiting: Filled with results that wait for an earlier unit, by number, so that the caller can use them after an
+            interrupt.
 
     Raises:
-        ValueError: If the work can't be sent to other processes, or is made of something else there.
+        ValueError: If the work can't be sent to other processes, or `made_of` differs there.
         ClusterError: If there is no such cluster.
-        UnitError: When all else is done, if some units have ended `TRIES` processes each.
-        Exception: What `work` raises, with a note that says which unit it was.
+        UnitError: After all other units are done, if some units have ended `TRIES` processes each.
+        Exception: Any exception of `work`, with a note that names the unit.
     """
     check_workers(workers, ray)
     if workers == 1 and ray is None:
@@ -94,7 +95,7 @@ def run_units(
 
 
 class Runner(Protocol):
-    """`run_units` by those who are kept."""
+    """`run_units` with kept processes or a kept connection."""
 
     def __call__(
         self, work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
@@ -103,14 +104,14 @@ class Runner(Protocol):
 
 @contextmanager
 def kept(workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] | None = None) -> Iterator[Runner]:
-    """`run_units`, with processes, or the connection to a cluster, that stay from one piece of work to the next.
+    """Yield a `run_units` that keeps its processes, or its connection to a cluster, between pieces of work.
 
     Args:
-        workers, ray: As there.
-        first: Work that comes first: processes get ready for it while the caller does so.
+        workers, ray: As for `run_units`.
+        first: The first work: processes load it while the caller does the same.
 
     Raises:
-        ValueError: If it isn't said who shall do it, or the first work can't be sent to other processes.
+        ValueError: See `check_workers`; also if the first work can't be sent to other processes.
         ClusterError: If there is no such cluster.
     """
     check_workers(workers, ray)
@@ -129,10 +130,12 @@ def kept(workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] |
 def in_order(
     found: Iterable[tuple[int, Any]], units: Sequence[Unit], to_do: ToDo, waiting: dict[int, Any]
 ) -> Iterator[tuple[Unit, Any]]:
-    """What was found, in the order of the units. What comes twice counts once.
+    """Yield results in the order of the units; ignore repeated ones.
 
     Args:
-        waiting: Filled with results that wait for an earlier unit, by number. Errors and lost units aren't among them.
+        found: Numbers of units and their results, in any order.
+        units, to_do: All units, and the state of the run.
+        waiting: Filled with results that wait for an earlier unit, by number; without errors and lost units.
     """
     failed: dict[int, Any] = {}
     for number, result in found:

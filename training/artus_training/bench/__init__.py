@@ -1,1 +1,1 @@
-"""Speed: of every interface, of the trainers, and beside busy neighbours."""
+"""Speed measurements: of every interface, of the trainers, and next to busy processes."""

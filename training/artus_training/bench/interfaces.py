@@ -1,8 +1,8 @@
-"""Speed in decisions per second, one process, one line for each way to play.
+"""Speed in decisions per second, one process, one line for each interface.
 
-A decision is what a user pays for one move: the mask and the observation of the player to move, a uniformly drawn legal
-action, and the move itself, finished games dealt anew. Medians of several runs; machines are noisy, so compare lines of
-one run.
+A decision is everything needed for one move: the mask and the observation of the player to move, a uniformly random
+legal action, and the move itself; finished games are dealt again. Figures are medians of several runs. Machines are
+noisy, so compare only lines of the same run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MOST_NEIGHBOURS = 64
 
 
 class Variant(NamedTuple):
-    """What is played, as the keyword arguments of batches, games and environments."""
+    """A variant, as the keyword arguments of batches, games and environments."""
 
     game: Definition
     rules: str
@@ -55,7 +55,7 @@ def variants(game: Definition) -> list[Variant]:
 
 
 def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> float:
-    """Median over `repeats` runs of how many decisions a second `run` makes; it returns how many it made."""
+    """Median over `repeats` runs of the decisions per second; `run` returns the number of its decisions."""
     run()
     rates = []
     for _ in range(repeats):
@@ -81,7 +81,7 @@ def batch_rate(num_games: int, threads: int, variant: Variant, seconds: float) -
 
 
 def fill_rate(num_games: int, variant: Variant, seconds: float) -> float:
-    """The floor: filling observation and mask with constants."""
+    """Lower bound of a step's cost: filling observation and mask with constants."""
     batch = Batch(num_games, threads=1, **variant._asdict())
 
     def run() -> int:
@@ -93,13 +93,13 @@ def fill_rate(num_games: int, variant: Variant, seconds: float) -> float:
 
 
 def uniform(mask: np.ndarray, rng: np.random.Generator) -> int:
-    """One way of choosing for all single-game loops."""
+    """A random legal action, drawn the same way in all single-game loops."""
     legal = mask.nonzero()[0]
     return int(legal[int(rng.random() * len(legal))])
 
 
 def uniform_rows(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The same for rows of masks: adding up the masks themselves would take longer than the step."""
+    """The same for rows of masks. Faster than the step itself, unlike a cumulative sum of the masks."""
     legal = np.flatnonzero(mask.view(np.bool_))
     first = np.searchsorted(legal, np.arange(len(mask) + 1) * mask.shape[1])
     return legal[rng.integers(first[:-1], first[1:])] % mask.shape[1]
@@ -138,7 +138,7 @@ def aec_rate(env: Any, seconds: float) -> float:
 
 
 def gymnasium_rate(variant: Variant, seconds: float) -> float:
-    """Decisions of the one seat that plays; the random opponents' are not counted."""
+    """Decisions of the one seat that plays; those of the random opponents are not counted."""
     env = gymnasium.make("artus_env:Artus-v0", **variant._asdict())
     rng = np.random.default_rng(0)
 
@@ -155,7 +155,7 @@ def gymnasium_rate(variant: Variant, seconds: float) -> float:
 
 
 def vector_rate(num_envs: int, variant: Variant, seconds: float) -> float:
-    """Decisions of the seats that play, one in each environment; the random opponents' are not counted."""
+    """Decisions of the seats that play, one in each environment; those of the random opponents are not counted."""
     envs = gymnasium.make_vec("artus_env:Artus-v0", num_envs=num_envs, **variant._asdict())
     rng = np.random.default_rng(0)
     _, info = envs.reset(seed=0)
@@ -170,7 +170,7 @@ def vector_rate(num_envs: int, variant: Variant, seconds: float) -> float:
 
 
 def picture_rate(frames: bool, variant: Variant, seconds: float) -> float:
-    """Pictures a second of one position in the middle of a game: as SVG, or as frames of pixels."""
+    """Pictures per second of a position in the middle of a game: as SVG, or as pixels."""
     whole = Game(seed=0, **variant._asdict())
     rng = np.random.default_rng(0)
     while not whole.over:
@@ -189,7 +189,7 @@ def picture_rate(frames: bool, variant: Variant, seconds: float) -> float:
 
 
 def connect_four(raw: bool) -> Any | None:
-    """PettingZoo's connect_four for comparison, or None where it isn't installed."""
+    """PettingZoo's connect_four for comparison, or None if it isn't installed."""
     try:
         from pettingzoo.classic import connect_four_v3
     except ImportError:
@@ -198,7 +198,7 @@ def connect_four(raw: bool) -> Any | None:
 
 
 def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 4096)) -> Iterator[tuple[str, float]]:
-    """Name and decisions per second of each way to play, as they are measured."""
+    """Name and decisions per second of each interface, as soon as they are measured."""
     fullest = variants(game)[-1]
     threads = [1, 2] if available_cores() > 1 else [1]
     for num_games in sizes:
@@ -230,7 +230,7 @@ def measure(game: Definition, seconds: float, sizes: tuple[int, ...] = (1024, 40
 
 @options
 class Options:
-    """Measure how many decisions a second every interface makes, in one process.
+    """Measure the decisions per second of every interface, in one process.
 
     artus bench
     artus bench --neighbours 2
@@ -240,13 +240,13 @@ class Options:
     game: str = DEFAULT_GAME
     """The game that is played; `artus games` lists all."""
     seconds: float = 1.0
-    """How many seconds each line is measured."""
+    """Seconds per line."""
     json: Path | None = None
-    """A file for the figures, as JSON."""
+    """File for the figures, as JSON."""
     neighbours: int | None = None
-    """Compare several threads with one instead, beside so many busy processes: 0, 1, ..."""
+    """Compare several threads with one instead, next to this many busy processes: 0, 1, ..."""
     training: bool = False
-    """Measure the trainer instead, beside its ceiling and Stable-Baselines3."""
+    """Measure the trainer instead, with its upper limit and Stable-Baselines3."""
 
 
 def main(arguments: list[str]) -> int:
@@ -271,7 +271,7 @@ def main(arguments: list[str]) -> int:
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
     results: Any
     if chosen.training:
-        from artus_training.bench import training  # which needs torch and Stable-Baselines3
+        from artus_training.bench import training  # needs torch and Stable-Baselines3
 
         results = training.show(training.Settings(game.name))
     elif chosen.neighbours is not None:
@@ -284,7 +284,7 @@ def main(arguments: list[str]) -> int:
 
 
 def one_by_one(game: Definition, seconds: float) -> dict[str, float]:
-    """Print the rate of each way to play."""
+    """Print the rate of each interface."""
     results = {}
     wide = min(64, terminal_width() - 16)
     for name, rate in measure(game, seconds):
@@ -295,7 +295,7 @@ def one_by_one(game: Definition, seconds: float) -> dict[str, float]:
 
 
 def beside_neighbours(game: Definition, count: int, seconds: float) -> dict[str, float]:
-    """Print what several threads are worth beside one, and return the ratios."""
+    """Print the speed of several threads relative to one, and return the ratios."""
     print(f"beside {count} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
     print(f"{'':<24} {'one thread':>12} {'default':>12} {'ratio':>7}")
     results = {}

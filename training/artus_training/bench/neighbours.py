@@ -1,7 +1,7 @@
-"""What several threads are worth beside one, while other programs keep the machine busy: `artus bench --neighbours 2`.
+"""Speed of several threads relative to one while other programs use the cores: `artus bench --neighbours 2`.
 
-Sharing work among threads must never make anything much slower than one thread, whatever else runs. Both run in turn,
-so that they meet the same neighbours.
+Sharing work among threads must never be much slower than one thread, whatever else runs. Both alternate, so that they
+meet the same load.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from artus_training.arena.evaluate import evaluate
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: pass"
 ROUNDS = 9
 EVALUATED = 256
-"""Games of an evaluation: enough for several threads."""
+"""Games of an evaluation, enough to use several threads."""
 
 
 class Compared(NamedTuple):
     name: str
     one: float
-    """Units of work a second by one thread."""
+    """Units of work per second with one thread."""
     default: float
-    """The same by as many threads as are used if nothing is said."""
+    """The same with the default number of threads."""
     ratio: float
     """Median over rounds of default / one."""
 
 
 @contextmanager
 def neighbours(count: int) -> Iterator[None]:
-    """So many processes that do nothing but compute; they end with this one at the latest."""
+    """Run this many processes that only compute; they end with this one at the latest."""
     busy = [subprocess.Popen([sys.executable, "-I", "-S", "-c", BUSY]) for _ in range(count)]
     try:
         yield
@@ -51,7 +51,8 @@ def neighbours(count: int) -> Iterator[None]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Set OMP_NUM_THREADS=1 for this process. Only this thread may start others meanwhile: all of them see it."""
+    """Set OMP_NUM_THREADS=1 for this process. All threads see it, so only this thread may start others in the
+    meantime."""
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"
     try:
@@ -64,11 +65,11 @@ def one_thread() -> Iterator[None]:
 
 
 def measure(game: Definition, seconds: float) -> Iterator[Compared]:
-    """Compare engine, search, evaluation and, where torch is installed, training and an evaluation with a network.
+    """Compare engine, search and evaluation; with torch installed also training and an evaluation with a network.
 
     Args:
-        game: What is played.
-        seconds: Of each line, about.
+        game: The game.
+        seconds: Approximate time per line.
     """
     for games in (1024, 4096):
         yield compare(f"Batch, {games} games", partial(batch_work, game, games), seconds)
@@ -81,13 +82,13 @@ def measure(game: Definition, seconds: float) -> Iterator[Compared]:
 
 
 def compare(name: str, make: Callable[[], Callable[[], int]], seconds: float) -> Compared:
-    """Run the same work with one thread and with the default in turn. `make` is called with each in force."""
+    """Alternate the same work with one thread and with the default. `make` is called once under each setting."""
     with one_thread():
         alone = make()
         alone()
     default = make()
     for _ in range(5):
-        default()  # compiled, and settled to what the neighbours leave
+        default()  # compile, and adapt to the cores that are free
     rates: list[tuple[float, float]] = []
     for _ in range(ROUNDS):
         with one_thread():
@@ -99,7 +100,7 @@ def compare(name: str, make: Callable[[], Callable[[], int]], seconds: float) ->
 
 
 def rate(work: Callable[[], int], seconds: float) -> float:
-    """Units of work a second."""
+    """Units of work per second."""
     done, start = 0, time.perf_counter()
     while (elapsed := time.perf_counter() - start) < seconds or not done:
         done += work()

@@ -1,10 +1,10 @@
-"""Measure how close the trainer comes to the speed of its network, and how fast Stable-Baselines3 is beside it.
+"""Measure the trainer's speed against the upper limit set by its network, and against Stable-Baselines3.
 
     artus bench --training
 
-The ceiling is what this network would reach on this machine if games, advantages and bookkeeping cost nothing: a
-forward pass and a drawn action for each decision, and forward, gradient and optimizer step for each decision of each
-epoch, on data that lie ready. All is measured in this process, turn by turn, medians of several rounds.
+The upper limit ("ceiling") is the speed of this network on this machine if games, advantages and bookkeeping were free:
+a forward pass and a drawn action for each decision, and forward pass, gradient and optimizer step for each decision of
+each epoch, on prepared data. All measurements run in this process, in turn; figures are medians of several rounds.
 """
 
 from __future__ import annotations
@@ -39,26 +39,26 @@ from artus_training.lines import progress
 
 @dataclass
 class Settings:
-    """What to measure."""
+    """Parameters of the measurement."""
 
     game: str = DEFAULT_GAME
-    """The game that is learnt; `artus games` lists all."""
+    """The game to learn; `artus games` lists all."""
     rules: str = ""
     """Its rule set; unless given, the game's last."""
     num_players: int = 0
-    """How many play; 0: as many as can."""
+    """Number of players; 0: the maximum."""
     hidden: tuple[int, ...] = (256, 256)
-    """Width of the hidden layers, for both trainers."""
+    """Widths of the hidden layers, for both trainers."""
     batch_size: int = 4096
     """Decisions in one gradient step, for both."""
     epochs: int = 2
-    """How often an update goes over its decisions, for both."""
+    """Passes of an update over its decisions, for both."""
     rounds: int = 5
     """Rounds of each trainer and precision; the first of each isn't counted."""
     sb3: bool = True
     """Measure Stable-Baselines3, too."""
     threads: int = 0
-    """Torch threads, for both; 0: one a core."""
+    """Torch threads, for both; 0: one per core."""
 
     def __post_init__(self) -> None:
         """Fill in the variant. Raises a ValueError if there is no such game."""
@@ -68,7 +68,7 @@ class Settings:
 
 
 def ceiling(trainer: Trainer) -> float:
-    """Decisions a second that the network alone allows, with data that lie ready."""
+    """Decisions per second of the network alone, on prepared data."""
     s, rollout = trainer.settings, trainer.rollout
     row = rollout.seats
     bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
@@ -92,7 +92,8 @@ def ceiling(trainer: Trainer) -> float:
 def ours(
     settings: Settings, precision: Literal["float32", "bfloat16"], action_features: bool
 ) -> Callable[[], tuple[float, float]]:
-    """A measurement of our trainer, every seat learning: (decisions a second, those that the network alone allows)."""
+    """A measurement of our trainer, with every seat learning: (decisions per second, upper limit of the network
+    alone)."""
     s = dataclasses.replace(
         preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
         batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision,
@@ -135,7 +136,7 @@ def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[flo
 
 
 class _Clock(BaseCallback):
-    """How long the rounds took, without setting up."""
+    """Duration of the rounds, without setup."""
 
     def _on_training_start(self) -> None:
         self.start = time.perf_counter()
@@ -148,7 +149,7 @@ class _Clock(BaseCallback):
 
 
 def measure(settings: Settings) -> dict[str, dict[str, float]]:
-    """Decisions a second of each trainer, and the ceiling of each of ours."""
+    """Decisions per second of each trainer, and the upper limit of each of ours."""
     if settings.rounds < 1:
         raise ValueError(f"rounds must be at least 1, got {settings.rounds}")
     with tempfile.TemporaryDirectory() as folder:

@@ -1,1 +1,1 @@
-"""Agents learn: self-play PPO in `ppo`, Stable-Baselines3 for comparison in `sb3`, and what both trainers share."""
+"""Training of agents: self-play PPO in `ppo`, Stable-Baselines3 for comparison in `sb3`, and code that both share."""

@@ -1,4 +1,4 @@
-"""What is said about a trained agent, whichever trainer made it. See `artus_agents.saved` for the file."""
+"""Cards of trained agents, the same for all trainers. See `artus_agents.saved` for the file."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ def card(
     start: str = "",
     packages: Sequence[str] = PACKAGES,
 ) -> dict[str, Any]:
-    """The card of an agent, as JSON knows it.
+    """Build the card of an agent, in JSON types.
 
     Args:
-        game, variants: What it was trained for.
-        command: Trains the same agent.
-        settings: All of the trainer's settings; where and whether resumed is left out.
-        steps: Decisions in all.
-        seconds: Of training, evaluations not counted.
-        curve: See `point`.
-        strength: How the finished agent did.
-        threads: Torch threads of each rank; 0: as many as torch has now.
+        game, variants: Game and variants of the training.
+        command: The command that trains the same agent.
+        settings: All of the trainer's settings; those of `WHERE` are left out.
+        steps: Total number of decisions.
+        seconds: Training time, evaluations not counted.
+        curve: The learning curve, see `point`.
+        strength: Evaluations of the finished agent.
+        threads: Torch threads of each rank; 0: torch's current number.
         ranks: Processes that shared the training.
-        bfloat16: Whether the network computed in it.
-        changes: Settings that were changed on the way: `steps` at the time, and `settings` with a pair of values for
-            each.
-        start: Hash of the weights that the training began with (see `start.Start`); empty: they were drawn.
-        packages: Those whose versions matter.
+        bfloat16: Whether the network computed in bfloat16.
+        changes: Settings that were changed in resumed runs: `steps` at that time, and `settings` with the old and the
+            new value of each.
+        start: Hash of the initial weights (see `start.Start`); empty: they were random.
+        packages: Packages whose versions are recorded.
     """
     return {
         "game": game,
@@ -80,8 +80,8 @@ def card(
 
 
 def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str, Any]:
-    """A point of the learning curve: how often the agent won against each opponent (`wins`) and by how many points
-    (`margin`), by names RULES-PLAYERS/OPPONENT, after so many steps and seconds."""
+    """A point of the learning curve: the number of steps and seconds, and the agent's win rate (`wins`) and mean lead
+    in points (`margin`) against each opponent, by names RULES-PLAYERS/OPPONENT."""
     names = [f"{e.rules}-{e.num_players}/{e.agents[1]}" for e in results]
     return {
         "steps": steps,
@@ -95,9 +95,9 @@ def command(program: str, settings: Any, default: Any) -> str:
     """The command that trains the same agent.
 
     Args:
-        program: Such as `artus train`.
-        settings: A dataclass with `game`, `rules`, `num_players`, and `resume` and `runs`, which don't matter.
-        default: What the program does unless told otherwise, of the same class.
+        program: The program, such as `artus train`.
+        settings: A dataclass with `game`, `rules` and `num_players`; settings of `WHERE` are left out.
+        default: The program's default settings, of the same class.
     """
     words = program.split()
     for field in dataclasses.fields(settings):

@@ -1,12 +1,12 @@
-"""Checkpoints: text and numbers in one file with a checksum. Nothing in them is executed, and none of it is believed.
+"""Checkpoints: text and numbers in one file with a checksum. They contain no code, and their content isn't trusted.
 
     artus checkpoint 2
     {"settings": ..., "steps": ...}
     tensors as safetensors
-    checksum of all that stands before it
+    checksum of everything before it
 
-The checksum (CRC-32) finds damage. A file can also be made up, with any checksum, so whoever reads one checks shapes,
-types and ranges before anything gets to compiled loops, which check nothing.
+The checksum (CRC-32) detects damage. A file can also be forged with a correct checksum, so its shapes, types and
+ranges are checked before compiled loops use them, which check nothing.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ from artus_env.engine.play.kernels import over_one
 
 FIRST_LINE = b"artus checkpoint 2\n"
 SEAL = 8
-"""Bytes of the checksum, hexadecimal digits, at the end of the file."""
+"""Length in bytes of the checksum at the end of the file, as hexadecimal digits."""
 ABOUT, TENSORS = "artus.json", "artus.safetensors"
-"""Our parts of an SB3 archive."""
+"""Names of our files in an SB3 archive."""
 Tensors = dict[str, torch.Tensor]
 T = TypeVar("T")
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that can't be used. The message names the file and what is wrong with it."""
+    """A checkpoint that can't be used. The message names the file and the problem."""
 
 
 # --- files ---
 
 
 def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> None:
-    """Write a checkpoint, at once or not at all.
+    """Write a checkpoint atomically.
 
     Args:
         path: The file.
-        about: What JSON can say.
-        tensors: Numbers by name.
+        about: Data that JSON can represent.
+        tensors: Tensors by name.
 
     Raises:
-        FloatingPointError: If a number isn't finite: the checkpoint that is there is a better one.
-        OSError: If it can't be written; the file that was there stands.
+        FloatingPointError: If a number isn't finite; the existing checkpoint is kept.
+        OSError: If the file can't be written; an existing one is kept.
     """
     _write_sealed(path, FIRST_LINE, json.dumps(about).encode(), b"\n", _packed(tensors))
 
 
 def read_checkpoint(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
-    """A checkpoint's content, which is what was written; that it makes sense is for the caller to check.
+    """Read a checkpoint whose checksum is correct; the caller must check that its content makes sense.
 
     Args:
         path: The file.
-        wanted: A dataclass with the keys that are needed of what JSON says.
+        wanted: A dataclass with the required keys of the JSON part.
 
     Raises:
         CheckpointError: If the file is missing, damaged or something else.
@@ -76,8 +76,7 @@ def read_checkpoint(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
 
 
 def add_to_archive(path: Path, archive: io.BytesIO, about: Mapping[str, Any], tensors: Tensors) -> None:
-    """Write an SB3 archive with a checkpoint in it. It stays one that `MaskablePPO.load` can read; otherwise as
-    `save_checkpoint`."""
+    """Like `save_checkpoint`, but within an SB3 archive, which `MaskablePPO.load` can still read."""
     with zipfile.ZipFile(archive, "a") as parts:
         parts.writestr(ABOUT, json.dumps(about, indent=1))
         parts.writestr(TENSORS, _packed(tensors))
@@ -86,12 +85,12 @@ def add_to_archive(path: Path, archive: io.BytesIO, about: Mapping[str, Any], te
 
 
 def read_archive(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
-    """`read_checkpoint` for an archive. SB3's own parts, in which there may be anything, are not looked at."""
+    """`read_checkpoint` for an archive. SB3's own files in it are never read: they could contain code."""
     content = _read_sealed(path, b"PK")
     try:
         with zipfile.ZipFile(io.BytesIO(content + bytes(SEAL))) as archive:
             parts = [archive.getinfo(name) for name in (ABOUT, TENSORS)]
-            if any(part.compress_type != zipfile.ZIP_STORED for part in parts):  # few bytes could become very many
+            if any(part.compress_type != zipfile.ZIP_STORED for part in parts):  # they could expand to any size
                 raise CheckpointError(f"{path} is no checkpoint of this training: its parts are compressed")
             about, tensors = map(archive.read, parts)
     except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
@@ -123,7 +122,7 @@ def _read_sealed(path: Path, start: bytes) -> bytes:
 
 
 def seal(*parts: bytes) -> bytes:
-    """The checksum of some content."""
+    """The checksum of the parts, one after the other."""
     checksum = 0
     for part in parts:
         checksum = zlib.crc32(part, checksum)
@@ -154,19 +153,19 @@ def not_finite(tensors: Tensors) -> str:
     return next((name for name in floats if not np.isfinite(tensors[name].detach().cpu().numpy()).all()), "")
 
 
-# --- what is in them ---
+# --- content ---
 
 
 def named(prefix: str, tensors: Mapping[str, torch.Tensor]) -> Tensors:
-    """Tensors under names that begin with a prefix."""
+    """Add a prefix to the names of tensors."""
     return {f"{prefix}.{name}": value for name, value in tensors.items()}
 
 
 def take(tensors: Tensors, prefix: str, like: Mapping[str, torch.Tensor]) -> Tensors:
-    """What `named` has put under a prefix.
+    """Return the tensors whose names have a prefix (see `named`), without it.
 
     Raises:
-        ValueError: If something is missing, or of another shape or type than in `like`.
+        ValueError: If one is missing, or its shape or type differs from that in `like`.
     """
     for name, value in like.items():
         found = tensors.get(f"{prefix}.{name}")
@@ -177,19 +176,19 @@ def take(tensors: Tensors, prefix: str, like: Mapping[str, torch.Tensor]) -> Ten
 
 
 def as_tensor(array: np.ndarray) -> torch.Tensor:
-    """A copy of an array in one of the types that are saved: integers with sign, floats and bytes."""
+    """Copy an array as one of the saved types: signed integers, floats and bytes."""
     return torch.from_numpy(array.view(_saved_dtype(array.dtype)).copy())
 
 
 def restore(array: np.ndarray, tensors: Tensors, prefix: str, name: str) -> None:
-    """Overwrite an array with what `as_tensor` made of it.
+    """Overwrite an array with the tensor that `as_tensor` made of it.
 
     Raises:
-        ValueError: If it is missing or can't be it.
+        ValueError: If the tensor is missing, has another shape or type, or isn't 0 or 1 for a bool array.
     """
     saved = np.empty(array.shape, array.dtype).view(_saved_dtype(array.dtype))
     saved = take(tensors, prefix, {name: torch.from_numpy(saved)})[name].numpy()
-    if array.dtype.kind == "b" and saved.max() > 1:  # indexing counts on it
+    if array.dtype.kind == "b" and saved.max() > 1:  # bool arrays are used as indices
         raise ValueError(f"{name} must be 0 or 1")
     array[...] = saved.view(array.dtype)
 
@@ -207,10 +206,10 @@ def optimizer_tensors(optimizer: torch.optim.Adam) -> Tensors:
 
 
 def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -> None:
-    """Put what `optimizer_tensors` said into an optimizer, whose own settings stay.
+    """Load the state from `optimizer_tensors` into an optimizer, which keeps its own settings.
 
     Raises:
-        ValueError: If a shape or a type is another: its loops would write beyond the end.
+        ValueError: If a shape or type differs: the optimizer's loops would write out of bounds.
     """
     state: dict[int, Any] = {}
     whole = optimizer.state_dict()
@@ -227,10 +226,10 @@ def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -
 
 
 def checked_games(batch: Batch, states: np.ndarray) -> np.ndarray:
-    """Games as a batch of this variant may hold them, from states that somebody else has written.
+    """Return valid states of this variant from the states in a file.
 
     Raises:
-        ValueError: If a state is no possible position of this variant, or over.
+        ValueError: If a state is no possible position of this variant, or its game is over.
     """
     rules, players = batch.definition.rules.index(batch.rules), batch.num_players
     checked = np.empty_like(states)

@@ -1,4 +1,4 @@
-"""What a training says of itself: on the terminal, to TensorBoard, and as its learning curve."""
+"""Figures of a training: on the terminal, in TensorBoard, and as its learning curve."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from artus_training.arena.evaluate import Evaluation
 from artus_training.learn.cards import point
 
 EVALUATIONS = 5
-"""Of every training that has so many updates, at least, evenly spread; none where none are wanted."""
+"""Evaluations of each training that has at least this number of updates, evenly spread; none if they are switched
+off."""
 
 
 def evaluation_due(before: float, after: float) -> bool:
-    """Whether a training has come past one of `EVALUATIONS` equal parts of its way.
+    """Whether a training has finished another of its `EVALUATIONS` equal parts.
 
     Args:
-        before, after: How much of it was done when a round began, and is done now: 0..1.
+        before, after: Share of the training that was done before and after a round: 0..1.
     """
     return int(before * EVALUATIONS) < int(after * EVALUATIONS)
 
 
 def figures_text(steps: int, figures: Mapping[str, float]) -> str:
-    """What a round of PPO came to, in less than 80 letters.
+    """Figures of a round of PPO, in less than 80 letters.
 
     Args:
         steps: Decisions so far.
@@ -46,23 +47,22 @@ def in_short(number: float) -> str:
 
 
 def wins_text(results: Sequence[Evaluation]) -> str:
-    """How often the agent won against each opponent: `greedy 84%, lookahead 51%`."""
+    """The agent's win rate against each opponent: `greedy 84%, lookahead 51%`."""
     return ", ".join(f"{result.agents[1]} {result.win_rate:.0%}" for result in results)
 
 
 def print_strength(results: Sequence[Evaluation], name: str) -> None:
-    """How strong the agent of a run is in the end, by the name of the run."""
+    """Print the final evaluations of a run's agent, under the name of the run."""
     for result in results:
         print("", dataclasses.replace(result, agents=(name, *result.agents[1:])), sep="\n")
 
 
 def log_of(folder: Path, resumed_at: int | None) -> closing[SummaryWriter]:
-    """Where the figures of a training are written.
+    """Open the log for the figures of a training.
 
     Args:
-        folder: Of the run.
-        resumed_at: The steps of the checkpoint that it goes on from: what was written after it is dropped. None: it is
-            a new one.
+        folder: The run's folder.
+        resumed_at: Steps of the checkpoint that the run resumes from: later entries are dropped. None: a new run.
     """
     return closing(SummaryWriter(str(folder / "tensorboard"), purge_step=resumed_at))
 

@@ -1,7 +1,7 @@
-"""Opponents in a training. One that gives a game up doesn't end it: a random legal move is played in its place.
+"""Opponents in a training. If an opponent gives up a game, a random legal move is played instead and the game goes on.
 
-The first time a warning says which opponent it was and why. One that gives up all that it is asked in a whole round,
-say a program with a typo in its name, stops the training.
+The first time, a warning names the opponent and the reason. An opponent that gives up all decisions of a whole round,
+such as a program with a typo in its name, stops the training.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class OpponentError(ValueError):
 
 
 class Opponent:
-    """An agent by its name, whose every action is legal.
+    """Wraps an agent so that all its actions are legal.
 
     Args:
-        name: For messages.
-        agent: Who plays.
+        name: The agent's name, for messages.
+        agent: The agent.
 
     Attributes:
-        asked: Decisions since the last `end_round`.
-        given_up: Those of them that were made at random in its place.
+        asked: Number of decisions since the last `end_round`.
+        given_up: Number of these that were replaced by random ones.
     """
 
     def __init__(self, name: str, agent: Agent) -> None:
@@ -36,7 +36,7 @@ class Opponent:
         self.agent = agent
         self.asked = self.given_up = 0
         self.warned = False
-        self.reason = ""  # why it first gave up in the last round in which it did
+        self.reason = ""  # of the first given-up decision, in the last round that had one
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`.
@@ -62,7 +62,7 @@ class Opponent:
     def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
         if (
             not self.given_up
-        ):  # the first reason of a round says most: a program that keeps failing isn't even started again
+        ):  # later reasons are less useful: a program that keeps failing isn't even started again
             self.reason = self._why(view, actions, int(games[0]))
         if not self.warned:
             self.warned = True
@@ -83,10 +83,10 @@ class Opponent:
 
 
 def end_round(opponents: Iterable[Any]) -> int:
-    """How many decisions of a round were made at random, as an opponent had given up.
+    """Return the number of given-up decisions in a round, and reset the counters.
 
     Raises:
-        OpponentError: If one gave up all that it was asked.
+        OpponentError: If an opponent gave up all its decisions.
     """
     given_up = 0
     for opponent in opponents:

@@ -1,4 +1,4 @@
-"""Where runs lie: a folder for each of them, one process at a time, and no run takes the place of another."""
+"""Folders of runs: one for each run, used by one process at a time; a new run never overwrites another."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from artus_training.usage import UsageError
 
 
 class RunError(ValueError):
-    """A run that can't begin or go on now. The message names its folder."""
+    """A run that can't start or continue now. The message names its folder."""
 
 
 @contextmanager
 def stopped_in_one_line() -> Iterator[None]:
-    """For commands that train: what ends a training that can't begin or go on says why in one line."""
+    """Turn errors of trainings that can't start or continue into messages of one line, for commands."""
     try:
         yield
     except (RunError, CheckpointError, OpponentError, FloatingPointError) as error:
@@ -33,12 +33,12 @@ def stopped_in_one_line() -> Iterator[None]:
 
 @contextmanager
 def alone_in_run(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a run's folder. The lock lies beside it, `.NAME.lock`: in the folder it would be the
-    first trace of a run.
+    """Keep other processes out of a run's folder. The lock is a file next to the folder, `.NAME.lock`, so that a new
+    folder stays empty for `begin_run`.
 
     Raises:
-        RunError: If another process is in it.
-        OSError: If the folder can't be made or written to.
+        RunError: If another process uses the folder.
+        OSError: If the folder can't be created or written to.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -50,15 +50,15 @@ def alone_in_run(folder: Path) -> Iterator[None]:
 
 
 def begin_run(folder: Path, other: str = "--name NAME") -> None:
-    """See that the folder of a new run holds none yet.
+    """Check that the folder of a new run is empty.
 
     Args:
-        folder: Of the run.
-        other: The option that gives it another folder, for the message.
+        folder: The run's folder.
+        other: The option that chooses another folder, for the message.
 
     Raises:
-        RunError: If it holds one.
-        OSError: If it can't be read.
+        RunError: If the folder holds a run.
+        OSError: If the folder can't be read.
     """
     if any(folder.iterdir()):
         raise RunError(f"{folder} holds a run already: --resume goes on with it, {other} begins another one beside it")
@@ -68,7 +68,7 @@ Run = TypeVar("Run", PpoSettings, Sb3Settings)
 
 
 def finished(run: Run) -> bool:
-    """Whether this very training has been run to its end."""
+    """Whether a training with exactly these settings has been finished."""
     if not run.agent.exists():
         return False
     saved = settings_from_dict(read_card(run.agent).get("settings", {}), run.agent, type(run)())
@@ -76,12 +76,12 @@ def finished(run: Run) -> bool:
 
 
 def going_on(run: Run) -> Run:
-    """The training, going on from its checkpoint if there is one."""
+    """The settings of the training, with `resume` if it has a checkpoint."""
     return dataclasses.replace(run, resume=run.checkpoint.exists())
 
 
 def saved_steps(agent: Path) -> int | None:
-    """How many steps a saved agent has learnt; None if there is none, or half of one."""
+    """Number of steps of a saved agent's training; None if there is no complete agent."""
     try:
         return read_card(agent).get("steps")
     except ValueError:
@@ -89,11 +89,11 @@ def saved_steps(agent: Path) -> int | None:
 
 
 def keep_agent(agent: Path, steps: int) -> None:
-    """Before a run that was resumed saves its agent: copy the one that it had ended with, to `agent-STEPS`.
+    """Copy the agent of an earlier end of the run to `agent-STEPS`, before a resumed run overwrites it.
 
     Args:
-        agent: Of the weights.
-        steps: Of the agent that will be saved.
+        agent: The file with the weights.
+        steps: Steps of the agent that will be saved.
     """
     before = saved_steps(agent)
     kept = agent.with_name(f"{agent.stem}-{before}{WEIGHTS}")

@@ -1,4 +1,4 @@
-"""What several trainers are told, with the same meaning and the same defaults: who learns what, and how PPO learns."""
+"""Settings that several trainers share, with the same meaning and the same defaults."""
 
 from __future__ import annotations
 
@@ -22,48 +22,49 @@ from artus_env.engine.play.rewards import mode_index
 AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
 UNTOLD = ("",)
-"""What stands there where the command line says nothing."""
+"""Value of a setting of `AGENTS` that the command line doesn't give."""
 WHERE = ("runs", "name", "resume", "preset", "workers", "ray")
-"""Settings that say where files lie and who plays: what is learnt doesn't depend on them."""
+"""Settings of files and processes: the trained agent doesn't depend on them."""
 POINTS = "points"
-"""The reward mode that pays points as they come. It has this name in every game, beside that of the game's score."""
+"""The reward mode that pays points as they are scored. Every game has this name for it; the name of the game's score
+also works."""
 MOST_ITEMS = 64
 MOST_THREADS = 1024
 
 
 @dataclass
 class TrainingSettings:
-    """What all trainers have in common."""
+    """Settings of all trainers."""
 
     TRAINER: ClassVar[str]
-    """What names of its runs begin with."""
+    """First part of the default names of its runs."""
 
     game: str = DEFAULT_GAME
-    """The game that is learnt; `artus games` lists all."""
+    """The game to learn; `artus games` lists all."""
     rules: str = ""
     """Its rule set; unless given, the game's first."""
     num_players: int = 2
-    """How many play a game."""
+    """Number of players."""
     resume: bool = False
-    """Go on from the checkpoint in the run's folder, with its settings unless others are given."""
+    """Continue from the checkpoint in the run's folder, with its settings unless others are given."""
     runs: Path = Path("runs")
-    """The folder for runs; each has one of its own below it, and none takes the place of another."""
+    """The folder for runs; each run has its own folder in it, and a new run never overwrites another."""
     name: str = ""
-    """Name of the run, and of its folder; unless given, one that says what it learns, such as ppo-beginner-2."""
+    """Name of the run and of its folder; unless given, trainer and variant, such as ppo-beginner-2."""
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
-    network must have the same sizes, or narrower layers. Unless given, weights are drawn."""
+    network must have the same sizes, or narrower layers. Unless given, initial weights are random."""
 
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
     epochs: int = 2
-    """How often an update goes over its decisions."""
+    """Passes of an update over its decisions."""
     learning_rate: float = 1e-3
-    """Learning rate at the start; it falls linearly to a fiftieth."""
+    """Learning rate at the start; it falls linearly to 2 % of that."""
     value_weight: float = 0.5
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
-    """Longer gradients are cut to this length."""
+    """Longer gradients are scaled down to this length."""
 
     def __post_init__(self) -> None:
         """Fill in the rule set.
@@ -80,32 +81,32 @@ class TrainingSettings:
 
     @property
     def prefix(self) -> str:
-        """What the names of folders begin with, so that no two games share one."""
+        """Prefix of folder names, so that no two games share a folder."""
         return "" if self.game == DEFAULT_GAME else f"{self.game}-"
 
     @property
     def learnt(self) -> str:
-        """What it learns, as the run's name says it."""
+        """The variant, as it appears in the run's name."""
         return f"{self.rules}-{self.num_players}"
 
     @property
     def folder(self) -> Path:
-        """Of this run: `name`, or the trainer and what it learns; that of another game than the default one begins with
-        its name."""
+        """Folder of this run, called `name`, or trainer and variant, after the game's name if it isn't the default
+        game."""
         return self.runs / (self.name or f"{self.prefix}{self.TRAINER}-{self.learnt}")
 
     @property
     def agent(self) -> Path:
-        """The trained agent; its card lies beside it."""
+        """File of the trained agent; its card is in the same folder."""
         return self.folder / "agent.safetensors"
 
     @property
     def checkpoint(self) -> Path:
-        """Where `resume` goes on."""
+        """The file from which `resume` continues."""
         return self.folder / "checkpoint.pt"
 
     def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
-        """Raise a ValueError naming the first of these settings that is less or more, or no finite number."""
+        """Raise a ValueError naming the first of these settings that is out of range or no finite number."""
         for name in names:
             if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
                 wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
@@ -124,15 +125,15 @@ class TrainingSettings:
                 raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
 
     def shape(self, action_features: bool = True) -> Shape:
-        """The network that is trained.
+        """Shape of the trained network.
 
         Args:
-            action_features: Whether its policy is told what legal actions lead to, if the game has something to tell.
+            action_features: Whether the policy network gets features of each legal action, if the game has them.
         """
         return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), action_features)
 
     def check_game(self) -> None:
-        """Raise a ValueError if the game has no such variant, or a name or the hidden layers can't be."""
+        """Raise a ValueError if the game has no such variant, or a name or the hidden layers are invalid."""
         if self.name != Path(self.name).name or self.name.startswith("."):
             raise ValueError(f"name must be one of a folder, without a dot in front, got {shown(self.name)}")
         check_storable("name", self.name)
@@ -145,34 +146,34 @@ class TrainingSettings:
 
 @dataclass
 class PpoSettings(TrainingSettings):
-    """What `artus train` and `artus train-sb3` have in common."""
+    """Settings that `artus train` and `artus train-sb3` share."""
 
     reward: str = POINTS
-    """What the learner is paid for: `win`, `margin` or `points`. Where moves bring points, `points` tells good from bad
-    ones at once and learns faster than `win`."""
+    """The reward: `win`, `margin` or `points`. If moves score points, `points` rewards good moves at once and learns
+    faster than `win`."""
     opponents: tuple[str, ...] = ()
     """Agents and the fraction of the games that each is in, NAME=FRACTION."""
     pool_size: int = 4
     """Earlier selves kept as opponents."""
     snapshot_every: int = 20
-    """Updates from one earlier self to the next."""
+    """Updates between two copies of the learner for the pool of earlier selves."""
 
     gamma: float = 1.0
-    """Discount of rewards to come. A point counts alike whenever it is made."""
+    """Discount of future rewards; with 1 a point has the same value whenever it is scored."""
     gae_lambda: float = 0.9
-    """Weight of far against near advantages: 1 is unbiased, less is less noisy."""
+    """Lambda of generalised advantage estimation: 1 is unbiased, smaller values are less noisy."""
     entropy: float = 0.005
-    """Bonus for staying undecided."""
+    """Weight of the entropy bonus."""
     clip: float = 0.2
-    """How far an update may change the probability of a decision."""
+    """Clip range of PPO: how far an update may change the probability of a decision."""
 
     def __post_init__(self) -> None:
-        """See `TrainingSettings`; `points` for the name of the game's score."""
+        """See `TrainingSettings`; also replace the name of the game's score by `points`."""
         super().__post_init__()
         self.reward = self.same_in_all_games(self.reward)
 
     def same_in_all_games(self, reward: str) -> str:
-        """The name of a reward mode that no game has for itself."""
+        """The name of a reward mode that is the same in all games."""
         return POINTS if reward == self.definition.score else reward
 
     def fractions(self) -> dict[str, float]:
@@ -196,13 +197,13 @@ Run = TypeVar("Run", bound=TrainingSettings)
 
 
 def unsaid(settings: Run) -> Run:
-    """Settings as the default of a command line that may name another game: without a rule set, until that is known."""
+    """Remove the rule set from the default of a command line, which may name another game."""
     settings.rules = ""
     return settings
 
 
 def memory() -> float:
-    """Bytes of this machine's memory; infinite where the system doesn't say."""
+    """Bytes of this machine's memory; infinite if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # other systems
@@ -210,13 +211,13 @@ def memory() -> float:
 
 
 def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -> None:
-    """Raise a ValueError if what is collected between two updates is more than this machine's memory holds.
+    """Raise a ValueError if the decisions between two updates need more memory than this machine has.
 
     Args:
-        name: Of the setting that says how many games are played at a time.
-        games: How many.
-        num_steps: Decisions of each.
-        bytes_a_decision: What is kept of one.
+        name: Name of the setting for `games`, for the message.
+        games: Games at a time.
+        num_steps: Decisions of each game.
+        bytes_a_decision: Memory for one decision.
     """
     needed = games * num_steps * bytes_a_decision
     if needed > (there := memory()):
@@ -227,7 +228,7 @@ def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -
 
 
 def settings_to_dict(settings: TrainingSettings) -> dict[str, Any]:
-    """Settings as JSON and TOML know them."""
+    """Settings in the types of JSON and TOML."""
     return {
         name: storable(str(value)) if isinstance(value, Path) else list(value) if isinstance(value, tuple) else value
         for name, value in dataclasses.asdict(settings).items()
@@ -239,9 +240,9 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
     """Settings from a preset or a checkpoint.
 
     Args:
-        given: What the file says.
+        given: The content of the file.
         source: The file.
-        default: Settings that aren't in it.
+        default: Settings to use where the file has none.
 
     Raises:
         ValueError: If one is unknown or has a wrong type; the message names it and the file.
@@ -259,7 +260,7 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
         except ValueError as error:
             raise ValueError(f"{source}: {name} can't be {shown(value)}: {error}") from None
     if values.get("game", default.game) != default.game:
-        values.setdefault("rules", "")  # those of the default are another game's
+        values.setdefault("rules", "")  # the default's rules belong to another game
     try:
         return dataclasses.replace(default, **values)
     except ValueError as error:
@@ -267,10 +268,10 @@ def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> 
 
 
 def read_preset(source: Path) -> dict[str, Any]:
-    """What a TOML file says.
+    """Read a TOML file.
 
     Raises:
-        ValueError: If it is missing or no such file; the message names it.
+        ValueError: If the file is missing or no TOML; the message names it.
     """
     try:
         return tomllib.loads(source.read_text(encoding="utf-8-sig"))
@@ -283,12 +284,12 @@ def read_preset(source: Path) -> dict[str, Any]:
 
 
 def without_programs(settings: Run, source: Path, told: Run | None) -> Run:
-    """Settings from a file, with the agents that the command line names. A file can't start a program.
+    """Return settings from a file, with agents replaced by those of the command line. A file can't start a program.
 
     Args:
-        settings: What the file says.
+        settings: The settings of the file.
         source: The file.
-        told: What the command line says, with `UNTOLD` for agents that it doesn't name.
+        told: The settings of the command line, with `UNTOLD` for agents that it doesn't name.
 
     Raises:
         ValueError: If the file names an agent that starts a program, and the command line neither names that agent nor
@@ -308,7 +309,7 @@ def without_programs(settings: Run, source: Path, told: Run | None) -> Run:
 
 
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """What differs between settings as `settings_to_dict` says them, and how: `{"steps": [1000, 2000]}`."""
+    """Differences between two results of `settings_to_dict`: `{"steps": [1000, 2000]}`."""
     names = [name for name in {**before, **now} if name not in WHERE]
     return {name: [before.get(name), now.get(name)] for name in names if before.get(name) != now.get(name)}
 
@@ -316,16 +317,16 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list
 def check_resumed(
     before: TrainingSettings, now: TrainingSettings, checkpoint: Path, *fixed: str, say: bool = True
 ) -> dict[str, list[Any]]:
-    """What a resumed run does differently from now on, after saying so.
+    """Return the changed settings of a resumed run, and print them.
 
     Args:
-        before, now: Settings.
-        checkpoint: For messages.
-        fixed: Settings that the beginning depended on: they can't be changed any more.
-        say: False where another process says it.
+        before, now: The settings.
+        checkpoint: The checkpoint, for messages.
+        fixed: Names of settings that can't be changed any more.
+        say: Whether to print the changes; False if another process does.
 
     Raises:
-        ValueError: If one of those was changed.
+        ValueError: If a fixed setting was changed.
     """
     changed = changes(settings_to_dict(before), settings_to_dict(now))
     for name, (old, new) in changed.items():

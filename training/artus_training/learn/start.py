@@ -1,4 +1,4 @@
-"""Trainings that go on from saved weights: what `--start` names."""
+"""Trainings that begin with saved weights (`--start`)."""
 
 from __future__ import annotations
 
@@ -19,27 +19,28 @@ from artus_training.learn.settings import TrainingSettings
 
 
 class Start(NamedTuple):
-    """What a training begins with instead of weights that are drawn."""
+    """Initial weights of a training, instead of random ones."""
 
     weights: dict[str, torch.Tensor]
-    """As `Network.load_state_dict` takes them, which copies them; float32."""
+    """Argument for `Network.load_state_dict`, which copies the weights; float32."""
     hash: str
-    """SHA-256 of the file that they come from."""
+    """SHA-256 of the weights' file."""
 
 
 def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") -> Start | None:
-    """The weights that a training begins with; None if they are drawn, or come from its own checkpoint.
+    """Find the initial weights of a training; None if they are random, or come from its own checkpoint.
 
-    An agent from the time before its game told more of each action knows the first numbers of the action features; it
-    learns what to make of the others. Its hidden layers may be narrower than those of the training.
+    An older agent may have fewer action features than its game has now: its features are the first ones, and the
+    training learns the weights of the others. Its hidden layers may be narrower than those of the training.
 
     Args:
-        settings: Of the training.
-        shape: The network that it trains.
-        reward: What the agent's values must be about; empty: anything.
+        settings: Settings of the training.
+        shape: Shape of the trained network.
+        reward: The reward mode that the agent's values must predict; empty: any.
 
     Raises:
-        ValueError: If there is no such agent, it plays another game, or its network has other sizes or other values.
+        ValueError: If there is no such agent, it plays another game, or its network has other sizes or predicts other
+            values.
     """
     if settings.start is None or settings.resume:
         return None
@@ -67,18 +68,18 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
 
 
 def can_widen(hidden: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether layers are as many as wanted, and none is wider."""
+    """Whether the number of layers is the same as in `wanted`, and no layer is wider."""
     return len(hidden) == len(wanted) and all(map(le, hidden, wanted))
 
 
 def grown(network: Network, hidden: tuple[int, ...], num_action_features: int) -> Network:
-    """A network that says the same, with more units in its hidden layers, and told more numbers of each action.
+    """Enlarge a network without changing its output: wider hidden layers, and more action features.
 
-    What a new unit makes of each old one before it is drawn, with the spread of what the old ones make of that; nothing
-    listens to new units, and nothing is made of new numbers, yet.
+    A new unit's weights for the old units of the layer before are random, each with the standard deviation of the old
+    units' weights for the same input. All other new weights are 0, so new units and features have no effect yet.
     """
     generator = torch.Generator().manual_seed(0)
-    with torch.device("meta"):  # sizes without numbers
+    with torch.device("meta"):  # allocates no weights
         large = Network(dataclasses.replace(network.shape, hidden=hidden, num_action_features=num_action_features))
     used = network.shape.num_actions + network.shape.players + network.shape.num_action_features
     weights = network.state_dict()

@@ -1,6 +1,7 @@
 """Play in the browser: `artus play` serves games between people and agents.
 
-None of this knows any game: `of_game` says what one may bring, `words` and `plain` stand in for what it doesn't.
-`hosted` holds a running game, `store` keeps it on disk, `sight` says what a seat may see of it, `thinking` lets agents
-move and searches for hints, `server` answers the pages in `page`, `command` is the command.
+These modules contain no rules. `of_game` reads the optional page content of a game, `words` and `plain` replace what it
+lacks. `hosted` holds a running game, `store` keeps it on disk, `sight` selects the data that a seat may see, `thinking`
+lets agents move, `forecast` computes hints and reviews, `server` answers the pages in `page`, and `command` is the
+command line.
 """

@@ -32,9 +32,9 @@ from artus_training.usage import UsageError
 
 PORT = 8128
 HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\]", re.ASCII)
-"""A name, or an address; of version 6 in brackets, as in links."""
+"""A host name or an IP address; IPv6 in brackets, as in URLs."""
 DESCRIBING = ("game", "rules", "against", "people", "names", "seed")
-"""Options that describe a game; without any of them it is set up on the start page."""
+"""Options that describe a game. Without any of them, games are set up on the start page."""
 
 
 @options
@@ -42,8 +42,8 @@ class Options:
     """Play in the browser, people with or without agents.
 
     Alone, it opens a page on which games are set up; with any of --game, --rules, --against, --people, --names and
-    --seed it deals that game at once. Each person gets a link; keep yours to yourself: anybody who has it sees your
-    hand and plays for you. Games are kept on disk: when the server is started again, all links go on working.
+    --seed it deals that game at once. Each person gets a link; keep yours private: anyone with your link can see your
+    hand and play for you. Games are kept on disk: when the server is started again, all links still work.
 
         artus play
         artus play --against lookahead ppo
@@ -58,23 +58,23 @@ class Options:
     against: tuple[str, ...] | None = None
     """Agents to play against; unless given, lookahead if you are alone."""
     people: int | None = None
-    """How many people play; unless given, as many as --names, or one."""
+    """Number of people; unless given, as many as --names, or one."""
     names: tuple[str, ...] = ()
-    """What they are called."""
+    """Names of the people."""
     seed: int | None = None
     """Seed of the deal; unless given, a random one."""
     host: str = "127.0.0.1"
     """Address to listen on. 0.0.0.0 lets in the network."""
     port: int = PORT
-    """Port to listen on. 0: any that is free."""
+    """Port to listen on. 0: any free one."""
     allow_host: tuple[str, ...] = ()
     """Host names of a proxy in front of the server, such as games.example."""
     games: Path | None = None
-    """The folder that keeps the games; unless given, artus/games in the user's data folder."""
+    """Folder for the games; unless given, artus/games in the user's data folder."""
     resume: bool = False
-    """Only go on with the games in the folder, deal no new one."""
+    """Only continue the games in the folder, deal no new one."""
     results: bool = False
-    """Print where everybody who has played stands among the agents, and serve nothing."""
+    """Print the placement of all people among the agents, and serve nothing."""
     allow: tuple[str, ...] = ()
     """Agents of kept games that are programs, such as 'program:./mybot': a program is started only if you name it."""
     browser: bool = True
@@ -82,27 +82,27 @@ class Options:
 
 
 class Plan(NamedTuple):
-    """What is to be served."""
+    """Checked options."""
 
     game: str
     rules: str
     names: list[str]
-    """Of the people."""
+    """Names of the people."""
     against: list[str]
     seed: int | None
     host: str
     port: int
     hosts: tuple[str, ...]
-    """Names of a proxy in front of the server."""
+    """Host names of a proxy in front of the server."""
     games: Path
     resume: bool
-    """Deal no game: go on with those in the folder, or set up others on the start page."""
+    """Deal no game: continue those in the folder, or set up others on the start page."""
     allow: tuple[str, ...]
     browser: bool
 
 
 def main(arguments: list[str]) -> int:
-    """Serve games in the browser until Ctrl-C, or say where people stand."""
+    """Serve games in the browser until Ctrl-C, or print placements."""
     said = read_options(Options, "artus play", arguments)
     if said.results:
         if chosen(said) or said.resume:
@@ -110,7 +110,7 @@ def main(arguments: list[str]) -> int:
         folder = folder_of(said)
         try:
             print(placing.table(read_results(folder, left_alone), folder))
-        except ValueError as error:  # of a game's ladder
+        except ValueError as error:  # a game's ladder is invalid
             raise UsageError(str(error)) from None
         return 0
     plan = planned(said)
@@ -128,7 +128,7 @@ def main(arguments: list[str]) -> int:
 
 
 def run(plan: Plan, lobby: Lobby) -> None:
-    """Listen, deal a game if one is wanted, say where it is and serve."""
+    """Listen, deal a game if one is described, print the links and serve."""
     try:
         listener = socket.create_server((plan.host, plan.port), family=family(plan.host))
     except OSError as error:
@@ -147,8 +147,8 @@ def run(plan: Plan, lobby: Lobby) -> None:
 
 
 def serve(lobby: Lobby, listener: socket.socket, host: str, hosts: Collection[str] = ()) -> None:
-    """Serve until the process is told to stop."""
-    with suppress(KeyboardInterrupt):  # how a server is ended
+    """Serve until the process is interrupted."""
+    with suppress(KeyboardInterrupt):  # the normal end of a server
         Server(lobby, loopback(host), hosts).run(sockets=[listener])
 
 
@@ -158,15 +158,15 @@ def read(arguments: Sequence[str]) -> Plan:
 
 
 def planned(said: Options) -> Plan:
-    """What is to be served.
+    """Check the options and fill in defaults.
 
     Raises:
-        UsageError: If something doesn't fit together.
+        UsageError: If the options don't fit together.
     """
     try:
         game = find_game(said.game)
         if game.ladder:
-            read_ladder(Path(game.ladder))  # places people after a game
+            read_ladder(Path(game.ladder))  # check now: needed after games
     except ValueError as error:
         raise UsageError(str(error)) from None
     people = len(said.names) or 1 if said.people is None else said.people
@@ -192,7 +192,7 @@ def planned(said: Options) -> Plan:
         game.check_variant(rules, people + len(against))
         if said.seed is not None:
             check_seed(said.seed)
-        if against:  # does each of them exist, and play this variant?
+        if against:  # check that all exist and play this variant
             everybody = [*against, *["random"] * people]
             line_up(everybody, rules, len(everybody), game=game)
         for agent in said.allow:
@@ -216,10 +216,10 @@ def planned(said: Options) -> Plan:
 
 
 def folder_of(said: Options) -> Path:
-    """The folder that keeps the games.
+    """The folder for the games.
 
     Raises:
-        UsageError: If none is named and the user has no home folder.
+        UsageError: If it isn't given and the user has no home folder.
     """
     try:
         return said.games or default_folder()
@@ -234,7 +234,7 @@ def chosen(said: Options) -> bool:
 
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
-    """People first, then agents; each name once."""
+    """Seats with unique names, people first, then agents."""
     final = unique([*names, *(readable(agent, LONGEST_TITLE) for agent in agents)])
     return [
         Seat(name, None, new_secret()) if player < len(names) else Seat(name, agents[player - len(names)])
@@ -243,7 +243,7 @@ def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
 
 
 def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
-    """What is served, and all links."""
+    """Text for the terminal: the games served, and all links."""
     lines = []
     for entry in lobby.games.entries.values():
         if entry.over:
@@ -282,11 +282,11 @@ def family(host: str) -> Any:
 
 
 def address(host: str) -> str:
-    """How other machines call this one, in a link."""
+    """This machine's address for links, as seen from other machines."""
     if host in ("", "0.0.0.0", "::"):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             try:
-                probe.connect(("192.0.2.1", 9))  # sends nothing: only asks which of our addresses would be used
+                probe.connect(("192.0.2.1", 9))  # sends nothing: only selects one of our addresses
                 return str(probe.getsockname()[0])
             except OSError:
                 return socket.gethostname()

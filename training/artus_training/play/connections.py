@@ -1,8 +1,8 @@
-"""The server's connections: how many there may be, how long one may take to ask for something, how all of them end.
+"""Connection limits of the server: number of connections, time for a request, and shutdown.
 
-A connection that asks with a seat's link belongs to that seat, all others to the machine that they come from. Where
-there are too many, the one that was silent for longest is closed, of a seat's own or of the machine's that has most:
-nobody can shut out a seat by holding connections open.
+A connection that has used a seat's link belongs to that seat, all others to the client's IP address. When there are too
+many, the longest silent one is closed: of the same seat, or of the address with the most connections. So open
+connections of one client can't lock out a seat.
 """
 
 from __future__ import annotations
@@ -23,26 +23,25 @@ from artus_training.play.server import Lobby, make_app
 MOST_OF_A_SEAT = 24
 MOST_STRANGERS = 128
 REQUEST_SECONDS = 10.0
-"""How long a connection may be open without a whole request."""
+"""Maximum time of an open connection without a complete request."""
 BACKLOG = 64
-"""Connections that are taken on at a time, before those too many are closed: far fewer than a process may have files
-open."""
+"""Connections accepted at a time before excess ones are closed: far below the limit of open files."""
 
 
 class Crowd:
     """All connections.
 
     Args:
-        secret_of: The seat's secret that a path has, if it is a known one.
+        secret_of: Returns the seat's secret in a path, None without a known one.
     """
 
     def __init__(self, secret_of: Callable[[str], str | None]) -> None:
         self.secret_of = secret_of
-        self._seats: dict[Connection, str] = {}  # the one that was silent for longest comes first
-        self._strangers: dict[Connection, str] = {}  # with the machine's address
+        self._seats: dict[Connection, str] = {}  # longest silent first
+        self._strangers: dict[Connection, str] = {}  # with the client's address
 
     def heard(self, connection: Connection, secret: str | None) -> None:
-        """A connection is new or has asked for something, with a seat's secret or without."""
+        """Record a new connection or a request, with a seat's secret or without."""
         self.left(connection)
         if secret is not None:
             self._seats[connection] = secret
@@ -56,13 +55,13 @@ class Crowd:
                 next(each for each, machine in self._strangers.items() if machine == most).abort()
 
     def left(self, connection: Connection) -> None:
-        """A connection is closed."""
+        """Record a closed connection."""
         self._seats.pop(connection, None)
         self._strangers.pop(connection, None)
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if it asks for nothing, however slowly it does so."""
+    """Closes itself unless a complete request arrives in time, even if it sends bytes slowly."""
 
     def __init__(self, *arguments: Any, crowd: Crowd, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -71,7 +70,7 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        with suppress(OSError):  # or answers in two parts wait for the other side's acknowledgement
+        with suppress(OSError):  # else the second part of an answer waits for an acknowledgement
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._crowd.heard(self, None)
         self._settle()
@@ -93,12 +92,12 @@ class Connection(H11Protocol):
         self._settle()
 
     def abort(self) -> None:
-        """Close it now."""
+        """Close the connection now."""
         self._crowd.left(self)
         self.transport.abort()
 
     def _settle(self) -> None:
-        """The clock runs as long as nothing is being answered."""
+        """Run the clock while no request is being answered."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._disarm()
         elif self._deadline is None and not self.transport.is_closing():
@@ -111,13 +110,12 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """A server of all games of a lobby.
+    """Web server for all games of a lobby.
 
     Args:
         lobby: The games.
-        local: Whether only this machine is to reach it; then its pages have no other names than this machine's own and
-            `hosts`.
-        hosts: Names of a proxy in front of it.
+        local: Whether it answers only to this machine's own names and to `hosts`.
+        hosts: Host names of a proxy in front of it.
     """
 
     def __init__(self, lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> None:
@@ -133,12 +131,11 @@ class Server(uvicorn.Server):
         )  # fmt: skip
 
     def handle_exit(self, sig: int, frame: Any) -> None:
-        """A second Ctrl-C changes nothing: the first ends the server within seconds, and the agents' programs with
-        it."""
+        """Ignore a second Ctrl-C: the first one ends the server and the agents' programs within seconds."""
         if not self.should_exit:
             super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close open streams first: they would never end by themselves."""
+        """Close open streams first: they never end by themselves."""
         self._lobby.stop()
         await super().shutdown(sockets)

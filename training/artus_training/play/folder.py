@@ -39,7 +39,7 @@ class Entry:
     turn: int | None
     """The player to move; None when the game is over, or unknown because an older version wrote the file."""
     why: tuple[str, dict[str, str]] | None = None
-    """Why no agent could move, when it was last loaded; see `HostedGame.why`."""
+    """Why no agent could move when it was last loaded; see `HostedGame.why`."""
 
     @property
     def trouble(self) -> str:
@@ -101,7 +101,7 @@ class Games(Mapping[str, HostedGame]):
         for path, content in self.store.read_all(self._leave_alone):
             try:
                 entry, revision = self._entry(path.stem, content)
-                # Files from before have no revision: then the one that was written last is the newest.
+                # Files of older versions have no revision: then the last written one is the newest.
                 found.append(((-revision, 0.0 if revision else -path.stat().st_mtime, path.stem), entry))
             except Exception as error:  # one bad file must not keep the others from being served
                 self._leave_alone(path, error)
@@ -196,8 +196,8 @@ class Games(Mapping[str, HostedGame]):
             raise KeyError(entry.name) from None
         hosted.why = entry.why
         if self.following(entry) is None:
-            hosted.next = ""  # it is gone, or was never one of these people's
-        hosted.keep_result()  # unless that has been done
+            hosted.next = ""  # it is gone, or has other seats
+        hosted.keep_result()  # unless it exists already
         self._begin(hosted)
         return hosted
 

@@ -1,7 +1,7 @@
-"""How a game is likely to end: it is played on many times from where it stands, each time with another deal of what
-somebody doesn't know.
+"""Hints and reviews: estimates of how a game will end.
 
-The moves are those of an agent that is quick and good: the network that was trained for the variant, or `lookahead`.
+The game is played to its end many times, each time with a different deal of the hidden information. A fast and good
+agent makes the moves: the network that was trained for the variant, otherwise `lookahead`.
 """
 
 from __future__ import annotations
@@ -23,46 +23,46 @@ _HINTS = 31  # purpose of the seed stream
 
 
 def unchecked() -> None:
-    """Let the work go on."""
+    """Never stop the work."""
 
 
 DEALS = 40
-"""Games that are played on for each move of a hint."""
+"""Games played to the end for each move of a hint."""
 CANDIDATES = 4
-"""Moves that are compared for a hint, at most."""
+"""Maximum number of moves compared for a hint."""
 SHOWN = 3
 POSITIONS, DEALS_OF_POSITION = 40, 20
-"""Of a review: positions whose chances are worked out, and games for each."""
+"""Review: number of positions with calculated chances, and games for each."""
 TURNS = 3
-"""Of a review: decisions of a player, those after which most seemed lost, that are looked at again."""
+"""Review: maximum number of a player's decisions that are analysed, those around which their chances fell most."""
 
 
 class Prospect(NamedTuple):
-    """What a move is likely to lead to, for its player."""
+    """Expected result of a move for its player."""
 
     move: str
     wins: float
-    """The part of games that they win, joint wins in parts."""
+    """Fraction of games won; joint wins count in part."""
     lead: float
-    """Points more than the best other player, on average."""
+    """Mean lead over the best other player, in points."""
 
 
 def quick_agent(game: Game) -> str:
-    """Who plays games to their end."""
+    """The agent that plays games to their end."""
     trained = levels.strongest(game.definition, game.rules, game.num_players) == levels.LEVELS["master"]
     return "ppo" if trained else levels.LEVELS["medium"]
 
 
 def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) -> list[Prospect]:
-    """What actions of the player to move are likely to lead to, all in the same deals.
+    """Expected results of actions of the player to move, all in the same deals.
 
-    Uses nothing that this player doesn't know.
+    Uses only this player's own information.
 
     Args:
         game: The game.
         actions: Legal ones: shape (C,).
-        key: What is dealt derives from it.
-        deals: How many deals.
+        key: Seed of the deals.
+        deals: Number of deals.
     """
     player = game.player
     dealt = [game.redeal(player, int(seed)) for seed in seed_stream(key, deals, 0)]
@@ -75,18 +75,17 @@ def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) 
 
 
 def chances(game: Game, key: int) -> list[float]:
-    """Each player's chance to win, as far as the player to move can know."""
+    """Each player's chance to win, from the information of the player to move."""
     states = np.stack([game.redeal(game.player, int(seed)).state for seed in seed_stream(key, DEALS_OF_POSITION, 0)])
     wins, _ = ends(game, states, key)
     return [float(chance) for chance in wins.mean(axis=0)]
 
 
 def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Play games to their end, after an action each if there are some.
+    """Play games to their end, after one action in each if `actions` is given.
 
     Returns:
-        Each player's part of the win, and how many points more than the best other player they have: shapes (N,
-        num_players), float64.
+        Each player's share of the win, and their lead over the best other player: shapes (N, num_players), float64.
     """
     batch = Batch(
         len(states), rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
@@ -104,12 +103,11 @@ def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = 
 
 
 def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
-    """The best moves of the player to move and what they are likely to lead to, using nothing that this player
-    couldn't know.
+    """The best moves of the player to move and their expected results, from this player's own information.
 
     Args:
         game: The game. It isn't changed.
-        key: What is dealt derives from it.
+        key: Seed of the deals.
         check: Called now and then: an exception in it ends the search.
     """
     number = len(game.actions_played)
@@ -118,7 +116,7 @@ def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
 
 
 def advice(game: Game, view: View, key: int, check: Check = unchecked) -> list[Prospect]:
-    """The best moves of the player to move: that of the strongest agent, then others by what they lead to."""
+    """The best moves of the player to move: the strongest agent's choice, then others by their expected results."""
     agent: Any = find_player(levels.strongest(game.definition, game.rules, game.num_players))
     best = int(agent.act(view)[0])
     check()
@@ -130,11 +128,12 @@ def advice(game: Game, view: View, key: int, check: Check = unchecked) -> list[P
 
 
 def promising(game: Game, agent: Any, view: View) -> list[int]:
-    """Legal actions, the most promising first: by the network's policy, or by how often a search has tried them."""
+    """Legal actions, most promising first: by a search's visits if the agent is `ismcts`, else by the network's
+    policy."""
     if hasattr(agent, "consider"):
         weights = agent.consider(view)[1][0]
     else:
-        from artus_agents.neural import NeuralAgent, trained  # needs torch, which is there if this agent is
+        from artus_agents.neural import NeuralAgent, trained  # torch is installed if this agent is
 
         network, card = trained(game.rules, game.num_players, game.definition)
         weights = NeuralAgent(network, card=card).evaluate(view)[0][0]
@@ -143,7 +142,7 @@ def promising(game: Game, agent: Any, view: View) -> list[int]:
 
 
 class Lapse(NamedTuple):
-    """A decision after which less could be hoped for than with another one."""
+    """A decision for which another move had a better expected result."""
 
     number: int
     """Moves before it."""
@@ -152,26 +151,26 @@ class Lapse(NamedTuple):
 
 
 class Review(NamedTuple):
-    """A finished game, looked at again."""
+    """Analysis of a finished game."""
 
     numbers: list[int]
-    """Moves before each position whose chances were worked out."""
+    """Number of moves before each position with calculated chances."""
     chances: list[list[float]]
-    """Of each player, at each of these positions."""
+    """Each player's chances, at each of these positions."""
     lapses: list[Lapse | None]
-    """Of each player that was asked for: the worst, None if nothing better was found."""
+    """The worst lapse of each player in `players`, None if no better move was found."""
 
 
 def review(
     games: Sequence[Game], moves: Sequence[tuple[int, int]], players: Sequence[int], key: int, check: Check = unchecked
 ) -> Review:
-    """Look at a finished game again.
+    """Analyse a finished game.
 
     Args:
         games: Before the first move, and after each.
-        moves: Who has played what: (player, action).
-        players: Whose lapses are looked for.
-        key: What is dealt derives from it.
+        moves: (player, action) of each move.
+        players: Players whose lapses are searched for.
+        key: Seed of the deals.
         check: Called before each position: an exception in it ends the work.
     """
     last = len(games) - 1
@@ -183,7 +182,7 @@ def review(
     if games[last].over:
         wins = games[last].winners
         found.append([(player in wins) / len(wins) for player in range(games[last].num_players)])
-    else:  # somebody has resigned: what they could still hope for
+    else:  # ended by resignation: chances at that point
         found.append(chances(games[last], key + last))
     return Review(
         [*numbers, last], found, [lapse(games, moves, player, numbers, found, key, check) for player in players]
@@ -194,7 +193,7 @@ def lapse(
     games: Sequence[Game], moves: Sequence[tuple[int, int]], player: int, numbers: Sequence[int],
     found: Sequence[Sequence[float]], key: int, check: Check = unchecked,
 ) -> Lapse | None:  # fmt: skip
-    """The decision with which a player has given away most, among those around which their chances fell most."""
+    """The worst lapse of a player, among the decisions with the largest drops of their chances."""
     falls = np.interp(np.arange(len(games)), [*numbers, len(games) - 1], [each[player] for each in found])
     own = [number for number, (who, _) in enumerate(moves) if who == player and len(games[number].legal_actions()) > 1]
     own.sort(key=lambda number: falls[min(number + 2, len(games) - 1)] - falls[max(0, number - 1)])

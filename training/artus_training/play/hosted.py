@@ -1,4 +1,4 @@
-"""A game between people and agents: who sits where, what has happened, what may happen next."""
+"""A game between people and agents: its seats, its moves so far, and all changes to it."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ LONGEST_AGENT = 1000
 LONGEST_MOVE = 100
 LONGEST_TROUBLE = 2000
 LONGEST_TITLE = 40
-"""Letters of an agent's name that are shown; it may be a long command line."""
+"""Characters of an agent's name that are shown; it may be a long command line."""
 NUMBER = len(" 12")
 """Length of the number that `unique` may append."""
 UNKNOWN = -1
 NOBODY = -1
-"""Player of moves that are nobody's own, see `HostedGame.own_moves`."""
+"""Player of moves that belong to no player, see `HostedGame.own_moves`."""
 SUBSTITUTE = levels.LEVELS["medium"]
-"""The agent that plays on for somebody who has resigned: it needs nothing but the game."""
+"""Agent that plays on for people who have resigned: it needs no trained network."""
 
 
 class RefusedError(Exception):
-    """Something that can't be done. Nothing has changed; `status` is the HTTP status that says so.
+    """A request that can't be fulfilled. Nothing has changed; `status` is the HTTP status of the answer.
 
     Args:
         status: See above.
-        why: Key of the reason's text, without `error.`; it is said in the language of whoever asks.
-        values: What its text needs.
+        why: Key of the reason's text, without `error.`; the text is in the language of the request.
+        values: Values for the text.
     """
 
     def __init__(self, status: int, why: str, **values: Any) -> None:
@@ -62,7 +62,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True)
 class Seat:
-    """Who plays. A person has a secret, which is their link; an agent has its name as `find_agent` takes it."""
+    """A seat at the table. A person has a secret, which is their link; an agent has its name for `find_agent`."""
 
     name: str
     agent: str | None = None
@@ -80,45 +80,46 @@ class Stored:
     next: str
     record: dict[str, Any]
     resigned: list[tuple[int, int]] = field(default_factory=list)
-    """Who has resigned, and how many moves had been played then, in the order in which they did."""
+    """Players who have resigned and the moves played before, in order."""
     hinted: list[int] = field(default_factory=list)
-    """Who has asked for a hint."""
+    """Players who have asked for a hint."""
     taken_back: Annotated[int, Meta(ge=0)] = 0
-    """How many moves have been taken back."""
+    """Number of moves that have been taken back."""
     agreed: list[int] = field(default_factory=list)
     """Players who agree to take back the last move."""
     turn: int | None = UNKNOWN
     """The player to move, None when the game is over; `UNKNOWN` in files of older versions."""
     revision: Annotated[int, Meta(ge=0)] = 0
-    """Number of times that the file was written: the higher, the newer of two copies."""
+    """Number of times that the file was written: of two copies, the higher one is newer."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A move that was played, and the game after it. For the server's eyes only: see `sight` for what others get."""
+    """A move that was played, and the game after it. Contains hidden information: see `sight` for the data that seats
+    get."""
 
     game: Game
-    player: int = -1  # -1: nothing was played yet
+    player: int = -1  # -1: no move yet
     action: int = -1
     move: str = ""
 
 
 class HostedGame:
-    """One game that the server keeps, and its seats. Only the event loop's thread may call its methods.
+    """One game on the server, and its seats. Only the event loop's thread may call its methods.
 
     Attributes:
         steps: The game before the first move, and after each one.
-        key: All that its agents and its hints draw derives from it.
+        key: Seed of its agents and hints.
         record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
-        logs: The lines of the log that each seat was told when the moves were played, by language.
+        logs: Log lines of each seat as shown when the moves were played, by language.
         why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
-        taken_back: How many moves have been taken back.
-        agreed: People who want the last move to be taken back, its player among them.
-        resigned: Who has resigned, with the number of moves played until then, in the order in which they did.
-        hinted: Who has asked for a hint.
+        taken_back: Number of moves that have been taken back.
+        agreed: People who want the last move to be taken back, including its player.
+        resigned: Players who have resigned, with the number of moves played before, in order.
+        hinted: Players who have asked for a hint.
         revision: Number of times that the file was written.
-        changed: Set, and replaced, whenever something is new.
+        changed: Set, and replaced, after every change.
         watcher: Called after each change, if set.
     """
 
@@ -165,14 +166,14 @@ class HostedGame:
         seed: int | None = None,
         game_name: str | None = None,
     ) -> HostedGame:
-        """A new game, kept on disk from now on.
+        """Create a new game and save it to disk.
 
         Args:
-            store: Where it is kept.
+            store: Folder of its file.
             rules: Its rule set, None for the first one.
-            seats: Who plays.
+            seats: The seats.
             seed: The deal, None for a random one.
-            game_name: Which game; None: the default one.
+            game_name: Name of the game; None: the default one.
 
         Raises:
             ValueError: If there is no such game or variant.
@@ -185,10 +186,10 @@ class HostedGame:
 
     @classmethod
     def load(cls, store: Store, name: str, content: bytes) -> HostedGame:
-        """A game from disk.
+        """Load a game from disk.
 
         Raises:
-            ValueError: If its file isn't what `save` has written.
+            ValueError: If its file wasn't written by `save`.
         """
         stored, _ = read(name, content)
         game = of_game.replay(stored.record)
@@ -203,17 +204,17 @@ class HostedGame:
 
     @property
     def game(self) -> Game:
-        """The game as it is now. Not to be played on: see `play`."""
+        """The current position. Don't play moves on it: see `play`."""
         return self.steps[-1].game
 
     @property
     def number(self) -> int:
-        """How many moves have been played."""
+        """Number of moves played."""
         return len(self.steps) - 1
 
     @property
     def trouble(self) -> str:
-        """Why no agent can move, in the language that is spoken now; empty if all is well."""
+        """Why no agent can move, in the current language; empty if all is well."""
         return trouble(self.why)
 
     @property
@@ -222,7 +223,7 @@ class HostedGame:
 
     @property
     def people(self) -> list[int]:
-        """Players who are people, those who have resigned among them."""
+        """Players who are people, including those who have resigned."""
         return [player for player, seat in enumerate(self.seats) if seat.agent is None]
 
     @property
@@ -231,18 +232,18 @@ class HostedGame:
         return [player for player in self.people if player not in self.resigned]
 
     def agent_of(self, player: int) -> str | None:
-        """The agent that plays at a seat: its own, or the one that plays on for somebody who has resigned."""
+        """The agent that plays at a seat: its own, or the substitute if its person has resigned."""
         return self.seats[player].agent or (SUBSTITUTE if player in self.resigned else None)
 
     @property
     def over(self) -> bool:
-        """Whether nobody moves any more: the game is over, or so many have resigned that it ends with that."""
+        """Whether no more moves are played: the game is over, or resignations have ended it."""
         return self.game.over or not self.playing or len(self.resigned) == len(self.seats) - 1
 
     @property
     def places(self) -> list[int]:
-        """Each player's place, 1 is the best. Who has resigned stands behind all others, the first of them last; where
-        the game ended with that, the others stand as they stood then."""
+        """Each player's place, 1 is the best. Players who have resigned come after all others, the first one last. If
+        resignations ended the game, the others are ranked by their current standing."""
         left, standing = [*self.resigned], self.game.outcomes
         ranks = [
             (0, left.index(player)) if player in left else (1, standing[player]) for player in range(len(self.seats))
@@ -251,18 +252,17 @@ class HostedGame:
 
     @property
     def own_moves(self) -> list[tuple[int, int]]:
-        """(player, action) of each move; the player is `NOBODY` if an agent moved in place of a player who had
-        resigned."""
+        """(player, action) of each move; the player is `NOBODY` for moves of a substitute."""
         return [
             (step.player if number < self.resigned.get(step.player, number + 1) else NOBODY, step.action)
             for number, step in enumerate(self.steps[1:])
         ]
 
     def record(self) -> str:
-        """The whole game as one line of JSON, hidden cards included.
+        """The whole game as one line of JSON, including hidden cards.
 
         Raises:
-            RefusedError: As long as it isn't over.
+            RefusedError: If the game isn't over.
         """
         if not self.over:
             raise RefusedError(409, "record")
@@ -271,13 +271,13 @@ class HostedGame:
     # --- changing ---
 
     def play(self, player: int, number: Any, move: Any, by_agent: bool = False) -> None:
-        """Play a move for a seat, and keep it on disk before anybody sees it.
+        """Play a move for a seat. It is on disk before any player sees it.
 
         Args:
-            player: Whose seat.
-            number: How many moves they have seen: the move is meant for that position and no other.
+            player: Player at the seat.
+            number: Number of moves that they have seen: the move applies only to that position.
             move: As text.
-            by_agent: Whether an agent plays it, which may do so for somebody who has resigned.
+            by_agent: Whether an agent plays it; it may replace a person after their resignation.
 
         Raises:
             RefusedError: If it can't be played; nothing has changed.
@@ -296,11 +296,11 @@ class HostedGame:
         self.notify()
 
     def resign(self, player: int) -> None:
-        """Let a person give the game up. Of two players the other one wins. Otherwise an agent plays on for them, as
-        long as there is another person, and two players who haven't resigned.
+        """Let a person resign. With two players the other one wins. Otherwise an agent replaces them, as long as
+        another person and two players in all have not resigned.
 
         Raises:
-            RefusedError: If it is over, they have resigned before, or it can't be kept.
+            RefusedError: If the game is over, they have resigned before, or the game can't be saved.
         """
         if self.over:
             raise RefusedError(409, "over")
@@ -317,10 +317,10 @@ class HostedGame:
         self.notify()
 
     def ask_for_hint(self, player: int) -> None:
-        """Remember that somebody gets a hint.
+        """Record that a player gets a hint.
 
         Raises:
-            RefusedError: If that can't be kept.
+            RefusedError: If the game can't be saved.
         """
         if player in self.hinted:
             return
@@ -333,7 +333,7 @@ class HostedGame:
             raise
 
     def keep_result(self) -> None:
-        """Keep how the game has ended, once it has. Where that fails it is said, and done when the server starts
+        """Save the result once the game is over. On failure print a warning; the next start of the server tries
         again."""
         if not self.over or self.store.has_result(self.name):
             return
@@ -351,7 +351,7 @@ class HostedGame:
 
     @property
     def last_can_be_taken_back(self) -> bool:
-        """Whether the last move is a person's that has shown nothing hidden, and a person is to move."""
+        """Whether the last move was a person's, has revealed nothing hidden, and a person is to move."""
         if not self.number or self.over:
             return False
         step, own = self.steps[-1], self.game.definition.browser
@@ -364,10 +364,10 @@ class HostedGame:
         return not reveals(before, step.move, after)
 
     def take_back(self, player: int, number: Any) -> None:
-        """Take back the last move, once all people want it; the one who has played it asks first.
+        """Take back the last move, once all people agree; the player of the move asks first.
 
         Raises:
-            RefusedError: If it can't be taken back, or the game can't be kept without it.
+            RefusedError: If the move can't be taken back, or the game can't be saved.
         """
         self.check_number(number)
         mover = self.steps[-1].player
@@ -397,8 +397,7 @@ class HostedGame:
         self.notify()
 
     def check_turn(self, player: int, number: Any, by_agent: bool = False) -> None:
-        """Refuse what isn't meant for this position, or comes from a seat that isn't to move, or from somebody who has
-        resigned."""
+        """Refuse requests for another position, from seats that aren't to move, and from people who have resigned."""
         self.check_number(number)
         if player in self.resigned and not by_agent:
             raise RefusedError(409, "resigned")
@@ -406,7 +405,7 @@ class HostedGame:
             raise RefusedError(409, "not-turn", name=self.names[self.game.player])
 
     def check_number(self, number: Any) -> None:
-        """Refuse what isn't meant for this position."""
+        """Refuse requests for another position."""
         if type(number) is not int:
             raise RefusedError(400, "number", got=f"{number!r:.40}")
         if self.over:
@@ -415,7 +414,7 @@ class HostedGame:
             raise RefusedError(409, "gone-on", n=self.number, meant=number)
 
     def check_move(self, move: Any) -> int:
-        """The action that a text means; refuse what isn't a legal move now."""
+        """The action of a move text; refuses illegal moves."""
         if not isinstance(move, str) or len(move) > LONGEST_MOVE or not move.isprintable():
             raise RefusedError(400, "move", example=self.game.moves()[0], got=f"{move!r:.40}")
         try:
@@ -445,10 +444,10 @@ class HostedGame:
         self.revision += 1
 
     def keep(self) -> None:
-        """`save`, where it has to be done before anything else happens.
+        """`save`, but refuse the request on failure.
 
         Raises:
-            RefusedError: If it can't be written.
+            RefusedError: If the file can't be written.
         """
         try:
             self.save()
@@ -456,7 +455,7 @@ class HostedGame:
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
 
     def notify(self) -> None:
-        """Wake up all who wait for something new."""
+        """Wake up everything that waits for a change."""
         self.changed.set()
         self.changed = asyncio.Event()
         if self.watcher is not None:
@@ -469,15 +468,15 @@ class HostedGame:
 
 
 def trouble(why: tuple[str, dict[str, str]] | None) -> str:
-    """Why no agent can move, in the language that is spoken now; empty if all is well."""
+    """Why no agent can move, in the current language; empty if all is well."""
     return readable(say(why[0], **why[1]), LONGEST_TROUBLE) if why else ""
 
 
 def read(name: str, content: bytes) -> tuple[Stored, Record]:
-    """Parse a game's file and the record in it, and check all that needs no replay.
+    """Parse a game's file and its record, with all checks that need no replay.
 
     Raises:
-        ValueError: If it isn't what `save` has written.
+        ValueError: If `save` can't have written it.
     """
     stored = decode(content, Stored)
     if stored.version != VERSION:
@@ -509,7 +508,7 @@ def read(name: str, content: bytes) -> tuple[Stored, Record]:
 
 
 def checked_seat(seat: Seat) -> Seat:
-    """A seat from a file, if it could have come from the command line.
+    """A seat from a file, if the command line could have created it.
 
     Raises:
         ValueError: If it couldn't.

@@ -1,4 +1,4 @@
-"""Names as they appear on the screen: invisible names, names that look alike."""
+"""Names as displayed: detects invisible names and names that look alike."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from itertools import count
 from artus_training.play.phrases import say
 
 BLANK = "\u115f\u1160\u2800\u3164\uffa0"
-"""Fillers and the empty Braille pattern: letters and a symbol to Unicode, empty space to the eye."""
+"""Fillers and the empty Braille pattern: Unicode counts them as letters and symbols, but they look like spaces."""
 IGNORABLE = (0x034F, 0x17B4, 0x17B5, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))
-"""Printable characters without a shape of their own: joiners and variation selectors."""
+"""Printable characters without a glyph: joiners and variation selectors."""
 CYRILLIC, GREEK = ("авеѕіјкмнорстухһԁԛԝ", "abesijkmhopctyxhdqw"), ("αβεζηικμνορτυχ", "abezhikmnoptyx")
-"""Letters that look like Latin ones, as capitals or as small letters, and the Latin ones."""
+"""Letters that look like Latin ones, in upper or lower case, and these Latin letters."""
 _LOOK = (
     dict.fromkeys(map(ord, BLANK), " ")
     | dict.fromkeys(IGNORABLE, None)
@@ -28,17 +28,17 @@ def fits(name: str, longest: int) -> bool:
 
 
 def visible(letter: str) -> bool:
-    """Whether a character draws something by itself; a combining mark doesn't."""
+    """Whether a character draws a glyph of its own; combining marks don't."""
     return unicodedata.category(letter)[0] in "LNPS" and letter not in BLANK
 
 
 def look(name: str) -> str:
-    """A key that names have in common if they differ only in capitals, blanks, invisible characters or script."""
+    """A key that is equal for names that differ only in case, blanks, invisible characters or script."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().translate(_LOOK).split())
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Append a number to each name that looks like an earlier one: the first from 2 on that makes it unique."""
+    """Append a number to each name that looks like an earlier one: the smallest from 2 on that makes it unique."""
     final: list[str] = []
     earlier: set[str] = set()
     taken = set(map(look, names))

@@ -1,6 +1,6 @@
-"""How the page makes games, what it calls them, and what is seen of their moves.
+"""A game for the page: creation, titles and texts, and the visible part of its moves.
 
-What a game may bring for the page: `artus_env.authoring.Sentences` and `Browser`.
+The optional page content of a game is defined by `artus_env.authoring.Sentences` and `Browser`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from artus_training.play.phrases import say
 
 
 def replay(record: dict[str, Any]) -> Game:
-    """The game that a record, which names its game, describes.
+    """The game described by a record, which includes the game's name.
 
     Raises:
         ValueError: If it can't be replayed.
@@ -42,7 +42,7 @@ def batch_of(game: Game) -> Batch:
 
 
 def warm_up(name: str) -> None:
-    """Compile what a game needs, or load it from the cache, so that nobody has to wait later."""
+    """Compile or load the functions that a game needs, so that no player waits for that later."""
     game = Game(None, find_game(name).min_players, 0, game=name)
     game.play(game.moves()[0])
     game.redeal(0, 0)
@@ -56,10 +56,11 @@ def warm_up(name: str) -> None:
 
 
 def seen_move(game: Game, action: int, viewer: int, now: Game | None = None) -> str | None:
-    """What a viewer sees of an action that the player to move takes, as text; None if only that something was chosen.
+    """The visible part of an action of the player to move, as text for a viewer; None if they only see that a choice
+    was made.
 
-    With `now`, the same game later on, also if it has been opened since. Whatever is told of a move to anybody, in the
-    log, in the stream or in a picture, comes from here.
+    With `now`, the same game at a later point: a move counts as visible if it has been revealed since. All texts and
+    pictures of moves, in the log, in the stream or in a picture, come from here.
     """
     return game.move(action) if game.is_seen(action, viewer, now) else None
 
@@ -70,7 +71,7 @@ NO_TEXTS = Texts(Path(__file__).parent / "no texts")
 
 
 def texts_of(definition: Definition) -> Texts:
-    """A game's catalogues, in the folder `texts` of its page; empty ones if it brings none."""
+    """A game's catalogues, in the folder `texts` of its page; empty ones if it has none."""
     return _texts(definition.page) if definition.page else NO_TEXTS
 
 
@@ -80,28 +81,29 @@ def _texts(page: Path) -> Texts:
 
 
 SAID_BY_THE_SERVER = ("help.", "picture.", "reason.")
-"""Beginnings of the keys of a game's texts that its script doesn't get."""
+"""Key prefixes of a game's texts that only the server uses."""
 
 
 def texts_of_script(definition: Definition) -> dict[str, Entry]:
-    """What a game's script can say, in the language that is spoken now."""
+    """Texts for a game's script, in the current language."""
     return texts_of(definition).without(*SAID_BY_THE_SERVER)
 
 
 def title_of(definition: Definition) -> str:
-    """What a game is called in the language that is spoken now: its text `title`, else the definition's."""
+    """A game's title in the current language: its text `title`, else the definition's."""
     said = texts_of(definition)
     return said("title") if "title" in said else definition.title
 
 
 def score_of(definition: Definition) -> str:
-    """What its points are called: its text `score`, else the definition's."""
+    """Name of the game's points: its text `score`, else the definition's."""
     said = texts_of(definition)
     return said("score") if "score" in said else definition.score
 
 
 def scored(definition: Definition, points: int) -> str:
-    """Some points in words, `3 fields`: its text `scored`, else the number and what they are called."""
+    """A number of points in words, such as `3 fields`: the game's text `scored`, else the number and the name of the
+    points."""
     said, number = texts_of(definition), signed(points)
     return (
         said("scored", n=points, points=number)
@@ -111,11 +113,11 @@ def scored(definition: Definition, points: int) -> str:
 
 
 def rules_name(definition: Definition, rules: str) -> str:
-    """What a rule set is called: its text `rules.NAME`, else its name."""
+    """Title of a rule set: its text `rules.NAME`, else its name."""
     said = texts_of(definition)
     return said(f"rules.{rules}") if f"rules.{rules}" in said else rules
 
 
 def rules_of(definition: Definition, rules: str) -> str:
-    """What a rule set is called, empty if there is only one."""
+    """Title of a rule set, empty if the game has only one."""
     return rules_name(definition, rules) if len(definition.rules) > 1 else ""

@@ -1,4 +1,4 @@
-"""The pages as they are sent, templates with texts in the reader's language, and their scripts and styles."""
+"""The HTML pages, templates with texts in the reader's language, and their scripts and styles."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from artus_training.play.phrases import say
 
 PAGE = Path(__file__).parent / "page"
 BY_THE_SERVER = ("error.", "placing.", "trouble.", "warning.")
-"""Beginnings of the keys of texts that no script says: pages are loaded without them."""
+"""Key prefixes of texts that only the server uses: pages don't include them."""
 ELSEWHERE = {
     "seat.html": (*BY_THE_SERVER, "front.", "host.", "level.", "played.", "start."),
     "host.html": (*BY_THE_SERVER, "front.", "played."),
 }
-"""What else a page's scripts don't say."""
+"""Key prefixes that a page doesn't include."""
 PYTHON = (".py", ".pyc")
-"""What lies beside a game's scripts and isn't for browsers."""
+"""Python files in a game's page folder, not served to browsers."""
 TYPES = {".css": "text/css", ".js": "text/javascript"}
 """Media types that don't depend on the machine's settings: browsers refuse scripts of another type."""
 
@@ -35,12 +35,12 @@ class Files:
 
     Args:
         folder: The folder.
-        game: Name of the game that brings it; "" for the play page's own.
+        game: Name of the game that it belongs to; "" for the play page's own.
 
     Attributes:
         contents: Contents of the files, by path within the folder.
         version: Hash of `contents`.
-        name: Name of a game's folder in addresses, below that of the play page's own files; "" for the latter.
+        name: Name of a game's folder in addresses, a subfolder of the play page's own; "" for the latter.
     """
 
     def __init__(self, folder: Path, game: str = "") -> None:
@@ -54,7 +54,7 @@ class Files:
         return f"{self.name}/{file}"
 
     def links(self) -> str:
-        """Links for a page's head, so that the browser fetches all scripts and the style at once."""
+        """Links for a page's head, so that the browser loads all scripts and the style in parallel."""
         rels = {file: "modulepreload" for file in self.contents if file.endswith(".js")}
         if "page.css" in self.contents:
             rels["page.css"] = "stylesheet"
@@ -80,7 +80,7 @@ def _game_files(folder: Path, game: str) -> Files:
 
 
 def files_of(definition: Any) -> Files | None:
-    """A game's own files, if it brings any."""
+    """A game's own files, None if it has none."""
     return _game_files(definition.page, definition.name) if definition.page else None
 
 
@@ -90,8 +90,8 @@ def static() -> str:
 
 
 def page(name: str, **parts: str) -> str:
-    """A page in the language that is spoken now: `{{key}}` becomes a text or one of the parts, which are HTML;
-    `{{texts}}` becomes the texts that its scripts say."""
+    """A page in the current language: `{{key}}` is replaced by a text or one of the parts, which are HTML; `{{texts}}`
+    by the texts for its scripts."""
     texts = say.without(*ELSEWHERE.get(name, BY_THE_SERVER))
     parts |= {"language": language(), "texts": embedded(texts), "languages": _languages(), "static": static()}
     template = (PAGE / name).read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def embedded(data: object) -> str:
 
 
 def _languages() -> str:
-    """A choice of languages, each called by its own name."""
+    """A `<select>` of languages, each with its own name."""
     options = [
         f'<option value="{name}" lang="{name}"{" selected" if name == language() else ""}>{title}</option>'
         for name, title in LANGUAGES.items()

@@ -1,4 +1,4 @@
-"""What the play page says, in every language: the catalogues in `texts`, which its scripts read as well."""
+"""Texts of the play page in every language: the catalogues in `texts`, which its scripts use as well."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where people stand among the agents, in words: after a game, before one, and as a table on the terminal."""
+"""Placements of people among the agents, as text: after a game, before one, and as a table in the terminal."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from artus_training.play.setting_up import levels
 from artus_training.play.store import Store
 
 WIDTH = 80
-"""Letters of a line on the terminal."""
+"""Characters of a line in the terminal."""
 
 
 def after_game(hosted: HostedGame, player: int) -> list[str]:
-    """What a person is told when a game is over: whether it counts, and where they stand or how many games are
-    missing."""
+    """Lines for a person after a game: whether it counts, and their placement or the number of missing games."""
     game = hosted.game
     variant = game.definition.name, game.rules, game.num_players
     ratings = people.known(variant)
@@ -38,13 +37,13 @@ def after_game(hosted: HostedGame, player: int) -> list[str]:
 
 
 def before_game(store: Store, name: str, variant: Variant) -> list[str]:
-    """What is said on the start page of somebody who sits down: nothing if they haven't played this variant yet."""
+    """Lines for a person who takes a seat on the start page: empty if they haven't played this variant yet."""
     ratings = people.known(variant)
     return told(people.person(store.results(), name, variant, ratings), ratings, begun=False)
 
 
 def told(person: Person, ratings: Mapping[str, float], begun: bool) -> list[str]:
-    """Where somebody stands, or how many games are missing. `begun`: say so even if no game counts yet."""
+    """A person's placement, or the number of missing games. `begun`: include the number even if no game counts yet."""
     if person.placement is not None:
         return [*stands(person, person.placement), *sure(person.variant, person.placement)]
     if not ratings or not (begun or person.counted):
@@ -53,7 +52,7 @@ def told(person: Person, ratings: Mapping[str, float], begun: bool) -> list[str]
 
 
 def stands(person: Person, found: Placement) -> list[str]:
-    """Between which agents somebody stands."""
+    """The agents between which a person is placed."""
     return [
         say(
             f"placing.{found.side}",
@@ -69,7 +68,7 @@ def stands(person: Person, found: Placement) -> list[str]:
 
 
 def sure(variant: Variant, found: Placement) -> list[str]:
-    """How sure it is that somebody is better than the agent below, and weaker than the one above."""
+    """How certain it is that a person is better than the agent below and weaker than the one above."""
     lines = []
     if found.below:
         agent = called(found.below, variant)
@@ -81,19 +80,19 @@ def sure(variant: Variant, found: Placement) -> list[str]:
 
 
 def percent(part: float) -> int:
-    """How sure something is, in percent: a few games are never all that can be."""
+    """A probability in percent, at most 99: a few games never give certainty."""
     return min(99, round(100 * part))
 
 
 def called(agent: str | None, variant: Variant) -> str:
-    """An agent's name, with that of the level of strength that it plays on the start page, if it plays one."""
+    """An agent's name, with its level on the start page, if it has one."""
     game, rules, num_players = variant
     level = next((each for each, name in levels(find_game(game), rules, num_players).items() if name == agent), None)
     return say("placing.level", level=say(f"level.{level}"), agent=agent) if level else agent or ""
 
 
 def table(results: Sequence[Result], folder: Path) -> str:
-    """All people and where they stand, as text."""
+    """All people and their placements, as text."""
     if not results:
         return f"No game that is over is kept in {folder}."
     everybody = people.everybody(results)
@@ -115,7 +114,7 @@ def table(results: Sequence[Result], folder: Path) -> str:
 
 
 def below(person: Person) -> list[str]:
-    """What stands below somebody's line of the table."""
+    """Lines below a person's row of the table."""
     found = person.placement
     if found is None:
         if not people.known(person.variant):
@@ -130,7 +129,7 @@ def below(person: Person) -> list[str]:
 
 
 def where(folder: Path) -> list[str]:
-    """Where all that lies, and how it is deleted."""
+    """Where all files are, and how to delete them."""
     return [
         f"Kept in {folder / people.RESULTS}, on this machine only.",
         f"To delete a game, delete its file there, and the one of the same name in {folder}.",

@@ -1,4 +1,4 @@
-"""A badge for each player of a game that brings none of its own."""
+"""Default badges for the players of a game without its own."""
 
 from __future__ import annotations
 

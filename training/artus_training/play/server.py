@@ -1,30 +1,30 @@
-"""The web server: pages for seats, and the few questions that they ask.
+"""The web server: pages for seats, and their API.
 
-A seat's secret is a part of every address that concerns it, so that nothing can be seen or done without it. Answers
-other than pages are JSON; what is refused gets a 4xx with `{"error": reason}` and changes nothing.
+Every address of a seat contains its secret, so that nothing can be seen or done without it. Answers other than pages
+are JSON; a refused request gets a 4xx status with `{"error": reason}` and changes nothing.
 
     GET  /seat/SECRET                page of a seat
-    GET  /api/SECRET                 who plays, how things look, the log, what the seat sees now
-    GET  /api/SECRET/events          what the seat sees after each further move, as server-sent events; else `alive`
-    POST /api/SECRET/preview         {"number": .., "move": ..}: what a move would do
+    GET  /api/SECRET                 players, appearance, the log, the seat's current view
+    GET  /api/SECRET/events          the seat's view after each further move, as server-sent events; in between `alive`
+    POST /api/SECRET/preview         {"number": .., "move": ..}: the effect of a move
     POST /api/SECRET/move            the same: play it
-    POST /api/SECRET/hint            {"number": ..}: the best moves, and what they are likely to lead to
-    GET  /api/SECRET/review          a finished game, looked at again: chances to win, and where most was lost
-    GET  /api/SECRET/at/NUMBER       what the seat saw of a finished game after so many moves
+    POST /api/SECRET/hint            {"number": ..}: the best moves and their expected results
+    GET  /api/SECRET/review          analysis of a finished game: chances to win, and the worst lapse
+    GET  /api/SECRET/at/NUMBER       the seat's view of a finished game after NUMBER moves
     POST /api/SECRET/undo            {"number": ..}: take back the last move, or agree to that
     POST /api/SECRET/resign          give the game up
-    GET  /api/SECRET/placement       where the seat's person stands among the agents, in words, once the game is over
+    GET  /api/SECRET/placement       the person's placement among the agents, in words, once the game is over
     POST /api/SECRET/again           another game with the same players, once this one is over
     GET  /api/SECRET/next            the seat's link in that game
-    GET  /api/SECRET/lessons         the game in a few pictures
-    GET  /static/VERSION/FILE        scripts and styles, cached for ever: VERSION is a hash of the contents
-    GET  /static/VERSION/GAME/FILE   a game's own; GAME contains a hash, too
+    GET  /api/SECRET/lessons         the rules in a few pictures
+    GET  /static/VERSION/FILE        scripts and styles, cached permanently: VERSION is a hash of the contents
+    GET  /static/VERSION/GAME/FILE   files of a game; GAME contains a hash, too
     GET  /record/SECRET.jsonl        the record of a finished game
-    GET  /film/SECRET.html           the same as a page to step through
+    GET  /film/SECRET.html           the finished game as a page to step through
     GET  /host/SECRET                start page and all games, for the person who runs the server
     GET  /api/host/SECRET            all games and their links
-    GET  /api/host/SECRET/choices    what can be set up: games, variants, levels
-    POST /api/host/SECRET/person     {"game": .., "rules": .., "players": .., "name": ..}: where a person stands
+    GET  /api/host/SECRET/choices    available choices: games, variants, levels
+    POST /api/host/SECRET/person     {"game": .., "rules": .., "players": .., "name": ..}: a person's placement
     GET  /api/host/SECRET/GAME.svg   a picture of a game
     POST /api/host/SECRET/new        {"game": .., "rules": .., "seats": [{"name": ..} or {"level": ..}, ..]}: set it up
     POST /api/host/SECRET/again      {"name": ..}: deal a game again, with the same players
@@ -67,17 +67,17 @@ T = TypeVar("T")
 LARGEST_BODY = 10_000
 BODY_SECONDS = 10.0
 MOST_STREAMS = 8
-"""Streams of one seat, which may be open in several windows."""
+"""Streams per seat: a seat may be open in several windows."""
 MOST_STEPS = 60
-"""Moves that a page is shown one after the other if it was away; beyond that it just sees the position as it is."""
+"""Maximum number of missed moves that a page is shown one by one; with more it shows only the current position."""
 HEARTBEAT = 10.0
-"""Seconds after which a silent stream says that it is alive."""
+"""Seconds of silence after which a stream sends `alive`."""
 COMPRESSION = 6
-"""Level of gzip: 7 ms for a page of 300 kB, and 1 % larger than with level 9, which takes 12 ms."""
+"""Level of gzip: 7 ms for a page of 300 kB; level 9 takes 12 ms for 1 % less."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",  # addresses hold secrets
+    "Referrer-Policy": "no-referrer",  # addresses contain secrets
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
@@ -88,7 +88,7 @@ class Lobby:
 
     Args:
         store: The folder.
-        allowed: Names of agents that may start a program: those that were typed, not those in files.
+        allowed: Names of agents that may start a program: only those from the command line, not those in files.
     """
 
     def __init__(self, store: Store, allowed: Collection[str] = ()) -> None:
@@ -99,16 +99,16 @@ class Lobby:
         cores = max(1, available_cores() // 2)
         self.hints, self.reviews = Workers(cores, kept=64), Workers(cores, kept=64)
         self.films = Workers(kept=16)
-        self.helpers = Workers(2)  # for short work
-        self.loaders = Workers(most_jobs=10_000)  # after a restart all pages ask at once
+        self.helpers = Workers(2)  # for short tasks
+        self.loaders = Workers(most_jobs=10_000)  # after a restart all pages send requests at once
         self.stopping = False
-        self.requests: set[asyncio.Task[Any]] = set()  # requests without an answer so far
-        self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, the oldest first
-        self._pages: dict[str, Files] = {}  # the games' own scripts, by the names of their folders
+        self.requests: set[asyncio.Task[Any]] = set()  # requests not answered yet
+        self.listening: dict[tuple[str, int], list[object]] = {}  # open streams of each seat, oldest first
+        self._pages: dict[str, Files] = {}  # the games' own files, by folder name
         for entry in [*self.games.entries.values()]:
             if entry.over and not store.has_result(entry.name):
-                with suppress(KeyError):  # said on stderr
-                    self.games[entry.name]  # which keeps its result
+                with suppress(KeyError):  # already reported on stderr
+                    self.games[entry.name]  # loading saves its result
 
     def add(self, hosted: HostedGame) -> None:
         """Add a new game; its agents move once the server runs.
@@ -127,19 +127,19 @@ class Lobby:
             task.cancel()
 
     async def close(self) -> None:
-        """End all threads; waits for agents at most `GOODBYE_SECONDS`."""
+        """End all threads; wait at most `GOODBYE_SECONDS` for agents."""
         for workers in (self.hints, self.reviews, self.films, self.helpers, self.loaders):
             workers.close()
         await self.thinking.close()
 
     def secret_of(self, path: str) -> str | None:
-        """The seat's secret in a path, if there is one."""
+        """The seat's or the host's secret in a path, None if there is none."""
         return next(
             (part for part in path.split("/")[:4] if part in self.games.seats or part == self.host_secret), None
         )
 
     def seat(self, secret: str) -> tuple[str, int]:
-        """Name of the game and player that a seat's secret belongs to.
+        """Game name and player of a seat's secret.
 
         Raises:
             RefusedError: If it is unknown.
@@ -177,10 +177,10 @@ class Lobby:
         return self.games.following(Entry.of(hosted))
 
     def again(self, hosted: HostedGame) -> Entry:
-        """Another game with the same players; they get new links.
+        """Deal another game with the same players; they get new links.
 
         Raises:
-            RefusedError: If the game isn't over, or the new one can't be kept.
+            RefusedError: If the game isn't over, or the new one can't be saved.
         """
         if not hosted.over:
             raise RefusedError(409, "not-over")
@@ -194,7 +194,7 @@ class Lobby:
             hosted.next = new.name
             hosted.save()
         except OSError as error:
-            if hosted.next:  # a game that nobody would find
+            if hosted.next:  # no link leads to this game
                 self.store.remove(hosted.next)
             hosted.next = ""
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
@@ -203,10 +203,10 @@ class Lobby:
         return Entry.of(new)
 
     def deal(self, game: str, rules: str, seats: Sequence[Seat]) -> HostedGame:
-        """A new game, which begins at once.
+        """Deal a new game, which begins at once.
 
         Raises:
-            RefusedError: If it can't be kept.
+            RefusedError: If it can't be saved.
         """
         try:
             new = HostedGame.deal(self.store, rules, seats, game_name=game)
@@ -226,7 +226,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
 
     Args:
         lobby: The games.
-        local: Whether it answers to this machine's own names only, and to `hosts`.
+        local: Whether it answers only to this machine's own names and to `hosts`.
         hosts: Further host names to answer to, such as a proxy's; normalized by `host_name`.
     """
 
@@ -244,7 +244,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         return await (unless_gone(request, loading) if request.method == "GET" else loading)
 
     async def of_record(request: Request) -> HostedGame:
-        """The finished game that the secret of a link to a record belongs to.
+        """The finished game of a link to a record.
 
         Raises:
             RefusedError: If there is none, or it isn't over.
@@ -266,7 +266,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         return endpoint
 
     async def helped(request: Request, key: tuple[Any, ...], work: Callable[[], T]) -> T:
-        """The result of short work, done in a thread; see `Workers.do`."""
+        """Run a short task in a thread and return its result; see `Workers.do`."""
         return await unless_gone(request, lobby.helpers.do((*key, language()), lambda check: work()))
 
     async def page(request: Request, hosted: HostedGame, player: int) -> Response:
@@ -283,7 +283,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
     async def events(request: Request, hosted: HostedGame, player: int) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
         after = int(given) if given.isdecimal() and len(given) < 10 else -1
-        unbuffered = {"X-Accel-Buffering": "no"}  # or nginx holds events back until its buffer is full
+        unbuffered = {"X-Accel-Buffering": "no"}  # else nginx delays events until its buffer is full
         return StreamingResponse(
             stream(lobby, hosted, player, after), headers=unbuffered, media_type="text/event-stream"
         )
@@ -442,7 +442,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         return failed(request, error.status, str(error))
 
     async def gone(request: Request, error: Exception) -> Response:
-        return Response(status_code=400)  # nobody reads it: they have hung up
+        return Response(status_code=400)  # not read by anyone: the client has disconnected
 
     async def http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -490,9 +490,9 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
 
 
 async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> AsyncIterator[str]:
-    """What a seat sees after each move beyond number `after`, as server-sent events, until the server stops.
+    """A seat's view after each move beyond number `after`, as server-sent events, until the server stops.
 
-    A seat has at most `MOST_STREAMS` at a time: the oldest, which nobody may be reading any more, end.
+    A seat has at most `MOST_STREAMS` at a time: beyond that the oldest streams end, which may have no reader any more.
     """
     mark, listening = object(), lobby.listening.setdefault((hosted.name, player), [])
     listening.append(mark)
@@ -506,7 +506,7 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
             fits = 0 <= after <= now <= after + MOST_STEPS
             for number in range(after + 1, now) if fits else ():
                 yield event(number, sight.seen(hosted, player, number))
-                await asyncio.sleep(0)  # the others' turn: steps that were missed come all at once
+                await asyncio.sleep(0)  # let other tasks run: missed steps come all at once
             after = now
             present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed, len(hosted.resigned))
             if told != present:
@@ -544,7 +544,7 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 class UntilStopped:
-    """Answers requests with 503 that `Lobby.stop` cancels."""
+    """Answers with 503 the requests that `Lobby.stop` cancels."""
 
     def __init__(self, app: Any, lobby: Lobby) -> None:
         self.app = app
@@ -556,7 +556,7 @@ class UntilStopped:
             return await self.app(scope, receive, send)
 
         async def send_more(message: Any) -> None:
-            self.lobby.requests.discard(task)  # the answer begins
+            self.lobby.requests.discard(task)  # its answer has begun
             await send(message)
 
         self.lobby.requests.add(task)
@@ -571,9 +571,9 @@ class UntilStopped:
 
 
 class OnlyThisMachine:
-    """Refuses requests for other host names than this machine's own and `hosts`.
+    """Refuses requests for host names other than this machine's own and `hosts`.
 
-    A page from elsewhere could otherwise let its own name point to this machine, and read what is here.
+    Otherwise a foreign web page could point its own host name to this machine and read data here (DNS rebinding).
     """
 
     def __init__(self, app: Any, hosts: Collection[str] = ()) -> None:
@@ -596,7 +596,7 @@ def host_name(header: str) -> str:
 
 
 def loopback(host: str) -> bool:
-    """Whether a name or address is this machine's own, which no other can reach."""
+    """Whether a name or address is a loopback one, which no other machine can reach."""
     host = host.lower().removesuffix(".")
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -605,9 +605,9 @@ def loopback(host: str) -> bool:
 
 
 class Speaking:
-    """Speaks each reader's language: the one that they have chosen on a page, else the one that their browser asks for.
+    """Sets the language of each request: the reader's choice on a page, else the browser's preference.
 
-    What is chosen is kept in a cookie, so that it holds for whatever a page asks for.
+    The choice is stored in a cookie, so that it applies to all requests of a page.
     """
 
     def __init__(self, app: Any) -> None:
@@ -623,7 +623,7 @@ class Speaking:
 
 
 class SafeHeaders:
-    """Adds `HEADERS` to every answer, except those that it already has."""
+    """Adds `HEADERS` to every answer, without replacing existing ones."""
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -640,10 +640,10 @@ class SafeHeaders:
 
 
 async def body(request: Request, *keys: str) -> dict[str, Any]:
-    """The JSON object that was sent, with just these keys.
+    """The JSON object of a request, with exactly these keys.
 
     Raises:
-        RefusedError: If it isn't that.
+        RefusedError: If the body is something else.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise RefusedError(415, "type")
@@ -689,7 +689,7 @@ def listed(entry: Entry) -> dict[str, Any]:
 
 
 def failed(request: Request, status: int, reason: str, headers: Any = None) -> Response:
-    """Why something is refused: JSON for programs, a page for people who follow a link."""
+    """Answer to a refused request: JSON for programs, a page for people who follow a link."""
     if not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "").lower():
         return HTMLResponse(page_of("front.html"), status, headers)
     return JSONResponse({"error": reason}, status, headers)

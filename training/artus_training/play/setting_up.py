@@ -1,4 +1,4 @@
-"""Setting up games from the start page: what there is to choose from, and what was chosen."""
+"""Setting up games on the start page: the available choices, and validation of a request."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from artus_training.play.phrases import say
 from artus_training.play.store import new_secret
 
 MOVES_OF_PICTURE = 45
-"""After so many random moves a game is drawn for the page."""
+"""Number of random moves before a game is drawn for the page."""
 
 
 def choices() -> list[dict[str, Any]]:
-    """All games with their variants, and which agent plays at which level."""
+    """All games with their variants, and the agent of each level."""
     return [choice(find_game(name)) for name in game_names()]
 
 
 def choice(game: Definition) -> dict[str, Any]:
-    """A game as the start page needs it."""
+    """A game as data for the start page."""
     said = of_game.texts_of(game)
     numbers = range(game.min_players, game.max_players + 1)
     return {
@@ -50,7 +50,7 @@ def choice(game: Definition) -> dict[str, Any]:
 
 
 def plays(game: Definition, rules: str, num_players: int) -> bool:
-    """Whether there is such a variant."""
+    """Whether this variant exists."""
     try:
         game.check_variant(rules, num_players)
     except ValueError:
@@ -64,7 +64,7 @@ def levels(game: Definition, rules: str, num_players: int) -> dict[str, str]:
 
 
 def picture(name: str) -> str:
-    """A game as it may look in its middle, as SVG, with texts in the language that is spoken now."""
+    """A game near its middle as SVG, with texts in the current language."""
     return _picture(name, language())
 
 
@@ -81,10 +81,10 @@ def _picture(name: str, spoken: str) -> str:
 
 
 def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
-    """Game, rule set and seats that were chosen on the start page.
+    """Game, rule set and seats of a request from the start page.
 
     Raises:
-        RefusedError: If it doesn't fit together.
+        RefusedError: If they don't fit together.
     """
     game, rules, given = checked_game(asked["game"]), asked["rules"], asked["seats"]
     if not isinstance(given, list) or not all(isinstance(seat, dict) and len(seat) == 1 for seat in given):
@@ -103,10 +103,10 @@ def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:
 
 
 def read_person(asked: dict[str, Any]) -> tuple[str, Variant]:
-    """A name at a seat, and the variant that was chosen on the start page.
+    """Name and variant of a request from the start page.
 
     Raises:
-        RefusedError: If there is no such variant, or nobody can be called that.
+        RefusedError: If there is no such variant, or the name isn't allowed.
     """
     game, players = checked_game(asked["game"]), asked["players"]
     rules = check_variant(game, asked["rules"], players)
@@ -125,7 +125,7 @@ def checked_game(name: Any) -> Definition:
 
 
 def check_variant(game: Definition, rules: Any, players: Any) -> str:
-    """The rule set of a variant; refuses one that there isn't."""
+    """The rule set of a variant; refuses unknown variants."""
     try:
         return game.check_variant(rules, players)
     except (ValueError, TypeError) as error:
@@ -133,10 +133,10 @@ def check_variant(game: Definition, rules: Any, players: Any) -> str:
 
 
 def checked_name(name: Any) -> str:
-    """A name that somebody may have.
+    """A person's name.
 
     Raises:
-        RefusedError: If nobody may.
+        RefusedError: If the name isn't allowed.
     """
     if not isinstance(name, str) or not fits(name, LONGEST_NAME):
         raise RefusedError(400, "name", longest=LONGEST_NAME, got=shown(name))

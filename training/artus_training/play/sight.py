@@ -1,8 +1,7 @@
-"""What a seat may see of a game, as data for its page. Nothing else of a game ever leaves the server before it is
-over.
+"""Data for a seat's page: all that a player may see. No other data of a game leaves the server before it is over.
 
-Positions come from `to_dict(player)`, moves of others from `of_game.seen_move`. What only the player to move may ask,
-what a move would do, is worked out from the same: never from what that player doesn't know.
+Positions come from `to_dict(player)`, other players' moves from `of_game.seen_move`. Previews of moves, only for the
+player to move, are computed from the same data, never from hidden information.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from artus_training.play.hosted import SUBSTITUTE, HostedGame
 from artus_training.play.pages import files_of
 
 MOST_REASONS = 2
-"""Of a move that a hint proposes; more would have to be studied."""
+"""Maximum number of reasons for a proposed move; more would be too much to read."""
 
 
 def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
-    """What doesn't change during a game, and the log: who plays, how things look."""
+    """Constant data of a game (players, appearance), and the log."""
     game, definition = hosted.game, hosted.game.definition
     own = definition.browser
     looks = own.setup(game.rules, game.num_players, game.components) if own else {}
@@ -52,7 +51,7 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
 
 
 def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
-    """What a player may read in the log, when `now` moves have been played, of the move that led to step `number`."""
+    """A player's log entry for the move that led to step `number`, as visible after `now` moves."""
     log = hosted.logs.setdefault((player, language()), [])
     for nth in range(len(log) + 1, number + 1):
         log.append(_log_entry(hosted, nth, player, nth))
@@ -77,7 +76,7 @@ def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[s
 
 
 def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:
-    """Earlier lines of the log that say more since step `number`, which has opened what was chosen in secret."""
+    """Changed lines of the log at step `number`: earlier secret choices that this step has revealed."""
     lines = []
     for nth in range(1, number):
         entry = log_entry(hosted, nth, player, number)
@@ -87,14 +86,14 @@ def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]
 
 
 def gains(before: Game, after: Game) -> list[int]:
-    """How many points each player has more than before."""
+    """Points that each player has gained."""
     return [new - old for old, new in zip(before.scores, after.scores, strict=True)]
 
 
 def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str, Any]:
     """The position after `number` moves (None: now) as a player sees it.
 
-    What they may do is there only if that is the present position and they are to move.
+    Legal moves are included only for the current position, and only for the player to move.
     """
     number = hosted.number if number is None else number
     game = hosted.steps[number].game
@@ -129,7 +128,8 @@ def seen(hosted: HostedGame, player: int, number: int | None = None) -> dict[str
 
 
 def undo(hosted: HostedGame, player: int) -> dict[str, Any] | None:
-    """Whether a seat may ask for the last move to be taken back, who asks for it, and whether the seat has agreed."""
+    """State of a request to take back the last move: whether the seat may ask, who asks, whether the seat has agreed;
+    None if it doesn't concern the seat."""
     if not hosted.last_can_be_taken_back or player not in hosted.playing:
         return None
     mover = hosted.steps[-1].player
@@ -142,10 +142,10 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
 
     Args:
         game: The game.
-        player: Whose view.
-        names: Who plays.
+        player: The viewer.
+        names: Names of the players.
         before: The game before the last move, None if there was none.
-        move: That move as the player sees it, None if they don't.
+        move: That move as the player sees it, None if it is hidden.
     """
     draw = game.definition.picture
     if draw is None:
@@ -157,13 +157,13 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
 
 
 def moves(game: Game, names: Sequence[str]) -> list[dict[str, Any]]:
-    """All that the player to move may do, and what each would bring. None of it depends on what they don't know."""
+    """All legal moves of the player to move and their effects, from this player's own information."""
     before = game.to_dict(game.player)
     return [described(game, action, names, before) for action in game.legal_actions()]
 
 
 def described(game: Game, action: int, names: Sequence[str], before: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A legal action in words, with what the game's own script needs of it."""
+    """A legal action in words, with data for the game's own script."""
     move, definition = game.move(action), game.definition
     own, sentences = definition.browser, definition.sentences
     if own is None and sentences is None:
@@ -177,8 +177,7 @@ def described(game: Game, action: int, names: Sequence[str], before: dict[str, A
 
 
 def reasons(game: Game, action: int, names: Sequence[str]) -> list[str]:
-    """What speaks for a legal action or against it, in words, as far as its player can know; nothing if the game
-    doesn't say."""
+    """Reasons for or against a legal action in words, from its player's own information; empty if the game has none."""
     say_why = getattr(game.definition.browser, "reasons", None)
     if say_why is None:
         return []
@@ -189,14 +188,14 @@ def reasons(game: Game, action: int, names: Sequence[str]) -> list[str]:
 
 
 def preview(game: Game, action: int, names: Sequence[str]) -> dict[str, Any]:
-    """A legal action, and what the position would look like to its player after it; null if they can't know."""
+    """A legal action and a picture of the position after it for its player; null if they can't know that position."""
     then = foreseen(game, action)
     drawing = picture(then, game.player, names, game, game.move(action)) if then else None
     return {**described(game, action, names), "picture": drawing}
 
 
 def foreseen(game: Game, action: int) -> Game | None:
-    """The game after a legal action, if the game says that its player knows all that it will do."""
+    """The game after a legal action, None unless the game guarantees that its player knows all its effects."""
     own = game.definition.browser
     if own is None or not own.foreseeable(game.move(action)):
         return None
@@ -206,7 +205,7 @@ def foreseen(game: Game, action: int) -> Game | None:
 
 
 def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
-    """A finished game, looked at again, for one of its players: everybody's scores and chances, and their own lapse."""
+    """The review of a finished game for one of its players: everyone's scores and chances, and their own lapse."""
     lapse, lost = found.lapses[hosted.people.index(player)], None
     if lapse:
         game = hosted.steps[lapse.number].game
@@ -223,7 +222,7 @@ def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
 
 
 def summary(hosted: HostedGame) -> dict[str, Any]:
-    """How a finished game has gone, the best first: places, points, and what they come from where the game says so."""
+    """Result of a finished game, best first: places, points, and their sources if the game defines these."""
     game = hosted.game
     own = game.definition.browser
     sources = list(own.sources(game.rules)) if own else []

@@ -1,7 +1,7 @@
-"""Games on disk: one JSON file each, written whole or not at all, how those that are over have ended, and the secret of
-the page that lists them.
+"""Games on disk: one JSON file each, written atomically; the results of finished games; and the secret of the page that
+lists the games.
 
-They hold the seats' secrets, so that nobody but their owner may read them.
+The files contain the seats' secrets, so only their owner may read them.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from artus_training.play.words import readable
 
 VERSION = 1
 LARGEST = 10_000_000
-"""Bytes of a game's file; real ones have some thousands."""
+"""Maximum bytes of a game's file; real ones have a few thousand."""
 HOST = "host.secret"
 SECRET = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 def new_secret() -> str:
-    """128 random bits for a link that nobody can guess."""
+    """128 random bits for a link that can't be guessed."""
     return secrets.token_urlsafe(16)
 
 
@@ -38,25 +38,25 @@ class Store:
     """A folder of games.
 
     Raises:
-        OSError: If it can't be made or written to.
+        OSError: If it can't be created or written to.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         with tempfile.TemporaryFile(dir=folder):
-            pass  # now rather than in the middle of a game
+            pass  # fail now rather than during a game
 
     def write(self, name: str, data: dict[str, Any]) -> None:
-        """Replace a game's file. When this returns, the game would survive a loss of power.
+        """Replace a game's file. After this returns, the game survives a power failure.
 
         Raises:
-            OSError: If it can't be written; the old file stands then.
+            OSError: If it can't be written; the old file is unchanged then.
         """
         self._write(f"{name}.json", json.dumps({"version": VERSION, **data}, separators=(",", ":")))
 
     def write_result(self, name: str, result: people.Result) -> None:
-        """Keep how a game has ended, in a file of its own: any number of servers may keep some at once.
+        """Save the result of a game in a file of its own, so that any number of servers can do so at once.
 
         Raises:
             OSError: If it can't be written.
@@ -65,15 +65,15 @@ class Store:
         self._write(f"{people.RESULTS}/{name}.json", json.dumps(asdict(result), separators=(",", ":")))
 
     def has_result(self, name: str) -> bool:
-        """Whether there is a file, be it damaged, with how a game has ended."""
+        """Whether there is a file with the result of a game, even a damaged one."""
         return (self.folder / people.RESULTS / f"{name}.json").exists()
 
     def results(self) -> list[people.Result]:
-        """How games have ended, the oldest first. A file that can't be read is named on stderr and left alone."""
+        """Results of all games, the oldest first. Unreadable files are reported on stderr and left alone."""
         return people.read_results(self.folder, left_alone)
 
     def changed(self, name: str) -> float:
-        """When a game's file was written last, in seconds since 1970.
+        """When a game's file was last written, in seconds since 1970.
 
         Raises:
             OSError: If there is none.
@@ -86,7 +86,7 @@ class Store:
             self.path(name).unlink()
 
     def host_secret(self) -> str:
-        """The secret of the page with all games: the same at every start, so that its link goes on working.
+        """The secret of the page with all games: the same at every start, so that its link stays valid.
 
         Raises:
             OSError: If there is none yet and none can be written.
@@ -104,8 +104,8 @@ class Store:
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
-        write_atomically(path, text.encode(), mode=0o600)  # only its owner may read it
-        with suppress(OSError, AttributeError):  # the folder's entry, where the system knows such a thing
+        write_atomically(path, text.encode(), mode=0o600)  # readable only by its owner
+        with suppress(OSError, AttributeError):  # sync the folder's entry, where the system supports it
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
             try:
                 os.fsync(folder)
@@ -117,7 +117,7 @@ class Store:
         return self.folder / f"{name}.json"
 
     def read_all(self, complain: Callable[[Path, Exception], None]) -> Iterator[tuple[Path, bytes]]:
-        """The files of all games, the oldest first. `complain` is told which can't be read, and why."""
+        """The files of all games, the oldest first. `complain` is called for unreadable ones."""
         for path in sorted(self.folder.glob("*.json")):
             try:
                 yield path, self.read(path)
@@ -125,11 +125,11 @@ class Store:
                 complain(path, error)
 
     def read(self, path: Path) -> bytes:
-        """A game's file.
+        """Content of a game's file.
 
         Raises:
             OSError: If it can't be read.
-            ValueError: If it is no file of a game.
+            ValueError: If it is no file or too large.
         """
         if not path.is_file():
             raise ValueError("it is no file")
@@ -141,20 +141,20 @@ class Store:
 
 
 def left_alone(path: Path, error: Exception) -> None:
-    """Say that a file isn't used, and why."""
+    """Report on stderr that a file isn't used, and why."""
     warn(f"{readable(str(path), 1000)} is left alone: {reason(error)}")
 
 
 def reason(error: Exception) -> str:
-    """What an error says, in one line and without the places of files, which are nobody else's business."""
+    """An error's message in one line, without file paths, which are private."""
     try:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    except Exception:  # an error of somebody's own that can't say what it is
+    except Exception:  # a custom error whose __str__ fails
         said = ""
     return readable(said, 300) or type(error).__name__
 
 
 def warn(text: str) -> None:
-    """Say on stderr what needs somebody's attention, if there still is a terminal."""
+    """Print a warning on stderr, if it still exists."""
     with suppress(OSError, ValueError):
         print(f"artus play: {text}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Agents choose in worker threads: compiled code lets the server's thread go on meanwhile."""
+"""Agents' moves, in worker threads: compiled code releases the GIL, so the server keeps running."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ from artus_training.play.workers import bearable
 T = TypeVar("T")
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds before what didn't work is tried again; each pause is twice as long as the one before."""
+"""Seconds before a failed step is retried; each pause is twice as long as the one before."""
 GOODBYE_SECONDS = 1.0
-"""What agents have to stop when the server is stopped. Then it ends all the same, and with it what they have
+"""Time for agents to stop when the server is stopped. Then the process ends anyway, with everything they have
 started."""
 _MOVES = 30  # purpose of the seed stream
 
 
 class NotAllowedError(Exception):
-    """An agent would start a program that nobody has named on the command line. Its text is the agent's name."""
+    """An agent would start a program that isn't named on the command line. Its text is the agent's name."""
 
 
 class Mind:
-    """What thinks about one game: its agents. It has a thread of its own.
+    """Agents of one game, in a thread of their own.
 
-    The process ends without that thread (see `cli.run`), so that nobody has to wait for an agent that thinks.
+    The process ends without waiting for this thread (see `cli.run`), even while an agent is thinking.
 
     Args:
         hosted: The game.
         allowed: Names of the agents that may start a program. The game's own names may come from a file, and a file
-            must not start anything.
+            must not start programs.
     """
 
     def __init__(self, hosted: HostedGame, allowed: Collection[str] = ()) -> None:
@@ -60,8 +60,7 @@ class Mind:
         self._thread: threading.Thread | None = None
 
     async def ask(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Let the thread call one of the methods below, after all that it was asked before. What that raises, this
-        raises."""
+        """Run one of the methods below in the thread, after earlier calls. Raises the method's exceptions."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
 
@@ -80,7 +79,7 @@ class Mind:
         return await answer
 
     def end(self) -> None:
-        """End the thread and what agents have started, as soon as the thread has done what it was asked."""
+        """End the thread and the agents' programs, after all calls so far."""
         self._jobs.put(self._forget_all)
         self._jobs.put(None)
 
@@ -96,7 +95,7 @@ class Mind:
     # --- what the thread does ---
 
     def check(self, names: Sequence[str]) -> None:
-        """See whether all agents may be asked.
+        """Check that all agents are allowed.
 
         Raises:
             NotAllowedError: If one would start a program that isn't allowed.
@@ -106,11 +105,11 @@ class Mind:
                 raise NotAllowedError(name)
 
     def choose(self, name: str, player: int, game: Game, key: int) -> str:
-        """The move that an agent plays for the player to move.
+        """An agent's move for the player to move.
 
         Raises:
-            NotAllowedError: If it would start a program that isn't allowed.
-            RuntimeError: If it gives up, or plays what isn't legal.
+            NotAllowedError: If the agent would start a program that isn't allowed.
+            RuntimeError: If it forfeits or plays an illegal action.
         """
         if player not in self._agents:
             self.check([name])
@@ -130,11 +129,11 @@ class Mind:
         return game.move(action)
 
     def forget(self, player: int) -> None:
-        """End what an agent has started. It is made anew when it is asked again."""
+        """Close an agent. It is created again when it has to move."""
         close: Callable[[], None] = getattr(self._agents.pop(player, None), "close", lambda: None)
         try:
             close()
-        except Exception as error:  # of anybody's agent
+        except Exception as error:  # agents may raise anything
             warn(f"{readable(str(self._names[player]), 200)} can't be closed: {reason(error)}")
 
     def _forget_all(self) -> None:
@@ -168,7 +167,7 @@ class Thinking:
             self.wake(hosted)
 
     def wake(self, hosted: HostedGame) -> None:
-        """Let an agent move if it is its turn. To be called after each change, from any thread."""
+        """Let an agent move if it is its turn. Call this after each change, from any thread."""
         if self._loop is not None:
             with suppress(RuntimeError):  # the server has been stopped meanwhile
                 self._loop.call_soon_threadsafe(self._wake, hosted)
@@ -201,7 +200,7 @@ class Thinking:
                 self._end(hosted)
 
     async def _move(self, hosted: HostedGame, player: int, agent: str) -> None:
-        """Let an agent move, and keep the move on disk, unless the game ends meanwhile because somebody resigns."""
+        """Let an agent move, and save the move, unless a resignation ends the game first."""
 
         async def choose() -> str:
             if hosted.over:
@@ -211,7 +210,7 @@ class Thinking:
             except NotAllowedError:
                 raise
             except Exception:
-                await self._ask(hosted, "forget", player)  # a new one may fare better
+                await self._ask(hosted, "forget", player)  # a new instance may succeed
                 raise
             return chosen
 
@@ -226,8 +225,8 @@ class Thinking:
     async def _persist(
         self, hosted: HostedGame, failure: str, attempt: Callable[[], Awaitable[T]], name: str = ""
     ) -> T:
-        """Try something until it works: a full disk is emptied again, and whatever an agent does, the server goes
-        on."""
+        """Try something until it works: disk space may be freed again, and errors of agents must not stop the
+        server."""
         pause = FIRST_PAUSE
         while True:
             try:
@@ -256,7 +255,7 @@ class Thinking:
             mind.end()
 
     async def close(self) -> None:
-        """Stop: moves that are being thought about are never played."""
+        """Stop: unfinished moves are never played."""
         tasks, minds = [*self._moving.values()], [*self._minds.values()]
         self._loop = None
         for task in tasks:
@@ -270,12 +269,13 @@ class Thinking:
 
 
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:
-    """Say on the pages and on stderr why it doesn't go on, by the key of a text and its values; without: it does."""
+    """Report on the pages and on stderr why agents can't move, by the key of a text and its values; without a key:
+    clear it."""
     why = (key, values) if key else None
     if why == hosted.why:
         return
     hosted.why = why
     hosted.notify()
     if why:
-        with speaking(next(iter(LANGUAGES))):  # whoever asked for what has failed, the terminal's language is this one
+        with speaking(next(iter(LANGUAGES))):  # not the language of a client's request
             warn(f"{hosted.name}: {hosted.trouble}")

@@ -1,4 +1,4 @@
-"""The pages of the "?" panel: a game's topics, each with the first move of random games that shows it."""
+"""The pages of the "?" panel: a game's topics, each with an example move from random games."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from artus_env.engine.play.game import Game
 from artus_training.play.of_game import texts_of
 
 MOST_GAMES = 200
-"""Random games that are searched before giving up."""
+"""Number of random games searched before giving up."""
 
 
 class Example(NamedTuple):
-    """A move of a random game, and the positions around it, as its player knows them."""
+    """A move of a random game, and the positions before and after it, as its player sees them."""
 
     before: dict[str, Any]
     move: str
@@ -28,10 +28,10 @@ _found: dict[tuple[Any, ...], Example] = {}
 
 
 def pages(definition: Definition, rules: str, components: Any) -> list[dict[str, Any]]:
-    """A page for each topic of a variant; none if the game has no topics.
+    """A page for each topic of a variant; empty if the game has no topics.
 
-    Each has the texts `help.TOPIC.title` and `help.TOPIC`, a move that shows the topic, drawn without hands, and what
-    the page's script points at for it. Moves are searched once.
+    Each has the texts `help.TOPIC.title` and `help.TOPIC`, a move that shows the topic, drawn without hands, and the
+    place on the board that the page's script highlights. Moves are searched once.
     """
     own: Any = definition.browser
     if not hasattr(own, "tutorial"):
@@ -51,10 +51,10 @@ def pages(definition: Definition, rules: str, components: Any) -> list[dict[str,
 
 
 def example(definition: Definition, rules: str, num_players: int, holds: Holds, components: Any) -> Example:
-    """The first move for which something holds, always the same one.
+    """The first move for which `holds` is true, always the same one.
 
     Raises:
-        ValueError: If it doesn't happen in `MOST_GAMES` games.
+        ValueError: If there is none in `MOST_GAMES` games.
     """
     for seed in range(MOST_GAMES):
         game = Game(rules, num_players, seed, game=definition, components=components)

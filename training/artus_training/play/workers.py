@@ -16,7 +16,7 @@ from artus_training.play.hosted import RefusedError
 
 T = TypeVar("T")
 Check = Callable[[], None]
-"""To be called by the work now and then: raises `AbandonedError` once all clients have left."""
+"""Called by the work now and then: raises `AbandonedError` once all clients have left."""
 
 MOST_JOBS = 16
 """Default limit of queued and running jobs of a pool; further ones are refused."""

@@ -1,1 +1,1 @@
-"""Positions, recorded games and learning curves to look at."""
+"""View positions, recorded games and learning curves."""

@@ -1,4 +1,4 @@
-"""`artus games`, `artus rules` and `artus tables`: which games there are, and what their tables say."""
+"""`artus games`, `artus rules` and `artus tables`: the installed games and their tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from artus_training.watch.doc_tables import fill, tables_of
 
 @options
 class GamesOptions:
-    """List the games that are installed: names, players, rule sets.
+    """List the installed games: names, players, rule sets.
 
     artus games
     """
@@ -43,14 +43,14 @@ def games(arguments: list[str]) -> int:
 
 @options
 class RulesOptions:
-    """Print the tables of a game: its box, its actions, how rewards are paid.
+    """Print the tables of a game: its box, its actions, its rewards.
 
     artus rules
     artus rules actions rewards
     """
 
     tables: Annotated[tuple[str, ...], Positional, arg(metavar="[TABLE ...]")] = ()
-    """Which tables, by their titles; unless given, all."""
+    """Titles of the tables; unless given, all."""
     game: str = DEFAULT_GAME
     """The game; `artus games` lists all."""
 
@@ -72,9 +72,9 @@ def rules(arguments: list[str]) -> int:
 
 @options
 class TablesOptions:
-    """Make the tables in Markdown files anew, between `<!-- table: NAME -->` and `<!-- end -->`.
+    """Update the tables in Markdown files, between `<!-- table: NAME -->` and `<!-- end -->`.
 
-    NAME is that of a table of the game, as `artus rules` shows them, or GAME/NAME.
+    NAME is the name of one of the game's tables, see `artus rules`, or GAME/NAME.
 
         artus tables docs/*.md
     """
@@ -82,7 +82,7 @@ class TablesOptions:
     files: Annotated[tuple[Path, ...], Positional, arg(metavar="FILE ...", help_behavior_hint="(required)")]
     """The Markdown files."""
     game: str = DEFAULT_GAME
-    """The game whose tables go by NAME alone; `artus games` lists all."""
+    """The game of tables marked with NAME alone; `artus games` lists all."""
 
 
 def tables(arguments: list[str]) -> int:
@@ -100,11 +100,11 @@ def tables(arguments: list[str]) -> int:
 
 
 def aligned(markdown: str) -> str:
-    """A Markdown table with columns of equal width, as wide as the terminal; where there is none its lines stay whole.
-    Other lines stay below it."""
+    """A Markdown table with aligned columns, as wide as the terminal; without a terminal, lines aren't wrapped. Other
+    lines follow below it."""
     lines = re.sub(r"`|\*\*", "", markdown).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # not the line of dashes
+    cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # skip the line of dashes
     watched = sys.stdout.isatty() or "COLUMNS" in os.environ
     below = [line for line in lines if not line.startswith("|")]
     made = table(cells, texts=range(len(cells[0])), width=None if watched else sys.maxsize) if cells else []

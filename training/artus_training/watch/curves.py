@@ -25,7 +25,7 @@ from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Told apart by colour-blind people, too (Okabe and Ito)."""
+"""Distinguishable for colour-blind people (Okabe and Ito)."""
 MARKERS = "osD^vP"
 
 
@@ -34,15 +34,16 @@ class Options:
     """Draw how often agents won while they were trained."""
 
     cards: Annotated[tuple[Path, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
-    """Saved agents (*.json or *.safetensors). What went on from another one of them is drawn behind it."""
+    """Saved agents (*.json or *.safetensors). The curve of an agent that was trained further (--start) continues the
+    one before."""
     out: Path = Path("curves.png")
-    """The picture's file."""
+    """File for the picture."""
     over: Literal["decisions", "minutes"] = "decisions"
-    """What the horizontal axis counts; decisions don't depend on the machine."""
+    """Unit of the horizontal axis; decisions don't depend on the machine."""
 
 
 class Variant(NamedTuple):
-    """What a panel is about."""
+    """A panel's variant."""
 
     game: str
     rules: str
@@ -50,13 +51,13 @@ class Variant(NamedTuple):
 
     @property
     def place(self) -> tuple[Any, ...]:
-        """To sort by: rule sets in the order of their game."""
+        """Sort key: rule sets in the order of their game."""
         rules = find_game(self.game).rules
         return self.game, rules.index(self.rules) if self.rules in rules else len(rules), self.rules, self.num_players
 
 
 class Line(NamedTuple):
-    """How often an agent won against an opponent in one variant, while it was trained."""
+    """Win rate of an agent against an opponent in one variant, during training."""
 
     label: str  # of the agent
     opponent: str
@@ -67,16 +68,16 @@ class Line(NamedTuple):
 def draw(
     cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes"
 ) -> None:
-    """One panel for each variant, one line for each agent and opponent, which looks the same in all of them.
+    """Draw one panel for each variant, with one line for each agent and opponent, in the same style in all panels.
 
     Args:
-        cards: A label for each card; agents of one variant share a panel, and their labels tell them apart. An agent
-            that went on from another one of these, with `--start`, is drawn behind it, under its own label.
-        path: Of the picture; the suffix says which kind.
-        over: What is drawn to the right: decisions of all variants that the agent learnt, or minutes of training.
+        cards: A label and a card for each agent. Agents of one variant share a panel. The curve of an agent that was
+            trained further from another one of these (`--start`) continues that one's curve, under its own label.
+        path: Of the picture; the suffix selects the format.
+        over: Unit of the horizontal axis: decisions in all variants of the training, or minutes of training.
 
     Raises:
-        ValueError: If no card has a curve, the game of one isn't installed, or there is no such kind of picture.
+        ValueError: If no card has a curve, a game isn't installed, or the format is unknown.
         OSError: If the picture can't be written.
     """
     panels: dict[Variant, list[Line]] = {}
@@ -86,7 +87,7 @@ def draw(
         for key in _pairings(card):
             where, _, opponent = key.partition("/")
             if any(run is card and key in _pairings(others[-1]) for others in runs for run in others[:-1]):
-                continue  # it is drawn with the agent that went on from it
+                continue  # part of the curve of its successor
             rules, _, players = where.rpartition("-")
             line = Line(label, opponent, *_curve(own, key, over))
             panels.setdefault(Variant(game, rules, int(players)), []).append(line)
@@ -100,7 +101,7 @@ def draw(
     axes = figure.subplots(rows, columns, squeeze=False)
     games = {variant.game for variant in panels}
     mixed = len(games) > 1
-    if not mixed and DEFAULT_GAME not in games:  # said once; the default game goes without saying
+    if not mixed and DEFAULT_GAME not in games:  # one title for all panels; none for the default game
         figure.suptitle(find_game(*games).title)
     for axis in axes.flat[len(panels) :]:
         axis.remove()
@@ -125,7 +126,7 @@ def draw(
 
 
 def _pairings(card: dict[str, Any]) -> list[str]:
-    """What the last evaluation of a training was about: "RULES-PLAYERS/OPPONENT"."""
+    """Pairings of the last evaluation of a training: "RULES-PLAYERS/OPPONENT"."""
     points = [point for point in card.get("curve", []) if point["wins"]]
     return list(points[-1]["wins"]) if points else []
 
@@ -133,11 +134,11 @@ def _pairings(card: dict[str, Any]) -> list[str]:
 def _curve(
     runs: Sequence[dict[str, Any]], key: str, over: Literal["decisions", "minutes"]
 ) -> tuple[list[float], list[float]]:
-    """What was spent until each evaluation, and what was won there, of trainings one behind the other."""
+    """Decisions or minutes until each evaluation, and win rates, over successive trainings."""
     spent, wins, before = [], [], 0.0
     for run in runs:
         for point in run.get("curve", []):
-            if key in point["wins"]:  # an opponent may have come later
+            if key in point["wins"]:  # an opponent may have been added later
                 spent.append(before + (point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6))
                 wins.append(point["wins"][key])
         before += run.get("minutes", 0) if over == "minutes" else run.get("steps", 0) / 1e6
@@ -145,7 +146,7 @@ def _curve(
 
 
 def _runs(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The trainings that made an agent, as far as their cards are among these, the first one first."""
+    """The successive trainings of an agent, the first one first, as far as their cards are given."""
     runs = [card]
     while True:
         start = runs[0].get("start")
@@ -156,9 +157,9 @@ def _runs(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[st
 
 
 def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
-    """Colour and marker by agent and opponent: the same in every panel, and in no panel the same for two lines.
+    """Colour and marker by agent and opponent: the same in every panel, and unique within a panel.
 
-    Agents that never meet in a panel share their colours, so that there are enough of them.
+    Agents that never share a panel may have the same colours, so that these last longer.
     """
     opponents = list(dict.fromkeys(line.opponent for lines in panels for line in lines))
     number: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Tables for the documentation and for `artus rules`: those that every game has, beside a game's own.
+"""Tables for the documentation and for `artus rules`: generic ones and those of a game's own.
 
 `artus tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and `<!-- end -->`; NAME is
 the name of a table of the default game, or GAME/NAME.
@@ -23,7 +23,7 @@ from artus_training.arena.ladder_file import HEAD, read_ladder, rows_of
 
 
 def tables_of(definition: Definition) -> dict[str, Callable[[], str]]:
-    """What makes each table of a game as Markdown, by its name: the game's own, then those that every game has."""
+    """Functions that make a game's tables as Markdown, by table name: its own ones first, then the generic ones."""
     made: dict[str, Callable[[], str]] = {
         name: partial(_own, make) for name, make in (definition.doc_tables or {}).items()
     }
@@ -46,7 +46,7 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def spec(definition: Definition) -> str:
-    """The environment in numbers."""
+    """Summary of the environment."""
     low, high = definition.observation_bounds(definition.standard)
     fewest, most = definition.min_players, definition.max_players
     rows = [
@@ -60,7 +60,7 @@ def spec(definition: Definition) -> str:
 
 
 def actions(definition: Definition) -> str:
-    """What each action id means."""
+    """Meanings of the action ids."""
     numbers = range(len(definition.action_table(definition.standard)))
     meanings = [(number, definition.action_meaning(number, definition.standard)) for number in numbers]
     return markdown(["id", "action"], meanings)
@@ -86,11 +86,11 @@ def rewards(definition: Definition) -> str:
 
 
 def _scaled(definition: Definition, lead: str) -> str:
-    """What a margin is, with the points that make one of 1, by the number of players if they differ."""
+    """The definition of a margin with its scale; by number of players if the scale depends on it."""
     t, states = definition.build_tables(definition.standard)[0], np.zeros(1, definition.state_dtype)
     scales = {}
     for players in range(definition.min_players, definition.max_players + 1):
-        states["num_players"] = players  # all of a game that `scale` may depend on
+        states["num_players"] = players  # `margin_scale` may depend only on this field
         scales[players] = f"{float(dispatch.as_python(verbs.margin_scale, t, states[0])):g}"
     by_players = ", ".join(f"{scale} with {players}" for players, scale in scales.items())
     if len(set(scales.values())) > 1:
@@ -105,19 +105,19 @@ def reconstructed(definition: Definition) -> str:
 
 
 def ladder(file: Path) -> str:
-    """How strong and how fast agents are."""
+    """Strength and speed of agents."""
     return markdown(HEAD, rows_of(read_ladder(file)))
 
 
 def fill(text: str, default: Definition) -> str:
-    """The text with every marked table made anew.
+    """Regenerate every marked table of a text.
 
     Args:
         text: Markdown.
-        default: The game whose tables have their plain names.
+        default: The game of tables marked with NAME alone.
 
     Raises:
-        ValueError: If it marks a table that there isn't, or one of a game that isn't installed.
+        ValueError: If a marked table doesn't exist, or its game isn't installed.
     """
 
     def table(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""A recorded game as a film: a GIF, or one HTML page to step through. The pictures are those of `Game.svg`."""
+"""A recorded game as a film: a GIF, or one HTML page to step through. Pictures come from `Game.svg`."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ say = Texts(Path(__file__).parent / "texts")
 
 GIF_WIDTH = 800
 FPS = 3.0
-"""Moves a second."""
+"""Moves per second."""
 MIN_WIDTH, MAX_WIDTH = 100, 2400
-"""Of a film. All its frames are in memory at once: of the longest game some 500 MB at the most."""
+"""Of a film. All its frames are in memory at once: at most about 500 MB for the longest game."""
 LAST_FRAME_SECONDS = 4.0
 LONGEST_NAME = 40
 COLOURS = 160
-"""Of the GIF, shared by all frames; some must stay free, for the pixels that don't change."""
+"""Colours of the GIF, shared by all frames. Some of the 256 must stay free, for unchanged pixels."""
 PALETTE_FRAMES = 8
 NEAR = 10
 EDGE = 5
-"""Pixels from the upper end of a frame to its ground."""
+"""Pixels from the upper edge of a frame to its background."""
 
 
 def pictures(line: str | bytes, player: int | None = None, theme: str = "auto", layout: str = "wide") -> Iterator[str]:
@@ -62,7 +62,7 @@ def write_gif(
 
     Raises:
         DependencyNotInstalled: Without the extra `render`.
-        ValueError: If `width` or `fps` can't be, or the file isn't called `.gif`.
+        ValueError: If `width` or `fps` is out of range, or the file name doesn't end in `.gif`.
         OSError: If it can't be written.
     """
     if not MIN_WIDTH <= width <= MAX_WIDTH or not 0.05 <= fps <= 50:
@@ -72,7 +72,7 @@ def write_gif(
     check_writable(path)
     svgs = list(pictures(line, player, theme))
     palette = _palette(svgs, width, Game.replay(line).definition.colours(theme))
-    from PIL.Image import Dither  # there, now that an image could be made
+    from PIL.Image import Dither  # Pillow is installed: images have been made
 
     frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
     frames = [_padded(frame, max(frame.height for frame in frames)) for frame in frames]
@@ -84,17 +84,18 @@ def write_gif(
 
 
 def _padded(frame: Any, height: int) -> Any:
-    """An image of this height, with the colour of its upper edge below: pictures of a text grow with it."""
+    """An image of this height, padded below with the background colour: text pictures grow during a game."""
     if frame.height == height:
         return frame
-    padded = frame.resize((frame.width, height))  # of the same kind, with the same palette
+    padded = frame.resize((frame.width, height))  # same mode and palette
     padded.paste(frame.getpixel((frame.width // 2, EDGE)), (0, 0, frame.width, height))
     padded.paste(frame, (0, 0))
     return padded
 
 
 def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
-    """An image whose colours fit all frames: the given ones (`#rrggbb`) as they are, and those of edges and letters."""
+    """An image with a palette for all frames: the given colours (`#rrggbb`) unchanged, and colours of edges and
+    letters."""
     some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
     tallest = max(frame.height for frame in some)
     sheet = some[0].resize((width, tallest * len(some)))
@@ -104,7 +105,7 @@ def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
     palette = sheet.quantize(COLOURS - len(flat))
     channels = palette.getpalette() or []
     others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
-    # None that is nearly a flat one: it would be taken instead, because the search for the nearest is a rough one.
+    # Drop colours close to a flat one: Pillow's nearest-colour search is approximate and could pick them instead.
     rest = [
         other
         for other in others
@@ -115,7 +116,7 @@ def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
 
 
 def write_html(path: Path, line: str | bytes, player: int | None = None, theme: str = "auto") -> int:
-    """Write a recorded game as a page that needs nothing else: steps, plays, jumps, by mouse and keyboard.
+    """Write a recorded game as a self-contained page: steps, plays, jumps, by mouse and keyboard.
 
     Returns:
         The number of positions.
@@ -131,8 +132,8 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
 def page_of(
     line: str | bytes, player: int | None = None, theme: str = "auto", check: Callable[[], object] = lambda: None
 ) -> str:
-    """A recorded game as a page, see `write_html`; in the language that is spoken now. Its title doesn't tell how the
-    game ends. `check` is called after each picture: an exception in it ends the work."""
+    """A recorded game as a page, see `write_html`; in the current language. Its title doesn't reveal the result.
+    `check` is called after each picture: an exception in it ends the work."""
     record, game = records.read(line), Game.replay(line)
     svgs: dict[str, list[str]] = {"wide": [], "table": []}
     for layout, drawn in svgs.items():
@@ -162,30 +163,30 @@ def page_of(
         ),
     }
     template = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
-    # At once: a name may look like a place, too.
+    # In one pass: names may contain {{...}}, too.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
 
 
 def named(record: records.Record) -> list[str]:
-    """Who played, as it can be shown."""
+    """Names of the players, safe to display."""
     if record.players:
         return list(map(printable, record.players))
     return [say("player", number=number) for number in range(len(record.scores))]
 
 
 def _short(names: list[str]) -> list[str]:
-    """Names that stand in every line."""
+    """Shortened names for the list of moves."""
     return [shortened(name, LONGEST_NAME) for name in names]
 
 
 def _called(game: Game, key: str, usual: str) -> str:
-    """What something of a game is called in the language that is spoken now, if its catalogues say it."""
+    """A game's text in the current language, or `usual` if its catalogues don't have it."""
     texts = Texts(game.definition.page / "texts") if game.definition.page else None
     return texts(key) if texts and key in texts else usual
 
 
 def _scores(whole: Game) -> list[list[int]]:
-    """Everybody's points, before the first move and after each."""
+    """All players' points, before the first move and after each."""
     game = whole.first()
     scores = [list(game.scores)]
     for action in whole.actions_played:
@@ -201,11 +202,11 @@ def embedded(data: Any) -> str:
 
 
 def packed(svgs: list[str]) -> dict[str, Any]:
-    """Pictures with few differences, in little room.
+    """Compress pictures with few differences.
 
     Returns:
-        `lines`: each different line once; `frames`: for each picture its lines as runs,
-        `[first, count, first, count, ...]`.
+        `lines`: each different line once; `frames`: for each picture its lines as runs, `[first, count, first, count,
+        ...]`.
     """
     numbers: dict[str, int] = {}
     frames = []
@@ -217,8 +218,8 @@ def packed(svgs: list[str]) -> dict[str, Any]:
 
 
 def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
-    """Each move in words for the list beside the pictures, those of the play page, as far as the viewer knows it at the
-    end of the film. Without a viewer each move is told as its player knows it."""
+    """Each move in words for the list next to the pictures, as on the play page, with the viewer's knowledge at the end
+    of the game. Without a viewer, each move is described with its player's knowledge."""
     record, whole = records.read(line), Game.replay(line)
     names, words = _short(named(record)), whole.definition.sentences
     game, moves = whole.first(), []

@@ -36,23 +36,23 @@ class Options:
     file: Annotated[Path, Positional, arg(metavar="FILE")]
     """A file of records, one game a line."""
     game: Annotated[int | None, Positional, arg(metavar="[GAME]")] = None
-    """Which game of the file, counted from 1; unless given, all are listed, and pages and films show the first."""
+    """Number of the game in the file, from 1; unless given, all are listed, and pages and films show the first."""
     at: int | None = None
-    """Only print the position after so many moves; -1: at the end."""
+    """Only print the position after this many moves; -1: at the end."""
     check: bool = False
-    """Replay every game and see whether it comes to the scores that were recorded."""
+    """Replay every game and compare the scores with the recorded ones."""
     html: Path | None = None
-    """The file for a page to step through."""
+    """File for a page to step through."""
     gif: Path | None = None
-    """The file for a film."""
+    """File for a film."""
     player: int | None = None
     """Show only what this player saw, in page and film."""
     theme: Literal["auto", "light", "dark"] = "auto"
-    """Colours of page and film; auto: what the reader's system asks for, and light in films."""
+    """Colours of page and film; auto: those of the reader's system, and light in films."""
     width: int = film.GIF_WIDTH
-    """How wide the film is, in pixels."""
+    """Width of the film, in pixels."""
     fps: float = film.FPS
-    """Moves a second in the film."""
+    """Moves per second in the film."""
 
 
 def replay(arguments: list[str]) -> int:
@@ -77,12 +77,12 @@ def replay(arguments: list[str]) -> int:
 
 
 def make_films(line: bytes, chosen: Options) -> None:
-    """Write the page and the film that were asked for."""
+    """Write the requested page and film."""
     if chosen.html:
         count = film.write_html(chosen.html, line, chosen.player, chosen.theme)
         print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
     if chosen.gif:
-        theme = "dark" if chosen.theme == "dark" else "light"  # a film can't follow its reader
+        theme = "dark" if chosen.theme == "dark" else "light"  # a film can't adapt to the reader's system
         count = film.write_gif(chosen.gif, line, chosen.player, theme, chosen.width, chosen.fps)
         print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
 
@@ -91,7 +91,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
     """The lines of a file of records, without blank ones.
 
     Raises:
-        ValueError: If one of them is no record; the message says which.
+        ValueError: If one of them is no record; the message has its number.
     """
     with path.open("rb") as file:
         for number, line in enumerate(iter(lambda: file.readline(records.LONGEST + 1), b""), 1):
@@ -108,7 +108,7 @@ def pick(path: Path, number: int) -> bytes:
     """Record `number` of a file, counted from 1.
 
     Raises:
-        ValueError: If there are not so many.
+        ValueError: If the file has fewer records.
     """
     count = 0
     for count, line in enumerate(lines_of(path), 1):
@@ -126,7 +126,7 @@ def summary(line: bytes) -> str:
 
 
 def variant_of(record: records.Record) -> str:
-    """What was played, as far as the record says."""
+    """The variant, as far as the record has it."""
     try:
         definition = find_game(record.game)
     except ValueError:
@@ -151,7 +151,7 @@ def step_through(line: bytes, at: int | None) -> None:
         print(f"move {place} of {last}" + (f", next: {moves[place]}" if place < last else ", the end"))
         try:
             answer = input("[Enter] next, b back, number, q> ").strip()
-        except (EOFError, RuntimeError):  # no more input, or none from the start
+        except (EOFError, RuntimeError):  # stdin has ended or is closed
             return
         if answer == "q":
             return

@@ -29,13 +29,13 @@ class ShowOptions:
     """
 
     position: Annotated[str | None, Positional, arg(metavar="[FILE]")] = None
-    """A file with a position as JSON; - for standard input; unless given, a random game is played to its middle."""
+    """File with a position as JSON; - for standard input; unless given, a random game is played to its middle."""
     game: str | None = None
-    """The game that is played, unless the position says it; `artus games` lists all."""
+    """The game that is played, unless the position names it; `artus games` lists all."""
     rules: str | None = None
     """Rule set of the random game; unless given, the game's first."""
     num_players: int | None = None
-    """How many play the random game; unless given, as few as it takes."""
+    """Number of players of the random game; unless given, the minimum."""
     seed: int | None = None
     """Seed of the random game's deal and moves."""
     player: int | None = None
@@ -64,7 +64,7 @@ def show(arguments: list[str]) -> int:
 
 
 def content_of(path: str) -> bytes:
-    """What a file holds, `-` for standard input.
+    """The content of a file, `-` for standard input.
 
     Raises:
         ValueError: If it is too long for a position, or standard input is closed.

@@ -1,6 +1,6 @@
-"""What the script of Artus's own page (`page/page.js`) gets to know: cards, legal moves, how a move came about.
+"""Data for the script of Artus's own page (`page/page.js`): cards, legal moves, details of moves.
 
-Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can tell them more.
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can show them more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from artus_env.games.artus.components import RULE_SETS, Components
 from artus_env.games.artus.notation import MoveParts, parsed
 from artus_env.games.artus.page import say, sentences, shapes
 from artus_env.games.artus.page.counting import counting
-from artus_env.games.artus.page.hints import reasons as reasons  # which the page asks for here
+from artus_env.games.artus.page.hints import reasons as reasons  # the page imports it from here
 from artus_env.games.artus.page.picture import SUPPLY, king_of, last_move
 from artus_env.games.artus.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small_badges, small_card
@@ -22,7 +22,7 @@ PAGE = Path(__file__).parent
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
-    """What doesn't change during a game: the cards, and how cards and players look."""
+    """Data that doesn't change during a game: the cards, and the look of cards and players."""
     piles = RULE_SETS[rules].piles
     return {
         "badges": small_badges("artus", num_players),
@@ -45,14 +45,14 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
 
 
 def foreseeable(move: str) -> bool:
-    """Whether its player knows all that a move will do: not which card comes when one is drawn."""
+    """Whether a move's player can foresee all its effects: not for a draw, because the card is unknown."""
     return parsed(move).kind != "draw"
 
 
 def choice(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> dict[str, Any]:
-    """A legal move as the page needs it: which card, figure and seat, what it brings, and parts of it in words."""
+    """A legal move as data for the page: card, figure, seats, points, and parts of its text."""
     last = sentences.foreseen(before, move, after, components)
     option = sentences.option(before, last, names, components)
     kind: str = last.move.kind
@@ -74,12 +74,12 @@ def choice(
 
 
 def marks(before: dict[str, Any], move: MoveParts, components: Components) -> list[dict[str, Any]]:
-    """The seats that a move's points come from, with what each adds."""
+    """Seats that a move's points come from, with the value of each."""
     return [{"seat": seat, "value": value} for seat, value in counting(before, move, components)]
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """How the figures moved, and where the King sat before and after."""
+    """Moves of the figures, and the King's seats before and after."""
     moved = last_move(before, move, after, components)
     return {
         "origin": moved.origin,
@@ -93,7 +93,7 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Where a move took place: the seats that its points come from, and from where to where a figure went."""
+    """Where a move took place: the seats that its points come from, and the seats that a figure left and reached."""
     moved = last_move(before, move, after, components)
     return {
         "marks": marks(before, moved.move, components),
@@ -104,11 +104,11 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
 
 
 def sources(rules: str) -> Sequence[str]:
-    """What prestige comes from: the kinds of cards."""
+    """Sources of prestige: the kinds of cards."""
     return [say(f"source.{pile}") for pile in RULE_SETS[rules].piles]
 
 
 def source(move: str, components: Components) -> str | None:
-    """The kind of card that a move's prestige comes from."""
+    """Source of a move's prestige: the kind of its card; None if it has none."""
     name = parsed(move).card
     return next((say(f"source.{card.pile}") for card in components.cards if card.name == name), None)

@@ -1,4 +1,4 @@
-"""Which figures a move's points come from, as the page shows it. What they come to is said by the rules alone."""
+"""Figures that a move's points come from, for the page. Only the rules compute the points themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from artus_env.games.artus.page.picture import king_of, value_of
 
 
 def counting(position: dict[str, Any], move: MoveParts, components: Components) -> list[tuple[int, int]]:
-    """Seats and what each adds, for a move of the player to move; none where a scoring card brings its penalty.
+    """Seats and the value of each, for a move of the player to move; empty if a scoring card brings its penalty.
 
     Args:
         position: Before the move.
@@ -18,7 +18,7 @@ def counting(position: dict[str, Any], move: MoveParts, components: Components) 
         components: The box.
 
     Returns:
-        (seat, value), best value first; the values add up to the move's points, unless it brings a penalty.
+        Pairs (seat, value), best value first; the values add up to the move's points, unless it brings a penalty.
     """
     worth = worths(position, components)
     if move.kind == "move" and move.origin is not None:
@@ -52,11 +52,11 @@ def counting(position: dict[str, Any], move: MoveParts, components: Components) 
 
 
 def worths(position: dict[str, Any], components: Components) -> list[int]:
-    """What each seat is worth to a figure that leaves it; the King's nothing."""
+    """Value of each seat for a figure that leaves it; 0 for the King's."""
     king = king_of(position)
     return [0 if seat == king else value_of(seat, king, components) for seat in range(len(position["seats"]))]
 
 
 def knights_of(position: dict[str, Any], player: int) -> list[int]:
-    """The seats of a player's knights."""
+    """Seats of a player's knights."""
     return [seat for seat, figure in enumerate(position["seats"]) if figure and figure.get("knight") == player]

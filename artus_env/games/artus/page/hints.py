@@ -1,6 +1,6 @@
-"""Why a move may be good, in words: what it gains, keeps, prevents or costs beyond its points.
+"""Texts about why a move may be good: what it gains, keeps, prevents or costs beyond its points.
 
-All of it follows from the positions before and after the move as its player knows them.
+They use only the positions before and after the move, as its player knows them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from artus_env.games.artus.page.picture import LastMove, king_of, last_move
 from artus_env.games.artus.page.sentences import figure_words
 
 WELL = 5
-"""Worth of a seat that it is good to keep."""
+"""Least value of a seat that is worth keeping."""
 Reason = tuple[float, str]
-"""How much it matters, and the words."""
+"""Weight and text."""
 
 
 def reasons(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
-    """What a legal move is good or bad for, what matters most first; nothing of a card that is drawn.
+    """Advantages and disadvantages of a legal move, the most important first; empty for a draw.
 
     Args:
         before: The position, as the player to move knows it.
         move: The move.
         after: The position that follows; None if it can't be foreseen.
-        names: Who plays.
+        names: Names of the players.
         components: The box.
     """
     if after is None:
@@ -47,7 +47,7 @@ def reasons(
 def _turned(
     before: dict[str, Any], after: dict[str, Any], both: tuple[list[int], list[int]], names: Sequence[str]
 ) -> Iterator[Reason]:
-    """What all knights of a player are worth together, where the table has turned with the King."""
+    """Change in the total value of each player's knights, if the table has turned with the King."""
     if king_of(before) == king_of(after):
         return
     old, new = both
@@ -64,7 +64,7 @@ def _turned(
 def _pushed(
     before: dict[str, Any], last: LastMove, both: tuple[list[int], list[int]], names: Sequence[str]
 ) -> Iterator[Reason]:
-    """What somebody's knight gains or loses that has to go."""
+    """Gain or loss of a displaced knight."""
     if last.refuge is None or last.target is None:
         return
     pushed = before["seats"][last.target]
@@ -76,7 +76,7 @@ def _pushed(
 
 
 def _moved(before: dict[str, Any], last: LastMove, both: tuple[list[int], list[int]]) -> Iterator[Reason]:
-    """Where the own knight that moves gets to."""
+    """New seat of an own knight that moves."""
     if last.origin is None or last.target is None or before["seats"][last.origin].get("knight") != before["turn"]:
         return
     value = both[1][last.target]
@@ -85,12 +85,12 @@ def _moved(before: dict[str, Any], last: LastMove, both: tuple[list[int], list[i
 
 
 def _kept(before: dict[str, Any], after: dict[str, Any], both: tuple[list[int], list[int]]) -> Iterator[Reason]:
-    """The best own knight that stays where it is worth much."""
+    """The best own knight that stays on a valuable seat."""
     stay = set(knights_of(before, before["turn"])) & set(knights_of(after, before["turn"]))
     best = max(stay, key=lambda seat: (both[1][seat], -seat), default=None)
     if best is None or min(both[0][best], both[1][best]) < WELL:
         return
     value, king = both[1][best], king_of(after)
-    right = best == (king - 1) % len(after["seats"])  # seats are numbered clockwise, and he looks at the table
+    right = best == (king - 1) % len(after["seats"])  # seats are numbered clockwise, and the King faces the table
     key = "reason.keeps.right" if right else "reason.keeps"
     yield value / 2, say(key, seat=best, value=signed(value))

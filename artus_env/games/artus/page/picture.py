@@ -1,9 +1,9 @@
-"""The picture of a position, as `to_dict` gives it, to SVG.
+"""SVG picture of a position, as `to_dict` gives it.
 
-Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more.
-What a program may want to click on or to move has attributes: `data-seat` (seats and figures), `data-figure` ("knight",
-"king", "prince"), `data-player`, `data-card`, `data-back` (a card whose front is hidden), `data-pile`, `data-value`
-(plates).
+Only the position itself is drawn, so the picture of a position as one player knows it (`to_dict(player)`) can't show
+more. Elements that a program may click on or move have attributes: `data-seat` (seats and figures), `data-figure`
+("knight", "king", "prince"), `data-player`, `data-card`, `data-back` (a card whose front is hidden), `data-pile`,
+`data-value` (plates).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from artus_env.pictures import (
 
 CENTRE = HEIGHT / 2
 TABLE_VIEW = (36, 36, HEIGHT - 72, HEIGHT - 72)
-"""What the layout "table" shows: everything within the prestige track."""
+"""View box of the layout "table": everything within the prestige track."""
 TRACK = 50
-"""Fields of the prestige track; each time round is a tile."""
+"""Fields of the prestige track; each full round gives a tile."""
 SUPPLY = 10
 """Rings in the box."""
 TRACK_OUTER, TRACK_INNER = 335, 309
@@ -47,7 +47,7 @@ HUB = 128
 
 
 class Panel(NamedTuple):
-    """How a player's cards are laid out, by number of players: the fewer, the larger."""
+    """Layout of a player's cards, by number of players; larger for fewer players."""
 
     height: int
     hand_rows: int
@@ -76,7 +76,7 @@ class LastMove(NamedTuple):
     origin: int | None = None
     target: int | None = None
     forward: bool = True
-    refuge: int | None = None  # where the figure went that it displaced
+    refuge: int | None = None  # new seat of the displaced figure
 
 
 def _draw(
@@ -91,7 +91,7 @@ def _draw(
 ) -> list[str]:
     """See `artus_env.pictures.PictureParts.draw`."""
     king = king_of(position)
-    # Without scoring cards the carpet plays no part.
+    # Without scoring cards the carpet has no effect.
     carpet = components.carpet if "scoring" in RULE_SETS[position["rules"]].piles else ()
     lines: list[str] = []
     if wide:
@@ -113,7 +113,7 @@ def _draw(
 
 
 def last_move(before: dict[str, Any], move: str, after: dict[str, Any], components: Components = STANDARD) -> LastMove:
-    """What a move did, from the positions before and after it. `move` is text such as `k3-6:12>17`."""
+    """Effect of a move, from the positions before and after it. `move` is text such as `k3-6:12>17`."""
     player = before["turn"]
     points = after["scores"][player] - before["scores"][player]
     what = parsed(move)
@@ -125,7 +125,7 @@ def last_move(before: dict[str, Any], move: str, after: dict[str, Any], componen
     backward = bool(card and card.backward and not card.low <= ahead <= card.high)
     stayed = {seat for seat, figure in enumerate(before["seats"]) if figure} - {origin}
     refuge = None
-    if target in stayed:  # the one seat that is taken now and wasn't is where its figure went
+    if target in stayed:  # the displaced figure is on the only newly taken seat
         (refuge,) = {seat for seat, figure in enumerate(after["seats"]) if figure} - stayed
     return LastMove(what, player, points, origin, target, not backward, refuge)
 
@@ -136,7 +136,7 @@ def king_of(position: dict[str, Any]) -> int:
 
 
 def value_of(seat: int, king: int, components: Components) -> int:
-    """What a seat is worth while the King sits on seat `king`."""
+    """Value of a seat while the King sits on seat `king`."""
     return components.wheel[(king - seat) % NUM_SEATS]
 
 
@@ -178,7 +178,7 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
 
 
 def due(position: dict[str, Any]) -> str:
-    """What the player to move has to do."""
+    """Text of the task of the player to move."""
     return say(f"due.{position['phase']}", n=position["left"])
 
 
@@ -186,7 +186,8 @@ def due(position: dict[str, Any]) -> str:
 
 
 def _point(radius: float, seat: float, seats: int = NUM_SEATS) -> tuple[float, float]:
-    """Where a seat is, at some distance from the middle: seat 0 at the top, the others clockwise."""
+    """Point at a distance from the centre in the direction of a seat: seat 0 is at the top, the others follow
+    clockwise."""
     angle = math.tau * seat / seats
     return CENTRE + radius * math.sin(angle), CENTRE - radius * math.cos(angle)
 
@@ -197,7 +198,7 @@ def _at(radius: float, seat: float, seats: int = NUM_SEATS) -> str:
 
 
 def _sector(inner: float, outer: float, start: float, end: float) -> str:
-    """The outline of a piece of a ring between two seats."""
+    """Outline of a ring segment between two seats."""
     far = int(end - start > NUM_SEATS / 2)
     return (
         f"M{_at(inner, start)}A{inner} {inner} 0 {far} 1 {_at(inner, end)}"
@@ -228,7 +229,7 @@ def _disc(radius: float) -> str:
 
 
 def _markers(position: dict[str, Any]) -> Iterator[str]:
-    """Where each player stands on the track; those who share a field stand beside each other."""
+    """Markers of the players on the track; those on the same field are placed side by side."""
     scores = position["scores"]
     for player, score in enumerate(scores):
         together = [other for other, other_score in enumerate(scores) if other_score % TRACK == score % TRACK]
@@ -245,7 +246,8 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
 
 @lru_cache(maxsize=8)
 def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...], language: str) -> list[str]:
-    """What doesn't turn: carpet, chairs with their numbers, and the round table's edge. `language`: the one spoken."""
+    """Parts that don't turn: carpet, chairs with their numbers, and the round table's edge. `language`: the current
+    one, for the cache."""
     lines = []
     for seat in sorted(carpet):
         lines.append(f'<path class="carpet" d="{_sector(210, 301, seat - 0.505, seat + 0.505)}"/>')
@@ -279,7 +281,7 @@ def _seats(carpet: tuple[int, ...], crown_seats: tuple[int, ...], language: str)
 
 
 def _crown_back(seat: int, large: bool) -> str:
-    """The back of a crown seat: its top is a crown's."""
+    """The back of a crown seat, with a crown as its top."""
     peak, valley = (306, 286) if large else (298, 286)
     tips = [(seat + 0.42 - 0.21 * i, peak if i % 2 == 0 else valley) for i in range(5)]
     top = "".join(f"L{_at(radius, place)}" for place, radius in tips)
@@ -352,8 +354,8 @@ def _royal(colour: str, is_king: bool) -> str:
 
 
 def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:
-    """Arrows inside the wheel, and marks around the seats: a full line for who moved, a broken one for who had to
-    go."""
+    """Arrows inside the wheel, and marks around the seats: a full line for the figure that moved, a broken one for the
+    displaced figure."""
     if last.target is None:
         return
     yield f'<g data-move="{xml_text(last.move.text)}">'
@@ -363,7 +365,7 @@ def _trace(last: LastMove, position: dict[str, Any]) -> Iterator[str]:
             yield _mark(last.origin, 20, "left none dash")
     yield _mark(last.target, 26, "move none")
     if last.refuge is not None:
-        start = last.target + (0.2 if last.forward else -0.2)  # beside the arrow that caused it
+        start = last.target + (0.2 if last.forward else -0.2)  # next to the arrow that caused it
         arrow = _arrow(start, last.refuge, False, DISPLACED_RADIUS, "push dash")
         yield f'<g data-displaced="{last.refuge}">{arrow}{_mark(last.refuge, 26, "push none dash")}</g>'
     yield "</g>"
@@ -376,7 +378,7 @@ def _mark(seat: int, radius: float, classes: str) -> str:
 
 
 def _arrow(start: float, target: int, forward: bool, radius: float, classes: str) -> str:
-    """From in front of one seat along the inside of the wheel to another."""
+    """Arrow from one seat to another along the inside of the wheel."""
     way = 1 if forward else -1
     steps = (target - start) * way % NUM_SEATS
     end = start + way * steps
@@ -394,7 +396,7 @@ def _arrow(start: float, target: int, forward: bool, radius: float, classes: str
 
 
 def _hub(position: dict[str, Any], components: Components, last: LastMove | None, note: str) -> Iterator[str]:
-    """Whose turn it is, the last move, the ring supply."""
+    """Player to move, last move, and ring supply."""
     rules, phase, turn = position["rules"], position["phase"], position["turn"]
     a_turn = RULE_SETS[rules].a_turn
     rounds = components.deck_size(RULE_SETS[rules]) // a_turn
@@ -427,7 +429,7 @@ def _hub(position: dict[str, Any], components: Components, last: LastMove | None
 
 
 def _small_hub(position: dict[str, Any]) -> Iterator[str]:
-    """The prestige of all, large enough for a small picture; who is to move has a mark."""
+    """Prestige of all players, large enough for a small picture; the player to move is marked."""
     n = position["num_players"]
     over = position["phase"] == "over"
     marked = position["scores"].index(max(position["scores"])) if over else position["turn"]
@@ -449,7 +451,7 @@ def _small_hub(position: dict[str, Any]) -> Iterator[str]:
 def _panel(
     position: dict[str, Any], components: Components, player: int, names: Sequence[str] | None, last: LastMove | None
 ) -> Iterator[str]:
-    """Name, prestige, hand, piles and the card played last of one player."""
+    """Name, prestige, hand, piles and last played card of one player."""
     n, score = position["num_players"], position["scores"][player]
     form = PANELS[n]
     top = MARGIN + player * (form.height + PANEL_GAP)
@@ -479,7 +481,7 @@ def _panel(
 
 
 def _tiles(count: int, right: float, top: float) -> Iterator[str]:
-    """Tiles of 50; taken away below 0. From four on, one stands for all."""
+    """Tiles of 50 points, or of -50 below 0. From four on, one tile stands for all."""
     face = signed(-TRACK if count < 0 else TRACK)
     single = abs(count) <= 3
     width = 34 if single else 54

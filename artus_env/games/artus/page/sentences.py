@@ -1,4 +1,4 @@
-"""Cards and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
+"""Texts for cards and moves in the current language (`artus_env.pictures.Texts`)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def plus(points: int) -> str:
 
 
 def steps(card: Card) -> str:
-    """How far a card moves: from - to, and ± where backward is allowed, too."""
+    """Steps of a card: from - to, with ± if backward is allowed, too."""
     return f"{reach(card)} ±" if card.backward else reach(card)
 
 
 def card_title(card: Card) -> str:
-    """A card's name as people say it: `Ring: silver`."""
+    """Title of a card, such as `Ring: silver`."""
     if card.action == "knight":
         return say("card.knight", steps=steps(card))
     if card.action == "royal":
@@ -35,7 +35,7 @@ def card_title(card: Card) -> str:
 
 
 def card_text(card: Card) -> str:
-    """What a card does, in a sentence or two."""
+    """Effect of a card, in a sentence or two."""
     key = f"text.{card.action}"
     if card.action in ("royal", "ring"):
         key += f".{card.colour or 'any'}"
@@ -44,13 +44,13 @@ def card_text(card: Card) -> str:
 
 
 def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | None = None, case: str = "subject") -> str:
-    """Who sits on a seat: `your knight`, `Ann's knight`, `the silver prince`, `the King`.
+    """Name of a figure: `your knight`, `Ann's knight`, `the silver prince`, `the King`.
 
     Args:
         figure: As in a position.
-        names: Who plays.
-        viewer: Who reads it, if they are told which knights are theirs.
-        case: What it is in its sentence: `subject`, `object`, `receiver`, or `start`, a subject that begins it.
+        names: Names of the players.
+        viewer: Reader whose own knights are called `your knight`; None: no reader's.
+        case: Role in the sentence: `subject`, `object`, `receiver`, or `start`, a subject that begins it.
     """
     if "knight" in figure:
         owner = figure["knight"]
@@ -59,12 +59,12 @@ def figure_words(figure: dict[str, Any], names: Sequence[str], viewer: int | Non
 
 
 class Option(NamedTuple):
-    """A legal move, said to its player before they play it: no card's name, no full stop."""
+    """Text of a legal move for its player: without the card's name and without a full stop."""
 
-    label: str  # the whole of it
-    figure: str = ""  # which figure moves, and from where
-    goal: str = ""  # where to, or who gets it
-    pushes: str = ""  # whom it displaces, and where to, in a few words
+    label: str  # the complete text
+    figure: str = ""  # figure that moves, and its seat
+    goal: str = ""  # new seat, or figure that gets a ring
+    pushes: str = ""  # displaced figure and its new seat, in short
 
 
 def choice(
@@ -74,24 +74,24 @@ def choice(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """A legal move in words, said to the player to move. `after`: None if a card is drawn."""
+    """Text of a legal move for the player to move. `after`: None if a card is drawn."""
     return option(before, foreseen(before, move, after, components), names, components).label
 
 
 def foreseen(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components = STANDARD
 ) -> LastMove:
-    """What a legal move would do, as far as its player can know."""
+    """Effect of a legal move, as far as its player can know it."""
     return LastMove(parsed(move), before["turn"], 0) if after is None else last_move(before, move, after, components)
 
 
 def option(position: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> Option:
-    """A legal move in words, as a whole and in parts.
+    """Text of a legal move, complete and in parts.
 
     Args:
         position: Before the move.
         last: The move.
-        names: Who plays.
+        names: Names of the players.
     """
     king, seats, viewer = king_of(position), position["seats"], position["turn"]
     points, what = plus(last.points), last.move
@@ -126,7 +126,7 @@ def option(position: dict[str, Any], last: LastMove, names: Sequence[str], compo
 
 
 def counted(position: dict[str, Any], last: LastMove, components: Components = STANDARD) -> str:
-    """Which figures a scoring card counts, in brackets: ` (seat 1: 0, seat 15: -2)`; nothing if it counts none."""
+    """Figures that a scoring card counts, in brackets: ` (seat 1: 0, seat 15: -2)`; empty if it counts none."""
     found = counting(position, last.move, components)
     parts = [say("counted.seat", seat=seat, value=signed(value)) for seat, value in found]
     return f" ({', '.join(parts)})" if parts else ""
@@ -140,13 +140,13 @@ def played(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """What somebody has done, to be read after their name: `moves a knight from seat 3 to seat 8 …`.
+    """Text of a move that was played, to follow its player's name: `moves a knight from seat 3 to seat 8 …`.
 
     Args:
-        before, after: The positions as the viewer knows them: only those who draw a card are told which one it is.
+        before, after: The positions as the viewer knows them; only the player who draws a card sees which one it is.
         move: The move.
-        viewer: Who reads it.
-        names: Who plays.
+        viewer: Reader of the text.
+        names: Names of the players.
         components: The box.
     """
     last = last_move(before, move, after, components)

@@ -1,4 +1,4 @@
-"""What the picture of a position is made of: colours, the style sheet, figures and cards."""
+"""Parts of the picture of a position: colours, the style sheet, figures and cards."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STROKES: dict[str, tuple[str, str, float]] = {
 }
 
 CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
-"""24 x 16, about its middle."""
+"""24 x 16, centred."""
 SHIELD = "M-9-10H9V1C9 7 4 10 0 12C-4 10-9 7-9 1Z"
 STAR = "M0-10L2.6-3.2L9.8-3L4.1 1.4L6.1 8.4L0 4.4L-6.1 8.4L-4.1 1.4L-9.8-3L-2.6-3.2Z"
 BACK_ICONS = {"knight": SHIELD, "king": CROWN, "scoring": STAR}
@@ -57,13 +57,13 @@ MINUS, DASH = "\u2212", "\u2013"  # as wide as a plus sign; between the ends of 
 
 
 def flat_colours(theme: str) -> Sequence[str]:
-    """Every colour of "light" or "dark", as `#rrggbb`: for pictures that can't have many."""
+    """All colours of the theme "light" or "dark" as `#rrggbb`, for pictures that can have only few colours."""
     return drawing.flat_colours(theme, COLOURS, STROKES, MAX_PLAYERS)
 
 
 @cache
 def style(theme: str) -> str:
-    """The style sheet of a theme. "auto" follows the reader's: light, or dark where their system asks for it."""
+    """The style sheet of a theme. "auto" follows the reader's system: light, or dark if it asks for that."""
     return drawing.style_sheet("artus", theme, COLOURS, STROKES, MAX_PLAYERS)
 
 
@@ -90,12 +90,12 @@ def card_back(pile: str) -> str:
 
 @cache
 def reach(card: Card) -> str:
-    """How far a card moves: from - to."""
+    """Steps of a card: from - to."""
     return f"{card.low}{DASH}{card.high}" if card.low != card.high else str(card.low)
 
 
 def card_front(card: Card) -> str:
-    """The front of a card: its kind's colour and sign on top, what it does below."""
+    """The front of a card: its kind's colour and sign at the top, its effect below."""
     icon = BACK_ICONS[card.pile]
     lines = [
         f'<rect class="face cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
@@ -145,7 +145,7 @@ def _scoring(card: Card) -> str:
 
 
 def _crown_colours(colour: str | None) -> str:
-    """A crown in silver, in bronze, or in both halves for a card that is good for any royal: 24 x 16."""
+    """A silver or bronze crown, or one with half of each for a card for any royal: 24 x 16."""
     if colour:
         return f'<path class="{colour} rim" d="{CROWN}"/>'
     return (

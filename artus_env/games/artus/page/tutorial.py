@@ -1,4 +1,4 @@
-"""What the "?" panel of the play page explains: topics, each with the moves that show it."""
+"""Topics that the "?" panel of the play page explains, each with the moves that show it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Holds = Callable[[Position, str, Position], bool]
 
 
 def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
-    """How many players the examples have, and by topic whether a move shows it; none that plays no part in a
-    variant."""
+    """Number of players in the examples, and by topic a function that checks whether a move shows it; without the
+    topics that a variant doesn't have."""
     topics: dict[str, Holds] = {
         "leave": lambda before, move, after: _moved(before, move, after, components),
         "turn": _turns,
@@ -30,7 +30,7 @@ def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]
 
 
 def _moved(before: Position, move: str, after: Position, components: Components) -> bool:
-    """A knight goes some way from a green seat to a free red one: what it leaves counts, not where it goes."""
+    """A knight moves forward from a green seat to a free red one: the seat that it leaves counts, not the new one."""
     last = last_move(before, move, after, components)
     if last.origin is None or last.target is None or last.refuge is not None or before["turn"] != 0:
         return False

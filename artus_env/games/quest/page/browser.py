@@ -1,6 +1,6 @@
-"""What the script of the game's own page (`page/page.js`) gets to know: cards, legal moves, how a move came about.
+"""Data for the script of the game's own page (`page/page.js`): cards, legal moves, details of moves.
 
-Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can tell them more.
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can show them more.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, QUESTS
 from artus_env.games.quest.notation import parsed
 from artus_env.games.quest.page import say, sentences, shapes
 from artus_env.games.quest.page.deeds import deed, jousters, place_of, total, value_of, virtue_of
-from artus_env.games.quest.page.hints import reasons as reasons  # which the page asks for here
+from artus_env.games.quest.page.hints import reasons as reasons  # the page imports it from here
 from artus_env.games.quest.page.shapes import TAG_HEIGHT, TAG_WIDTH
 from artus_env.games.quest.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small, small_badges, small_card
@@ -23,7 +23,7 @@ SOURCES = ("quest", "court", "bid")
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
-    """What doesn't change during a game: how cards, quests and players look, and what they are called."""
+    """Data that doesn't change during a game: look and names of cards, quests and players."""
     variant = num_players - MIN_PLAYERS
     tag_box = f"{-TAG_WIDTH / 2 - 1:g} {-TAG_HEIGHT / 2 - 1:g} {TAG_WIDTH + 2} {TAG_HEIGHT + 2}"
     return {
@@ -64,14 +64,15 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
 
 
 def foreseeable(move: str) -> bool:
-    """Whether its player knows all that a move will do: not when a round may end with it, as quests are opened then."""
+    """Whether a move's player can foresee all its effects: not if a round may end with it, because new quests are
+    opened then."""
     return parsed(move).kind not in ("done", "bid")
 
 
 def choice(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> dict[str, Any]:
-    """A legal move as the page needs it: which cards, which quest or place, and what it brings at once."""
+    """A legal move as data for the page: cards, quest or place, and points that it brings at once."""
     what = parsed(move)
     return {
         "kind": what.kind,
@@ -88,7 +89,7 @@ def choice(
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """What was taken, used or bid, and how the knight has ridden."""
+    """Cards and quests that were taken, used or bid, and the knight's ride."""
     moved = deed(before, move, after)
     return {
         "kind": moved.move.kind,
@@ -109,11 +110,11 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
 
 
 def sources(rules: str) -> Sequence[str]:
-    """What points come from."""
+    """Sources of points."""
     return [say(f"source.{kind}") for kind in SOURCES]
 
 
 def source(move: str, components: Components) -> str | None:
-    """What the points of a move come from."""
+    """Source of a move's points; None if it brings none."""
     kind = parsed(move).kind
     return say(f"source.{kind}") if kind in SOURCES else None

@@ -1,6 +1,6 @@
-"""What moves do, from positions as `to_dict` gives them, for pictures and sentences: plain data that a player may see.
+"""Effects of moves, from positions as `to_dict` gives them, for pictures and sentences: data that a player may see.
 
-Who wins, who jousts and what a quest lacks is asked of the rules.
+The rules decide who wins, who jousts and which cards a quest still needs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def value_of(card: str) -> int:
 
 
 def place_of(quest: str) -> str:
-    """Where a quest leads to."""
+    """Place of a quest."""
     return quest.partition("-")[0]
 
 
 def needs_of(quest: str, components: Components) -> list[str]:
-    """The lowest card of each virtue that a quest demands."""
+    """Lowest card of each virtue that a quest demands."""
     needs = components.quests[QUESTS.index(quest)].needs
     return [f"{virtue}-{need}" for virtue, need in zip(VIRTUES, needs, strict=True) if need]
 
@@ -47,7 +47,7 @@ def in_order(cards: Sequence[str]) -> list[str]:
 
 
 def total(cards: Sequence[str]) -> int:
-    """What cards that are bid come to."""
+    """Sum of the values of the cards in a bid."""
     return sum(map(value_of, cards))
 
 
@@ -57,14 +57,14 @@ def goal_of(position: dict[str, Any], components: Components) -> int:
 
 
 def winners(position: dict[str, Any]) -> list[int]:
-    """Who has won a finished game."""
+    """Winners of a finished game."""
     state = _state(num_players=len(position["points"]), scores=position["points"], reached=position["reached"])
     keys = [int(rules.ranking_key(None, state, player)) for player in range(len(position["points"]))]  # for any box
     return [player for player, key in enumerate(keys) if key == max(keys)]
 
 
 def jousters(position: dict[str, Any]) -> list[int]:
-    """Who takes part in the tournament, the earlier tent first."""
+    """Players in the tournament, the earlier tent first."""
     state = _state(
         num_players=position["num_players"],
         actions=[in_digits([cards.count(action) for action in ACTIONS]) for cards in position["actions"]],
@@ -75,13 +75,13 @@ def jousters(position: dict[str, Any]) -> list[int]:
 
 
 def lacking(cards: Sequence[str], quest: str, components: Components) -> list[str]:
-    """What a quest demands that isn't among some cards: the lowest card of each such virtue that will do."""
+    """Demands of a quest that some cards don't meet: the lowest sufficient card of each such virtue."""
     held, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
     return [need for need in needs if rules.payment(held, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
 
 
 def _state(**fields: Any) -> np.void:
-    """A state with some fields, for rules that ask for no others."""
+    """A state with only some fields, for rules that read no others."""
     state = np.zeros(1, STATE)[0]
     for name, value in fields.items():
         if isinstance(value, list):
@@ -92,7 +92,7 @@ def _state(**fields: Any) -> np.void:
 
 
 def way_between(ring: Sequence[str], origin: str, target: str) -> list[str]:
-    """The places of the shorter way round the ring, both ends among them."""
+    """Places of the shorter way round the ring, including both ends."""
     start, steps = ring.index(origin), (ring.index(target) - ring.index(origin)) % len(ring)
     if steps > len(ring) / 2:
         steps -= len(ring)
@@ -105,19 +105,19 @@ class Deed(NamedTuple):
 
     move: QuestMove
     player: int
-    points: int  # that it brought its player
-    way: list[str]  # places that the ride went through, from the first to the last
+    points: int  # points for its player
+    way: list[str]  # places of the ride, from the first to the last
     paid: list[str]  # virtue cards that were laid back
     unused: list[str]  # action cards that go back with the end of the turn
-    meeting: list[int]  # who is in the tournament that begins
-    bids: dict[int, list[str]]  # what each has bid in the tournament that has ended
-    prizes: dict[int, int]  # what each of those has won
+    meeting: list[int]  # players in the tournament that begins
+    bids: dict[int, list[str]]  # bid of each player in the tournament that has ended
+    prizes: dict[int, int]  # points that each of those has won
     ends_round: bool
-    news: list[str]  # quests that have been opened
+    news: list[str]  # newly opened quests
 
 
 def deed(before: dict[str, Any], move: str, after: dict[str, Any]) -> Deed:
-    """What a move did, from the positions before and after it."""
+    """Effect of a move, from the positions before and after it."""
     what, player = parsed(move), before["turn"]
     gains = [new - old for old, new in zip(before["points"], after["points"], strict=True)]
     way = way_between(before["ring"], before["places"][player], what.place) if what.place else []
@@ -140,12 +140,12 @@ def deed(before: dict[str, Any], move: str, after: dict[str, Any]) -> Deed:
 
 
 def _laid_back(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Cards that lie on the piles and didn't before."""
+    """Cards that are on the piles and weren't before."""
     fresh = {virtue: Counter(values) - Counter(before["piles"][virtue]) for virtue, values in after["piles"].items()}
     return [f"{virtue}-{value}" for virtue in VIRTUES for value in sorted(fresh[virtue].elements())]
 
 
 def _bid_of(bidder: int, last: int, bid: Sequence[str], paid: Sequence[str]) -> list[str]:
-    """What a jouster has bid: the last move says it of its player; the other's cards are the rest of those that go back
+    """Bid of a jouster. The last move contains the bid of its player; the other's is the rest of the cards that go back
     to the piles when all bids are open."""
     return list(bid) if bidder == last else in_order(list((Counter(paid) - Counter(bid)).elements()))

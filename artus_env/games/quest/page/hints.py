@@ -1,6 +1,6 @@
-"""Why a move may be good, in words: which quests come into reach, whom it forestalls, what it keeps or costs.
+"""Texts about why a move may be good: which quests come into reach, which rivals lose a quest, what it keeps or costs.
 
-All of it follows from the position as its player knows it.
+They use only the position as its player knows it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from artus_env.games.quest.page.sentences import listed, quest_title
 def reasons(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
-    """What a legal move is good or bad for, what matters most first.
+    """Advantages and disadvantages of a legal move, the most important first.
 
     Args:
         before: The position, as the player to move knows it.
         move: The move.
         after: The position that follows; None if it can't be foreseen.
-        names: Who plays.
+        names: Names of the players.
         components: The box.
     """
     what, player = parsed(move), before["turn"]
@@ -40,7 +40,7 @@ def reasons(
 
 
 def cards_of(position: dict[str, Any], player: int) -> list[str]:
-    """The virtue cards in a player's hand, as far as whoever sees this position knows them."""
+    """Virtue cards in a player's hand, as far as this position shows them."""
     start = position["start_cards"][player]
     return [*(start if isinstance(start, list) else []), *position["taken"][player]]
 
@@ -50,7 +50,7 @@ def _titles(quests: Sequence[str]) -> str:
 
 
 def _taken(before: dict[str, Any], action: str, components: Components) -> Iterator[str]:
-    """What an action card on display is good for."""
+    """Uses of an action card on display."""
     player = before["turn"]
     cards, quests = cards_of(before, player), before["quests"][player]
     lack = {quest: lacking(cards, quest, components) for quest in quests}
@@ -65,7 +65,7 @@ def _taken(before: dict[str, Any], action: str, components: Components) -> Itera
 
 
 def _forestalls(before: dict[str, Any], quest: str, names: Sequence[str], components: Components) -> Iterator[str]:
-    """Who could do a quest that is taken now with cards that all have seen them take."""
+    """Players who could do a quest that is taken now, with cards that they took openly."""
     if quest not in before["open_quests"]:
         return
     for player, name in enumerate(names):
@@ -74,7 +74,7 @@ def _forestalls(before: dict[str, Any], quest: str, names: Sequence[str], compon
 
 
 def _changes(before: dict[str, Any], after: dict[str, Any], components: Components) -> Iterator[str]:
-    """What has come into reach, and what isn't any more."""
+    """Quests and a tournament that have come into reach, and those that are out of reach now."""
     player = before["turn"]
     old, new = cards_of(before, player), cards_of(after, player)
     ready = [quest for quest in after["quests"][player] if not lacking(new, quest, components)]
@@ -91,7 +91,7 @@ def _changes(before: dict[str, Any], after: dict[str, Any], components: Componen
 
 
 def _spends(quests: Sequence[str], old: Sequence[str], new: Sequence[str], components: Components) -> Iterator[str]:
-    """Quests for which cards are missing that were there."""
+    """Quests that need cards which the hand had before."""
     gone = [quest for quest in quests if not lacking(old, quest, components) and lacking(new, quest, components)]
     if gone:
         yield say("reason.spends", quests=_titles(gone))

@@ -1,8 +1,8 @@
-"""The King's quests as a picture: a position, as `to_dict` gives it, to SVG.
+"""SVG picture of the King's quests, from a position as `to_dict` gives it.
 
-Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more.
-What a program may want to click on or to move has attributes: `data-place`, `data-knight` (a player, with `data-at`),
-`data-quest` (with `data-holder`, empty for open ones), `data-display` and `data-pile` (kinds of cards, with
+Only the position itself is drawn, so the picture of a position as one player knows it (`to_dict(player)`) can't show
+more. Elements that a program may click on or move have attributes: `data-place`, `data-knight` (a player, with
+`data-at`), `data-quest` (with `data-holder`, empty for open ones), `data-display` and `data-pile` (kinds of cards, with
 `data-count`), `data-tent` (a player), and in a player's panel `data-player` with `data-action`, `data-card`,
 `data-back` (a card whose front is hidden), `data-bid`, `data-excluded` or `data-tag` (a quest).
 """
@@ -33,14 +33,14 @@ from artus_env.pictures import (
 )
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
-"""What the layout "table" shows: the ring and all within it."""
+"""View box of the layout "table": the ring and everything within it."""
 MARGIN = 12
 CENTRE = HEIGHT / 2
 RING = 255
-"""How far the places are from the middle."""
+"""Distance of the places from the centre."""
 TILE_WIDTH, TILE_HEIGHT = 146, 126
 SUPPLY_STEP = 50
-"""From one action card on display to the next."""
+"""Distance between action cards on display."""
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
 
 
@@ -135,7 +135,7 @@ def _listed(names: Sequence[str], name: Callable[[str], str]) -> str:
 
 
 def _have_bid(position: dict[str, Any]) -> list[int]:
-    """Who is in the tournament and has made their bid, whatever it is."""
+    """Players in the tournament who have made their bid, open or hidden."""
     if position["phase"] != "bid":
         return []
     return [player for player in jousters(position) if player not in position["bidding"]]
@@ -145,13 +145,13 @@ def _have_bid(position: dict[str, Any]) -> list[int]:
 
 
 def spot(nth: float) -> tuple[float, float]:
-    """The middle of the place that lies so many steps behind Camelot, which is at the top; clockwise."""
+    """Centre of the place `nth` steps clockwise from Camelot, which is at the top."""
     angle = math.tau * nth / len(PLACES)
     return CENTRE + RING * math.sin(angle), CENTRE - RING * math.cos(angle)
 
 
 def _trail(position: dict[str, Any], last: Deed | None) -> Iterator[str]:
-    """The way of the last ride, on the road."""
+    """Path of the last ride, on the road."""
     if last is None or not last.way:
         return
     ring = position["ring"]
@@ -164,7 +164,7 @@ def _trail(position: dict[str, Any], last: Deed | None) -> Iterator[str]:
 
 
 def _places(position: dict[str, Any], components: Components, last: Deed | None) -> Iterator[str]:
-    """Places with their knights, and with the quests that lead there as long as they are open or in somebody's hand."""
+    """Places with their knights, and with the quests that lead there while these are open or in a hand."""
     holders: dict[str, int | None] = dict.fromkeys(position["open_quests"])
     for player, quests in enumerate(position["quests"]):
         holders |= dict.fromkeys(quests, player)
@@ -223,7 +223,7 @@ def _quest(quest: str, holder: int | None, components: Components, x: float, y: 
 def _status(
     position: dict[str, Any], components: Components, last: Deed | None, note: str, wide: bool
 ) -> Iterator[str]:
-    """Round and goal, whose turn it is; in the wide layout the last move and a note, else only what it has decided."""
+    """Round and goal, player to move; in the wide layout the last move and a note, else only its result."""
     over = position["phase"] == "over"
     actors = winners(position) if over else [position["turn"]]
     goal = goal_of(position, components)
@@ -271,7 +271,7 @@ def _supply(position: dict[str, Any], components: Components, last: Deed | None)
 
 
 def _pile(inside: str, about: str, title: str, x: float, y: float, scale: float, count: int, marked: bool) -> str:
-    """Cards that are alike, with their number; an empty place where there are none."""
+    """Equal cards with their number; an empty place if there are none."""
     if not count:
         inside = f'<rect class="slot none dash" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
     elif count > 1:
@@ -282,7 +282,7 @@ def _pile(inside: str, about: str, title: str, x: float, y: float, scale: float,
 
 
 def _tents(position: dict[str, Any]) -> Iterator[str]:
-    """The tents in the order of the turns, and how many quests are to come."""
+    """The tents in turn order, and the number of quests still to come."""
     n, pile = position["num_players"], position["quest_pile"]
     size = pile if isinstance(pile, int) else len(pile)
     step = 39
@@ -345,7 +345,7 @@ def _panel(
 
 
 def _notes(position: dict[str, Any], player: int, marked: bool, last: Deed | None) -> list[str]:
-    """What the player does, and what is known of their bid."""
+    """Current task of the player, and known facts about their bid."""
     notes = []
     if position["phase"] == "over":
         notes += [say("picture.won")] if marked else []
@@ -396,14 +396,14 @@ def _cards(
 
 
 def placed_at(inside: str, x: float, y: float, scale: float) -> str:
-    """Something by its upper left corner."""
+    """SVG placed by its upper left corner."""
     return f'<g transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})">{inside}</g>'
 
 
 def _virtues(
     position: dict[str, Any], player: int, left: float, y: float, scale: float, right: float, last: Deed | None
 ) -> Iterator[str]:
-    """The hand: known cards, those that are bid marked, then backs."""
+    """The hand: known cards, with marks on cards that are bid, then backs."""
     hidden = position["start_cards"][player]
     known = in_order([*position["taken"][player], *([] if isinstance(hidden, int) else hidden)])
     held: list[str | None] = [*known, *[None] * (hidden if isinstance(hidden, int) else 0)]

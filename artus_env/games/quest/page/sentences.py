@@ -1,4 +1,4 @@
-"""Cards, quests and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
+"""Texts for cards, quests and moves in the current language (`artus_env.pictures.Texts`)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from artus_env.games.quest.page.deeds import Deed, deed, jousters, place_of, tot
 
 
 def card_title(card: str) -> str:
-    """A virtue card as people say it: `sword 2`."""
+    """Title of a virtue card: `sword 2`."""
     return say("card.virtue", virtue=say(f"virtue.{virtue_of(card)}"), value=value_of(card))
 
 
 def card_id(card: str) -> str:
-    """A virtue card in a list: `sword-2`."""
+    """Name of a virtue card in a list: `sword-2`."""
     return say("id.virtue", virtue=say(f"virtue.{virtue_of(card)}"), value=value_of(card))
 
 
 def action_title(action: str) -> str:
-    """An action card as people say it: `horse 3`, `sword exercise`."""
+    """Title of an action card: `horse 3`, `sword exercise`."""
     name, _, what = action.partition("-")
     return say(f"action.{name}.{what}") if name == "exercise" else say(f"action.{name}", reach=what)
 
 
 def action_id(action: str) -> str:
-    """An action card in a list: `horse-3`, `exercise-sword`."""
+    """Name of an action card in a list: `horse-3`, `exercise-sword`."""
     name, _, what = action.partition("-")
     if name == "quest":
         return say("id.quest.action")
@@ -37,7 +37,7 @@ def action_id(action: str) -> str:
 
 
 def action_text(action: str, components: Components = STANDARD) -> str:
-    """What an action card is good for."""
+    """Use of an action card."""
     name, _, what = action.partition("-")
     key = f"text.{name}.{what}" if name == "exercise" else f"text.{name}"
     return say(key, points=points_words(components.court), reach=what)
@@ -49,39 +49,39 @@ def points_words(points: int) -> str:
 
 
 def quest_title(quest: str) -> str:
-    """A quest as people say it: `lake 1`."""
+    """Title of a quest: `lake 1`."""
     return say("card.quest", place=say(f"place.{place_of(quest)}"), number=quest.partition("-")[2])
 
 
 def quest_id(quest: str) -> str:
-    """A quest in a list: `lake-1`."""
+    """Name of a quest in a list: `lake-1`."""
     return say("id.quest", place=say(f"place.{place_of(quest)}"), number=quest.partition("-")[2])
 
 
 def quest_needs(quest: str, components: Components = STANDARD) -> dict[str, str]:
-    """What a quest demands and brings, as `needs` and `points`."""
+    """Demands and points of a quest, as `needs` and `points`."""
     data = components.quests[QUESTS.index(quest)]
     needs = [card_id(f"{virtue}-{need}") for virtue, need in zip(VIRTUES, data.needs, strict=True) if need]
     return {"needs": " + ".join(needs), "points": points_words(data.points)}
 
 
 def quest_words(quest: str, components: Components = STANDARD) -> str:
-    """A quest, what it demands and what it brings."""
+    """Title, demands and points of a quest."""
     return say("quest.words", quest=quest_title(quest), **quest_needs(quest, components))
 
 
 def place_title(place: str) -> str:
-    """A place within a sentence: `the lake`, `Camelot`."""
+    """Name of a place within a sentence: `the lake`, `Camelot`."""
     return say(f"the.{place}")
 
 
 def cards_words(cards: Sequence[str]) -> str:
-    """Some virtue cards: `sword 1, sword 1 and lance 2`."""
+    """List of virtue cards: `sword 1, sword 1 and lance 2`."""
     return listed([card_title(card) for card in cards])
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Things one after the other, `nothing` if there are none."""
+    """Parts as a list; `nothing` if there are none."""
     return say.listed(list(parts)) or say("nothing")
 
 
@@ -92,7 +92,7 @@ def choice(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """A legal move in words, said to the player to move: no full stop. `after`: None if it isn't known."""
+    """Text of a legal move for the player to move, without a full stop. `after`: None if it isn't known."""
     what, player = parsed(move), before["turn"]
     if what.kind == "take":
         return say("choice.take", action=action_title(what.action))
@@ -123,7 +123,7 @@ def choice(
 
 
 def _unused(cards: Sequence[str]) -> str:
-    """What happens to action cards that nobody has used, nothing if there are none."""
+    """Text about unused action cards; empty if there are none."""
     counts = Counter(map(action_title, cards))
     names = [say("unused.times", n=count, card=card) if count > 1 else card for card, count in counts.items()]
     return say("unused", n=len(cards), cards=listed(names)) if cards else ""
@@ -137,13 +137,13 @@ def played(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """What somebody has done, to be read after their name: `rides to the lake with horse 3.`
+    """Text of a move that was played, to follow its player's name: `rides to the lake with horse 3.`
 
     Args:
         before, after: The positions as the viewer knows them.
         move: The move.
-        viewer: Who reads it.
-        names: Who plays.
+        viewer: Reader of the text.
+        names: Names of the players.
         components: The box.
     """
     last = deed(before, move, after)
@@ -151,7 +151,7 @@ def played(
 
 
 def _done(last: Deed, before: dict[str, Any], names: Sequence[str], components: Components) -> str:
-    """What the move itself was."""
+    """Text of the move itself."""
     what = last.move
     points = points_words(last.points)
     if what.kind == "take":
@@ -176,7 +176,7 @@ def _done(last: Deed, before: dict[str, Any], names: Sequence[str], components: 
 
 
 def _then(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequence[str]) -> str:
-    """What follows from it: the result of a tournament, the next one, the next round."""
+    """Text of its consequences: the result of a tournament, the next one, the next round."""
     words = ""
     if len(last.bids) > 1:
         words += f" {_result(last, names)}"
@@ -190,7 +190,7 @@ def _then(last: Deed, before: dict[str, Any], after: dict[str, Any], names: Sequ
 
 
 def _result(last: Deed, names: Sequence[str]) -> str:
-    """How a tournament of two has gone."""
+    """Text of the result of a tournament of two."""
     sums = ", ".join(say("result.sum", name=names[who], total=total(cards)) for who, cards in last.bids.items())
     best = [player for player, prize in last.prizes.items() if prize]
     if not best:

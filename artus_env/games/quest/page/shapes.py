@@ -1,4 +1,4 @@
-"""What the picture of the King's quests is made of: colours, the style sheet, signs, cards, tags of quests."""
+"""Parts of the picture of the King's quests: colours, the style sheet, signs, cards, tags of quests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from artus_env.games.quest.page.deeds import needs_of, place_of, value_of, virtu
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 VIRTUE_COLOURS = ("#093bc4", "#ad0302", "#0c9f67", "#eda90e")
-"""Blue, red, green and amber, by the number of the virtue: apart for every kind of colour vision (a test computes it),
-in both themes the same."""
+"""Blue, red, green and amber, by the number of the virtue, the same in both themes. They differ for every kind of
+colour vision; a test computes it."""
 
 COLOURS: dict[str, tuple[str, str]] = {
     # class: fill in the light theme, in the dark theme
@@ -23,7 +23,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "emblem": ("#c4ad84", "#6d6051"),
     "table": ("#fbf6ea", "#24211e"),
     "back": ("#7a4668", "#895276"),
-    "deed": ("#4c6478", "#4c6478"),  # what action cards have at the head
+    "deed": ("#4c6478", "#4c6478"),  # head of action cards
     "canvas": ("#fffdf8", "#cfc3b0"),  # tents
     **{f"virtue{number}": (colour, colour) for number, colour in enumerate(VIRTUE_COLOURS)},
 }
@@ -40,7 +40,7 @@ STROKES: dict[str, tuple[str, str, float]] = {
 }
 
 SWORD = "M0-12.5L2.2-9.5V3.5H7V6.5H2.2V9A2.6 2.6 0 1 1-2.2 9V6.5H-7V3.5H-2.2V-9.5Z"
-"""About 24 x 24 about its middle, like the signs below."""
+"""About 24 x 24, centred, like the signs below."""
 LANCE = "M-4.6 12.5V-7.5L-3.1-12.5L-1.6-7.5L11-3.2L-1.6 1.8V12.5Z"
 DRAGON = (
     "M-11.5 5.5L-5.5-1.5C-5-6.5-1.5-9.5 2.5-10L1-12.5L6.5-11L9.5-12.5L9-8.5C12-4.5 12.5 5 9 12H-3C-1.5 9 1.5 7 2 3.5"
@@ -48,7 +48,7 @@ DRAGON = (
 )
 BOOK = "M0-6.5C-3-9.5-8-9.5-12-8.2V7.8C-8 6.5-3 6.5 0 9.5C3 6.5 8 6.5 12 7.8V-8.2C8-9.5 3-9.5 0-6.5Z"
 SIGNS = (SWORD, LANCE, DRAGON, BOOK)
-"""By the number of the virtue."""
+"""Signs by the number of the virtue."""
 EYE = '<circle class="face" cx="1.8" cy="-4.6" r="1.5"/>'
 SPINE = '<path class="stitch none round" d="M0-5.5V8"/>'
 
@@ -76,19 +76,19 @@ EMBLEMS = {
     "ruin": "M-18 14V-10L-14-14L-10-10V-2H-4V14ZM0 14V2H6V-6L10-2L12-12H16V14Z",
     "tower": "M-9 16L-7-6H-10V-16H-6V-12H-2V-16H2V-12H6V-16H10V-6H7L9 16H3V8A3 3 0 0 0-3 8V16Z",
 }
-"""By place, about 40 x 32."""
+"""Emblems by place, about 40 x 32."""
 
 TAG_WIDTH, TAG_HEIGHT = 132, 25
 
 
 def flat_colours(theme: str) -> Sequence[str]:
-    """Every colour of "light" or "dark", as `#rrggbb`: for pictures that can't have many."""
+    """All colours of the theme "light" or "dark" as `#rrggbb`, for pictures that can have only few colours."""
     return drawing.flat_colours(theme, COLOURS, STROKES, MAX_PLAYERS)
 
 
 @cache
 def style(theme: str) -> str:
-    """The style sheet of a theme. "auto" follows the reader's: light, or dark where their system asks for it."""
+    """The style sheet of a theme. "auto" follows the reader's system: light, or dark if it asks for that."""
     sheet = drawing.style_sheet("quest", theme, COLOURS, STROKES, MAX_PLAYERS)
     return f"{sheet}.quest-{theme} .dim{{opacity:.4}}"
 
@@ -97,14 +97,14 @@ def style(theme: str) -> str:
 
 
 def virtue_sign(virtue: str) -> str:
-    """The sign of a virtue in its colour, 24 x 24, for light ground."""
+    """The sign of a virtue in its colour, 24 x 24, for a light background."""
     number = VIRTUES.index(virtue)
     inside = {"dragon": EYE, "book": SPINE}.get(virtue, "")
     return f'<path class="virtue{number} thin-rim round" d="{SIGNS[number]}"/>{inside}'
 
 
 def no_card(card: str) -> str:
-    """That somebody has none of a kind of virtue card: value and sign, struck through; 30 x 30."""
+    """Sign of a missing kind of virtue card: value and sign, struck through; 30 x 30."""
     return (
         f'<circle class="face cut" r="14"/>{placed(-3, 0, 0.62, virtue_sign(virtue_of(card)))}'
         f"{label(7.5, 3, 13, 'print', str(value_of(card)))}"
@@ -136,7 +136,7 @@ def virtue_back() -> str:
 
 
 def action_front(action: str) -> str:
-    """The front of an action card: what it is called, and a sign of what it does."""
+    """The front of an action card: its name, and a sign of its effect."""
     return _action(action, say(f"face.{action.partition('-')[0]}"))
 
 
@@ -165,14 +165,14 @@ def _path(outline: str) -> str:
 
 
 def card_at(inside: str, title: str, x: float, y: float, scale: float, about: str, mark: str = "") -> str:
-    """A card with its title, its upper left corner somewhere. `about`: attributes; `mark`: what lies around it."""
+    """A card with its title; x and y are its upper left corner. `about`: attributes; `mark`: SVG around the card."""
     where = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
     return f"<g {about}><title>{xml_text(title)}</title><g {where}>{mark}{inside}</g></g>"
 
 
 @cache
 def tag(quest: str, components: Components) -> str:
-    """What a quest demands and what it brings: `TAG_WIDTH` x `TAG_HEIGHT` about its middle, with room on the left."""
+    """Demands and points of a quest: `TAG_WIDTH` x `TAG_HEIGHT`, centred, with room on the left."""
     parts = [
         f'<rect class="face cut" x="{-TAG_WIDTH / 2:g}" y="{-TAG_HEIGHT / 2:g}" width="{TAG_WIDTH}" '
         f'height="{TAG_HEIGHT}" rx="7"/>'

@@ -1,4 +1,4 @@
-"""What the "?" panel of the play page explains: topics, each with the moves that show it."""
+"""Topics that the "?" panel of the play page explains, each with the moves that show it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Holds = Callable[[Position, str, Position], bool]
 
 
 def tutorial(rules: str, components: Components) -> tuple[int, dict[str, Holds]]:
-    """How many players the examples have, and by topic whether a move shows it."""
+    """Number of players in the examples, and by topic a function that checks whether a move shows it."""
     return 3, TOPICS
 
 

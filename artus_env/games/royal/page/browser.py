@@ -1,6 +1,6 @@
-"""What the script of the game's own page (`page/page.js`) gets to know: cards, legal moves, how a move came about.
+"""Data for the script of the game's own page (`page/page.js`): cards, legal moves, details of moves.
 
-Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can tell them more.
+Positions are those of one viewer, as `to_dict(viewer)` gives them, so that nothing here can show them more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from artus_env.games.royal.components import Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import sentences, shapes
-from artus_env.games.royal.page.hints import reasons as reasons  # which the page asks for here
+from artus_env.games.royal.page.hints import reasons as reasons  # the page imports it from here
 from artus_env.games.royal.page.tricks import last_move, suit_of
 from artus_env.games.royal.page.tutorial import tutorial as tutorial
 from artus_env.pictures import small, small_badges, small_card
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parent
 
 
 def setup(rules: str, num_players: int, components: Components) -> dict[str, Any]:
-    """What doesn't change during a game: how cards, suits and players look."""
+    """Data that doesn't change during a game: the look of cards, suits and players."""
     return {
         "badges": small_badges("royal", num_players),
         "cards": {
@@ -45,19 +45,21 @@ def setup(rules: str, num_players: int, components: Components) -> dict[str, Any
 
 
 def foreseeable(move: str) -> bool:
-    """Whether its player knows all that a move will do: not of a card, the last of a deal brings new hands."""
+    """Whether a move's player can foresee all its effects: not for a card, because the last one of a deal brings new
+    hands."""
     return parsed(move).kind != "card"
 
 
 def reveals(before: dict[str, Any], move: str, after: dict[str, Any]) -> bool:
-    """Whether a move that was played has shown something hidden: only the last card of a deal does, new hands."""
+    """Whether a move that was played has revealed something hidden: only the last card of a deal does, because of new
+    hands."""
     return parsed(move).kind == "card" and not any(after["played"])
 
 
 def choice(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> dict[str, Any]:
-    """A legal move as the page needs it: which card, which chip or which places."""
+    """A legal move as data for the page: card, chip or places."""
     what = parsed(move)
     last = last_move(before, move, after, components)
     outlook = "" if what.card is None else sentences.outlook(before, last, names, components)
@@ -65,7 +67,7 @@ def choice(
 
 
 def last(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """What was played, and how the pawn of the trick's taker went."""
+    """Card or chips that were played, and the move of the trick winner's pawn."""
     moved = last_move(before, move, after, components)
     return {
         "card": moved.move.card,
@@ -78,8 +80,8 @@ def last(before: dict[str, Any], move: str, after: dict[str, Any], components: C
 
 
 def where(before: dict[str, Any], move: str, after: dict[str, Any], components: Components) -> dict[str, Any]:
-    """Where a move took place: a card and the trick up to it, the fields between which the pawn of the trick's taker
-    went, the suit of a chip or the places of two."""
+    """Where a move took place: a card and the trick up to it, the fields that the trick winner's pawn left and reached,
+    the suit of a chip or the places of two."""
     moved = last_move(before, move, after, components)
     card = moved.move.card
     return {
@@ -94,10 +96,10 @@ def where(before: dict[str, Any], move: str, after: dict[str, Any], components: 
 
 
 def sources(rules: str) -> Sequence[str]:
-    """All fields come from tricks."""
+    """Empty: all fields come from tricks."""
     return []
 
 
 def source(move: str, components: Components) -> str | None:
-    """There is nothing to tell apart."""
+    """None: there is only one source."""
     return None

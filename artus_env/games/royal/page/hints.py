@@ -1,6 +1,6 @@
-"""Why a move may be good, in words: what it takes for sure, keeps, gives away or costs.
+"""Texts about why a move may be good: what it certainly takes, keeps, gives away or costs.
 
-All of it follows from the position as its player knows it.
+They use only the position as its player knows it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from artus_env.games.royal.page.tricks import destination, holder, suit_of, valu
 def reasons(
     before: dict[str, Any], move: str, after: dict[str, Any] | None, names: Sequence[str], components: Components
 ) -> list[str]:
-    """What a legal move is good or bad for, what matters most first.
+    """Advantages and disadvantages of a legal move, the most important first.
 
     Args:
         before: The position, as the player to move knows it.
         move: The move.
-        after: Not needed: of cards it isn't known, of chips it follows.
-        names: Who plays.
+        after: Unused; for cards it isn't known, for chips it follows from `before`.
+        names: Names of the players.
         components: The box.
     """
     what = parsed(move)
@@ -42,7 +42,7 @@ def reasons(
 
 
 def unseen(position: dict[str, Any], components: Components) -> Counter[str]:
-    """Cards that others may hold: those that the player to move neither holds nor sees."""
+    """Cards that others may hold: all except the own hand, the discards and the trick."""
     counts = Counter({f"{suit}-{value}": 1 for suit in components.suits for value in range(1, components.values + 1)})
     counts.update(dict(zip(SUPER_TRUMPS, (components.knights, components.shields), strict=True)))
     counts.subtract(position["hands"][position["turn"]])
@@ -52,7 +52,7 @@ def unseen(position: dict[str, Any], components: Components) -> Counter[str]:
 
 
 def unbeaten(position: dict[str, Any], card: str, components: Components) -> bool:
-    """Whether no card that others may still play takes the trick from a card that is played now, if it holds it."""
+    """Whether a card that is played now holds the trick, and no card that others may hold takes it."""
     player = position["turn"]
     trick = [*position["trick"], [player, card]]
     if trick[holder(trick, position["trumps"], components)][0] != player:
@@ -96,6 +96,6 @@ def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components
 
 
 def _trumps(suit: str, place: int, hand: Sequence[str]) -> str:
-    """How many cards of a suit somebody holds that gets a place among the trumps."""
+    """Text about the number of cards that the player holds of a suit that gets a place among the trumps."""
     count = sum(suit_of(card) == suit for card in hand)
     return say("reason.trumps", suit=suit_words(suit), place=place, n=count)

@@ -1,7 +1,7 @@
-"""The table as a picture: a position, as `to_dict` gives it, to SVG.
+"""SVG picture of the table, from a position as `to_dict` gives it.
 
-Only what stands in the position is drawn, so a position as one player knows it (`to_dict(player)`) can't show more.
-What a program may want to click on or to move has attributes: `data-field`, `data-pawn` (a player), `data-chip` (a
+Only the position itself is drawn, so the picture of a position as one player knows it (`to_dict(player)`) can't show
+more. Elements that a program may click on or move have attributes: `data-field`, `data-pawn` (a player), `data-chip` (a
 suit; with `data-place` where it is placed), `data-trick` (the player whose card it is), `data-card`, `data-back` (a
 card whose front is hidden), `data-player`, `data-void`, `data-pile`.
 """
@@ -34,17 +34,17 @@ from artus_env.pictures import (
 )
 
 TABLE_VIEW = (4, 4, HEIGHT - 8, HEIGHT - 8)
-"""What the layout "table" shows: the course and all within it."""
+"""View box of the layout "table": the course and everything within it."""
 MARGIN = 12
 COURSE = HEIGHT - 2 * MARGIN
 """Length of each side of the course, a square of tiles."""
 CENTRE = HEIGHT / 2
 TRUMPS, SUPPLY, TRICK, STATUS, DUE = 166, 243, 374, 514, 549
-"""How far down the parts in the middle are."""
+"""Vertical positions of the parts in the middle."""
 TRICK_SCALES = {2: 2.2, 3: 2.2, 4: 2.1, 5: 1.85, 6: 1.62}
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
 LIFT = 7
-"""How far cards that may be played stand out."""
+"""Distance by which playable cards stand out."""
 
 
 def _draw(
@@ -103,13 +103,13 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
 
 
 def winner(position: dict[str, Any]) -> int:
-    """Who has reached the last field."""
+    """Player on the last field."""
     fields: list[int] = position["fields"]
     return fields.index(max(fields))
 
 
 def due(position: dict[str, Any]) -> str:
-    """What the player to move has to do."""
+    """Text of the task of the player to move."""
     if position["phase"] == "sword":
         return say("due.place" if None in position["trumps"] else "due.swap")
     return say("due.play" if position["trick"] else "due.lead")
@@ -119,12 +119,12 @@ def due(position: dict[str, Any]) -> str:
 
 
 def _tile_length(components: Components) -> float:
-    """How long a tile is: as many as there are fields, in a square."""
+    """Length of a tile: the tiles of all fields form a square."""
     return COURSE / (math.ceil((components.fields + 1) / 4) + 1)
 
 
 def tile(field: int, components: Components) -> tuple[float, float]:
-    """The middle of a field: 0 in the upper left corner, the others clockwise along the sides of a square."""
+    """Centre of a field: 0 in the upper left corner, the others clockwise along the sides of a square."""
     length = _tile_length(components)
     steps = round(COURSE / length) - 1
     side, along = divmod(field, steps)
@@ -136,9 +136,9 @@ def tile(field: int, components: Components) -> tuple[float, float]:
 
 @lru_cache(maxsize=8)
 def _course(components: Components, language: str) -> list[str]:
-    """Tiles with their numbers, swords, start and Artus. `language`: the one that is spoken."""
+    """Tiles with their numbers, swords, start and Artus. `language`: the current one, for the cache."""
     length = _tile_length(components)
-    size, scale = length - 4, length / 83  # 83: of the standard box
+    size, scale = length - 4, length / 83  # 83: in the standard box
     lines = [
         f'<rect class="table" x="{short(MARGIN + length)}" y="{short(MARGIN + length)}" '
         f'width="{short(COURSE - 2 * length)}" height="{short(COURSE - 2 * length)}" rx="18"/>'
@@ -167,7 +167,7 @@ def _course(components: Components, language: str) -> list[str]:
 
 
 def _pawns(position: dict[str, Any], components: Components, last: LastMove | None) -> Iterator[str]:
-    """Where everybody's pawn stands, and the way of the one that has moved."""
+    """Pawns on their fields, and the path of the pawn that has moved."""
     fields, length = position["fields"], _tile_length(components)
     scale = length / 83
     if last and last.taker is not None and last.origin is not None and last.target is not None:
@@ -208,7 +208,7 @@ def _pawns(position: dict[str, Any], components: Components, last: LastMove | No
 
 
 def _trumps(position: dict[str, Any], components: Components, last: LastMove | None) -> Iterator[str]:
-    """The places of the chips, growing to the right, up to the super-trumps; below them the chips not yet placed."""
+    """Places of the chips, larger towards the right, up to the super-trumps; below them the chips not yet placed."""
     trumps, suits = position["trumps"], components.suits
     left, right = 112, 576
     step = (right - left) / (len(trumps) + 1.25)
@@ -261,7 +261,7 @@ def _trumps(position: dict[str, Any], components: Components, last: LastMove | N
 
 
 def _touched(last: LastMove, suit: str, place: int) -> bool:
-    """Whether the last move put a chip where it is."""
+    """Whether the last move put a chip on its place."""
     return last.move.suit == suit or (last.move.places is not None and place in last.move.places)
 
 
@@ -271,7 +271,7 @@ def _touched(last: LastMove, suit: str, place: int) -> bool:
 def _trick(
     position: dict[str, Any], components: Components, before: dict[str, Any] | None, last: LastMove | None
 ) -> Iterator[str]:
-    """The cards in order of play, each above its player; a trick that has just been completed stays to be seen."""
+    """The cards in order of play, each above its player; a trick that has just been completed stays visible."""
     n = position["num_players"]
     trick, trumps = position["trick"], position["trumps"]
     complete = last is not None and last.taker is not None
@@ -309,7 +309,7 @@ def _trick(
 
 
 def _middle(position: dict[str, Any], components: Components, last: LastMove | None, note: str) -> Iterator[str]:
-    """What was led or who took the trick, whose turn it is, pile and discards."""
+    """Led suit or winner of the trick, player to move, pile and discards."""
     trick, over = position["trick"], position["phase"] == "over"
     suit = led_suit(trick)
     if suit:
@@ -352,7 +352,7 @@ def _discards() -> str:
 
 
 def _panel(position: dict[str, Any], components: Components, player: int, names: Sequence[str] | None) -> Iterator[str]:
-    """Name, field, voids, hand, and what was played since the deal, of one player."""
+    """Name, field, voids, hand, and cards played since the deal, of one player."""
     n, field = position["num_players"], position["fields"][player]
     height = (COURSE - PANEL_GAP * (n - 1)) / n
     top = MARGIN + player * (height + PANEL_GAP)
@@ -393,7 +393,7 @@ def _panel(position: dict[str, Any], components: Components, player: int, names:
 def _cards(
     position: dict[str, Any], components: Components, player: int, top: float, height: float, head: float
 ) -> Iterator[str]:
-    """The hand, and beside or below it what was played since the deal, dim."""
+    """The hand, and next to or below it the cards played since the deal, dimmed."""
     hand, played = position["hands"][player], position["played"][player]
     held: list[str | None] = [None] * hand if isinstance(hand, int) else list(hand)
     open_now = position["phase"] == "trick" and position["turn"] == player and not isinstance(hand, int)

@@ -1,4 +1,4 @@
-"""Cards and moves in plain language, whichever is spoken (`artus_env.pictures.Texts`)."""
+"""Texts for cards and moves in the current language (`artus_env.pictures.Texts`)."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_s
 
 
 def suit_words(suit: str, capital: bool = False) -> str:
-    """A suit within a sentence, or at its beginning; suits of other boxes are called as they are there."""
+    """Name of a suit within a sentence, or at its beginning; suits of other boxes keep their own names."""
     key = f"Suit.{suit}" if capital else f"suit.{suit}"
     return say(key) if key in say else suit.capitalize() if capital else suit
 
 
 def card_title(card: str) -> str:
-    """A card as people say it: `7 of hearts`, `knight`."""
+    """Title of a card: `7 of hearts`, `knight`."""
     suit = suit_of(card)
     return say("card.suited", value=value_of(card), suit=suit_words(suit)) if suit else say(f"card.{card}")
 
 
 def card_id(card: str) -> str:
-    """A card in a list: `hearts-7`, `knight`."""
+    """Name of a card in a list: `hearts-7`, `knight`."""
     suit = suit_of(card)
     return say("id.suited", value=value_of(card), suit=suit_words(suit)) if suit else say(f"card.{card}")
 
 
 def the_card(card: str) -> str:
-    """A card within a sentence: there is one 7 of hearts, but several knights."""
+    """Name of a card within a sentence: there is one 7 of hearts, but several knights."""
     return say("the.suited", card=card_title(card)) if suit_of(card) else say(f"the.{card}")
 
 
 def goal_words(field: int, components: Components) -> str:
-    """Where a pawn goes, and what is special about it."""
+    """Field that a pawn goes to, with its special feature."""
     kind = "last" if field == components.fields else "sword" if field in components.swords else "field"
     return say(f"goal.{kind}", field=field)
 
@@ -46,7 +46,7 @@ def choice(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """A legal move in words, said to the player to move: no full stop. `after`: None if it isn't known."""
+    """Text of a legal move for the player to move, without a full stop. `after`: None if it isn't known."""
     last, trumps = last_move(before, move, after, components), before["trumps"]
     if last.move.card is not None:
         prospect = outlook(before, last, names, components)
@@ -62,7 +62,7 @@ def choice(
 
 
 def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], components: Components = STANDARD) -> str:
-    """What a card comes to as far as the trick tells; nothing if it is led."""
+    """Result of a card as far as the trick shows it; empty if the card is led."""
     viewer = before["turn"]
     trick = [*before["trick"], [viewer, last.move.card]]
     player, best = trick[holder(trick, before["trumps"], components)]
@@ -83,13 +83,13 @@ def played(
     names: Sequence[str],
     components: Components = STANDARD,
 ) -> str:
-    """What somebody has done, to be read after their name: `plays the 7 of hearts.`
+    """Text of a move that was played, to follow its player's name: `plays the 7 of hearts.`
 
     Args:
         before, after: The positions as the viewer knows them.
         move: The move.
-        viewer: Who reads it; all see the same.
-        names: Who plays.
+        viewer: Reader of the text; it is the same for all.
+        names: Names of the players.
         components: The box.
     """
     last, trumps = last_move(before, move, after, components), before["trumps"]

@@ -1,4 +1,4 @@
-"""What the picture of the table is made of: colours, the style sheet, signs of suits, cards and chips."""
+"""Parts of the picture of the table: colours, the style sheet, signs of suits, cards and chips."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from artus_env.games.royal.page.tricks import suit_of, value_of
 from artus_env.pictures import CARD_HEIGHT, CARD_WIDTH, label, placed, short, xml_text
 
 SUIT_COLOURS = ("#ad0302", "#eda90e", "#0c9f67", "#15151e", "#72387c", "#093bc4")
-"""Red, amber, green, black, plum and blue, by the number of the suit: apart for every kind of colour vision (a test
-computes it), in both themes the same."""
+"""Red, amber, green, black, plum and blue, by the number of the suit, the same in both themes. They differ for every
+kind of colour vision; a test computes it."""
 
 COLOURS: dict[str, tuple[str, str]] = {
     # class: fill in the light theme, in the dark theme
@@ -26,8 +26,8 @@ COLOURS: dict[str, tuple[str, str]] = {
     "table": ("#fbf6ea", "#24211e"),
     "steel": ("#4c6478", "#a9bfd2"),
     "back": ("#7a4668", "#895276"),
-    "super": ("#2a2520", "#2a2520"),  # the faces of super-trumps
-    "trophy": ("#f0cb62", "#f0cb62"),  # and their signs
+    "super": ("#2a2520", "#2a2520"),  # faces of super-trumps
+    "trophy": ("#f0cb62", "#f0cb62"),  # signs of super-trumps
     "wedge": ("#e6d8bd", "#3d362e"),
     **{f"suit{number}": (colour, colour) for number, colour in enumerate(SUIT_COLOURS)},
 }
@@ -47,12 +47,12 @@ STROKES: dict[str, tuple[str, str, float]] = {
 CHIP = 30
 """Radius of a trump chip."""
 CROWN = "M-10 7L-12-6L-5.5-1L0-9L5.5-1L12-6L10 7Z"
-"""24 x 16, about its middle; the signs below are about 24 x 24."""
+"""24 x 16, centred; the signs below are about 24 x 24."""
 SWORD = "M0-12L2-9V3H6V5.6H2V9.4A2.4 2.4 0 1 1-2 9.4V5.6H-6V3H-2V-9Z"
 KNIGHT = "M-8 11C-8 5-1 3-1 0C-3 2-6 2.5-7.5 4.5C-9 5.5-11 3.5-10-.5L-6-7L-5.5-11.5L-1.5-8.5C5-8.5 9-3 8 11Z"
 SHIELD = "M-10-11H10V1C10 7 5 10.5 0 12.5C-5 10.5-10 7-10 1Z"
 CROSS = "M-2-11H2V-3H10V1H2V12L0 12.5L-2 12V1H-10V-3H-2Z"
-"""On the shield."""
+"""Cross on the shield."""
 
 
 def _petals(count: int = 5, ring: float = 5.4, radius: float = 4.7) -> str:
@@ -73,18 +73,18 @@ SIGNS = (
     _petals(),
     "M-10-11.5H10C10-4 6.5-.2 2.2 1V5.5C2.2 8 6.5 8 6.5 11.5H-6.5C-6.5 8-2.2 8-2.2 5.5V1C-6.5-.2-10-4-10-11.5Z",
 )
-"""By the number of the suit: heart, diamond, club, spade, flower, chalice."""
+"""Signs by the number of the suit: heart, diamond, club, spade, flower, chalice."""
 FLOWER = 4
 
 
 def flat_colours(theme: str) -> Sequence[str]:
-    """Every colour of "light" or "dark", as `#rrggbb`: for pictures that can't have many."""
+    """All colours of the theme "light" or "dark" as `#rrggbb`, for pictures that can have only few colours."""
     return drawing.flat_colours(theme, COLOURS, STROKES, MAX_PLAYERS)
 
 
 @cache
 def style(theme: str) -> str:
-    """The style sheet of a theme. "auto" follows the reader's: light, or dark where their system asks for it."""
+    """The style sheet of a theme. "auto" follows the reader's system: light, or dark if it asks for that."""
     sheet = drawing.style_sheet("royal", theme, COLOURS, STROKES, MAX_PLAYERS)
     return f"{sheet}.royal-{theme} .dim{{opacity:.4}}"
 
@@ -93,7 +93,7 @@ def style(theme: str) -> str:
 
 
 def suit_sign(number: int) -> str:
-    """The sign of a suit in its colour, 24 x 24, for light ground."""
+    """The sign of a suit in its colour, 24 x 24, for a light background."""
     centre = '<circle class="face" r="2.6"/>' if number == FLOWER else ""
     return f'<path class="suit{number} thin-rim round" d="{SIGNS[number]}"/>{centre}'
 
@@ -106,17 +106,17 @@ def super_sign(card: str) -> str:
 
 
 def suit_coin(number: int) -> str:
-    """A suit on light ground of its own, to be drawn on anything: 28 x 28."""
+    """The sign of a suit with its own light background, to be drawn on anything: 28 x 28."""
     return f'<circle class="face cut" r="14"/><g transform="scale(.8)">{suit_sign(number)}</g>'
 
 
 def no_suit(number: int) -> str:
-    """That somebody has none of a suit: its sign, struck through."""
+    """Sign of a void: the suit's sign, struck through."""
     return f'{suit_coin(number)}<path class="strike none round" d="M-11 11L11-11"/>'
 
 
 def chip(number: int) -> str:
-    """The trump chip of a suit about its middle."""
+    """The trump chip of a suit, centred."""
     return (
         f'<circle class="face" r="{CHIP}"/><circle class="ring{number} none" r="{CHIP - 3}"/>'
         f'<g transform="scale(1.42)">{suit_sign(number)}</g>'
@@ -124,7 +124,7 @@ def chip(number: int) -> str:
 
 
 def super_chip() -> str:
-    """What stands above all chips, in their size: the super-trumps."""
+    """Symbol of the super-trumps, which stand above all chips, in the size of a chip."""
     return (
         f'<circle class="super gilt" r="{CHIP}"/>{placed(-12, 0, 0.9, super_sign("knight"))}'
         f"{placed(13, 0, 0.9, super_sign('shield'))}"
@@ -158,8 +158,8 @@ def _front(card: str, components: Components, title: str) -> str:
 
 
 def card_at(card: str | None, components: Components, x: float, y: float, scale: float, about: str, mark: str) -> str:
-    """A card with its title, its upper left corner somewhere; None: its back. `about`: attributes; `mark`: what lies
-    around it."""
+    """A card with its title; x and y are its upper left corner. None: a card's back. `about`: attributes; `mark`: SVG
+    around the card."""
     inside, title = (card_front(card, components), card_id(card)) if card else (card_back(), say("picture.hidden"))
     where = f'transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})"'
     return f"<g {about}><title>{xml_text(title)}</title><g {where}>{mark}{inside}</g></g>"

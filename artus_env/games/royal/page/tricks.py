@@ -1,6 +1,6 @@
 """Tricks of a position as `to_dict` gives it, for pictures and sentences: plain data that a player may see.
 
-Which card beats which, which cards may be played and where a pawn goes is asked of the rules.
+The rules decide which card beats which, which cards may be played and where a pawn goes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def led_suit(trick: Trick) -> str | None:
 
 
 def holder(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
-    """Which card of a trick, by its number there, takes it as it is."""
+    """Index of the card that takes a trick so far."""
     tables, state = tables_of(components)[0], np.zeros(1, STATE)[0]
     state["places"] = Chips().read("trumps", list(trumps), state, components)
     kinds = [components.cards.index(card) for _, card in trick]
@@ -51,7 +51,7 @@ def holder(trick: Trick, trumps: Sequence[str | None], components: Components) -
 
 
 def playable(hand: Sequence[str], trick: Trick, components: Components) -> set[str]:
-    """Which cards of a hand may be played."""
+    """Cards of a hand that may be played."""
     tables, state, suit = tables_of(components)[0], np.zeros(1, STATE)[0], led_suit(trick)
     state["hands"][0] = CardSet().read("hand", list(hand), state, components)
     state["phase"], state["led"] = TRICK_PHASE, -1 if suit is None else components.suits.index(suit)
@@ -61,7 +61,7 @@ def playable(hand: Sequence[str], trick: Trick, components: Components) -> set[s
 
 
 def destination(fields: Sequence[int], player: int, components: Components) -> int:
-    """The field that a player's pawn goes to when they win a trick."""
+    """Field that a player's pawn goes to when they win a trick."""
     state = np.zeros(1, STATE)[0]
     state["num_players"], state["scores"][: len(fields)] = len(fields), fields
     return int(rules.landing(tables_of(components)[0], state, player))
@@ -73,13 +73,13 @@ class LastMove(NamedTuple):
     player: int
     move: TrickMove
     trick: Trick  # the trick that the card completed, else empty
-    taker: int | None  # who took it
-    origin: int | None  # the fields that the taker's pawn left and went to
+    taker: int | None  # winner of this trick
+    origin: int | None  # field that the taker's pawn left; `target`: that it reached
     target: int | None
 
 
 def last_move(before: dict[str, Any], move: str, after: dict[str, Any] | None, components: Components) -> LastMove:
-    """What a move did, from the positions before and after it; `after` None: as far as it follows from `before`."""
+    """Effect of a move, from the positions before and after it; `after` None: as far as it follows from `before`."""
     player, what = before["turn"], parsed(move)
     trick: Trick = [*before["trick"], [player, what.card]] if what.card else []
     if len(trick) < before["num_players"]:

@@ -1,4 +1,4 @@
-"""A training on disk: all that its next rounds depend on, so that one that was stopped ends with the same agent."""
+"""Save a training with its whole state, so that an interrupted training ends with the same agent."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
 
 LARGEST = 1e9
-"""Of rewards, values and log-probabilities in a checkpoint: their squares still fit into float32."""
+"""Limit of rewards, values and log-probabilities in a checkpoint: their squares still fit into float32."""
 
 
 @dataclass
 class Progress:
-    """How far a training has come, as its checkpoint says it."""
+    """Settings and progress of a training in its checkpoint."""
 
     settings: dict[str, Any]
     steps: Count
@@ -51,11 +51,11 @@ class Progress:
 
 
 def save(trainer: Trainer) -> None:
-    """Write the checkpoint of a training, with what all ranks have, in rank 0.
+    """Write the checkpoint of a training, with the games of all ranks, in rank 0.
 
     Raises:
-        FloatingPointError: If the network has diverged. The checkpoint before stands.
-        OSError: If it can't be written. Likewise.
+        FloatingPointError: If the network has diverged; the previous checkpoint is kept.
+        OSError: If it can't be written; the previous checkpoint is kept.
     """
     kept = {name: as_tensor(part) for name, part in buffers_of(trainer).items()}
     of_ranks = trainer.ranks.gather(kept | {"order": trainer.order.get_state()})
@@ -76,7 +76,7 @@ def save(trainer: Trainer) -> None:
 
 
 def load(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
-    """Put a checkpoint (see `read_checkpoint`) into a trainer that has not been used yet.
+    """Load a checkpoint (see `read_checkpoint`) into a new trainer.
 
     Raises:
         CheckpointError: If it doesn't fit the trainer's settings; the trainer must not be used then.
@@ -114,10 +114,10 @@ def load(trainer: Trainer, about: Progress, tensors: Tensors) -> None:
 
 
 def load_games(trainer: Trainer, tensors: Tensors, prefix: str) -> None:
-    """Put the games of one rank, and all that its minibatches depend on, into a trainer.
+    """Load the games of one rank, and the state of its random minibatches, into a trainer.
 
     Raises:
-        ValueError: If something is missing or can't be.
+        ValueError: If something is missing or invalid.
     """
     trainer.order.set_state(take(tensors, prefix, {"order": trainer.order.get_state()})["order"])
     for name, part in buffers_of(trainer).items():
@@ -129,12 +129,12 @@ def load_games(trainer: Trainer, tensors: Tensors, prefix: str) -> None:
 
 
 def name_of_buffers(rank: int) -> str:
-    """What the names of a rank's buffers begin with in a checkpoint."""
+    """Prefix of the names of a rank's buffers in a checkpoint."""
     return f"buffers.{rank}" if rank else "buffers"
 
 
 def buffers_of(trainer: Trainer) -> dict[str, np.ndarray]:
-    """All arrays that live on from one round to the next, by name."""
+    """All arrays that are kept from one round to the next, by name."""
     buffers = trainer.rollout.kept()
     buffers |= {"draws": trainer.draws, "opponent_keys": trainer.opponent_keys, "seats": trainer.holders}
     for index, (batch, _) in enumerate(trainer.variants):
@@ -143,7 +143,7 @@ def buffers_of(trainer: Trainer) -> dict[str, np.ndarray]:
 
 
 def check_buffers(trainer: Trainer) -> None:
-    """Raise a ValueError if compiled loops can't take what a checkpoint has put into the buffers."""
+    """Raise a ValueError if the buffers from a checkpoint aren't safe for compiled loops."""
     kept = trainer.rollout.kept()
     bits = np.unpackbits(kept["legal"].copy().view(np.uint8), axis=-1, bitorder="little")
     action, num_actions = kept["action"], trainer.network.shape.num_actions

@@ -1,8 +1,8 @@
 """Train an agent by playing against itself (PPO): all seats of all games learn at once.
 
-Ctrl-C saves and stops; --resume goes on as if nothing had been. Without it a new run begins; where there is one
-already, give it another --name. `tensorboard --logdir runs` shows the curves. With `torchrun` several processes share a
-training, as in the last example.
+Ctrl-C saves and stops; --resume continues as if there had been no interruption. Without --resume a new run begins; if
+its folder holds a run already, give it another --name. `tensorboard --logdir runs` shows the curves. With `torchrun`
+several processes share a training, as in the last example.
 
     artus train --num-players 3
     artus train --num-players 3 --minutes 10 --name short
@@ -36,17 +36,16 @@ from artus_training.options import options, read_options
 from artus_training.usage import UsageError
 
 SHORT = 4_000_000
-"""Steps of each training of `artus train-all`."""
+"""Steps of each training in `artus train-all`."""
 
 
 def parse(arguments: list[str]) -> Settings:
-    """Settings from the command line; those that aren't given come from the preset, with `--resume` from the
-    checkpoint."""
-    asked = [word for word in arguments if word not in ("-h", "--help")]  # help comes below, with the preset's defaults
+    """Settings from the command line; the other ones come from the preset, or with `--resume` from the checkpoint."""
+    asked = [word for word in arguments if word not in ("-h", "--help")]  # help follows below, with the preset's values
     nobody = unsaid(Settings(opponents=UNTOLD, evaluation_opponents=UNTOLD, final_opponents=UNTOLD))
     told = read_options(Settings, PROGRAM, asked, default=nobody)
     default = preset(told.rules, told.num_players, told.preset, told, game=told.game)
-    given = read_options(Settings, PROGRAM, asked, default=default)  # the preset may say which variant
+    given = read_options(Settings, PROGRAM, asked, default=default)  # the preset may choose the variant
     if given.resume:
         about, _ = read_checkpoint(given.checkpoint, Progress)
         default = without_programs(
@@ -60,26 +59,27 @@ def parse(arguments: list[str]) -> Settings:
 
 @options
 class All:
-    """Train an agent for every variant that the game has a goal for, one after the other, and show how strong they are.
+    """Train an agent for every variant with a goal, one after the other, and print how strong they are.
 
-    Where it has no goals, for every variant that it has settings for. Takes a minute or two for each. Exit code 1 if an
-    agent has missed its goal.
+    If the game has no goals, train every variant with a preset. Takes 1 to 2 minutes per variant. Exit code 1 if an
+    agent misses its goal.
 
         artus train-all
     """
 
     game: str = DEFAULT_GAME
-    """The game that is learnt; `artus games` lists all."""
+    """The game to learn; `artus games` lists all."""
     runs: Path = Path("runs")
-    """The folder for runs. None takes the place of another."""
+    """The folder for runs; a new run never overwrites another."""
     resume: bool = False
-    """Go on with the runs that are there; what is finished is only measured again."""
+    """Continue the runs that exist; finished ones are only measured again."""
 
     def trainings(self) -> list[Settings]:
-        """What is trained.
+        """The settings of each training.
 
         Raises:
-            ValueError: If there is no such game, it has no presets, or there are runs that aren't to go on.
+            ValueError: If there is no such game, or it has no presets.
+            RunError: If a run exists that isn't to be resumed.
         """
         definition = find_game(self.game)
         variants = variants_with_preset(definition)
@@ -117,7 +117,7 @@ def main(arguments: list[str]) -> int:
 
 
 def settings_for(arguments: list[str], ranks: int) -> Settings:
-    """The settings of a training that so many processes share; says it if nobody has chosen most of them."""
+    """Settings of a training that `ranks` processes share. Prints a note if a new run has no preset for its variant."""
     try:
         settings = parse(arguments)
         settings.check(ranks)

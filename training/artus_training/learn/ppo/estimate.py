@@ -1,4 +1,4 @@
-"""How good each decision was: generalised advantage estimation, seat by seat."""
+"""Generalised advantage estimation, seat by seat."""
 
 from __future__ import annotations
 
@@ -10,57 +10,57 @@ from artus_env.engine.compiling.jit import jit
 
 
 class Steps(NamedTuple):
-    """What happened in T steps of N games. P is how many can play at most."""
+    """Data of T steps of N games. P is the most players that the game allows."""
 
     num_players: np.ndarray
     """shape (N,), int64."""
     mover: np.ndarray
-    """Whose decision it is, shape (T, N), int8."""
+    """The player who decides, shape (T, N), int8."""
     learns: np.ndarray
-    """Whether it is to be learnt from, shape (T, N), bool."""
+    """Whether to learn from the decision, shape (T, N), bool."""
     reward: np.ndarray
     """shape (T, N, P), float32."""
     done: np.ndarray
-    """Whether the game ended with it, shape (T, N), bool."""
+    """Whether the step ended the game, shape (T, N), bool."""
     value: np.ndarray
-    """Of the decisions carried over and of the steps, for the mover and those after them: shape (P + T, N, P),
-    float32."""
+    """Values at the carried-over decisions and at the steps, for the mover and the players after them: shape
+    (P + T, N, P), float32."""
 
 
 class Carried(NamedTuple):
     """The decisions carried over from earlier rollouts, one for each seat."""
 
     there: np.ndarray
-    """Whether there is one, shape (P, N), bool."""
+    """Whether the seat has one, shape (P, N), bool."""
     reward: np.ndarray
-    """What it has been paid so far, shape (P, N), float64."""
+    """Sum of its rewards so far, shape (P, N), float64."""
 
 
 class Estimates(NamedTuple):
-    """The results. Rows 0..P-1 are the decisions carried over, row p that of seat p; row P + t is step t."""
+    """The results. Rows 0..P-1 are the carried-over decisions, row p of seat p; row P + t is step t."""
 
     advantage: np.ndarray
     """shape (P + T, N), float32."""
     target: np.ndarray
-    """What each value should have been, shape (P + T, N, P), float32; NaN where that isn't known."""
+    """Target of each value, shape (P + T, N, P), float32; NaN where it isn't known."""
     ready: np.ndarray
     """Whether a row can be learnt from, shape (P + T, N), bool."""
     pending: np.ndarray
-    """The row of each seat's decision to carry over, -1: none; shape (P, N), int64."""
+    """Row of each seat's decision to carry over, -1: none; shape (P, N), int64."""
 
 
 @jit
 def estimate(steps, carried, gamma, gae_lambda, estimates):
     """Write the estimates of a rollout.
 
-    A seat's trajectory is the sequence of its own decisions. What a seat is paid between two of its decisions, whoever
-    moves, belongs to the first of them; the bootstrap is the value at the second, or 0 when the game has ended. A
-    decision whose seat has not moved again yet is not ready: it is carried over to the next rollout, so that each
-    decision is used once and none is cut off.
+    A seat's trajectory is the sequence of its own decisions. All rewards of a seat between two of its decisions, also
+    for moves of other players, are credited to the first one; the bootstrap is the value at the second one, or 0 if the
+    game has ended. A decision whose seat hasn't moved again yet is not ready: it is carried over to the next rollout,
+    so that each decision is used exactly once.
 
     Args:
         steps: See `Steps`.
-        carried: See `Carried`; its rewards are overwritten by those of the decisions that are pending now.
+        carried: See `Carried`; its rewards are overwritten by those of the decisions now pending.
         gamma, gae_lambda: As in the settings.
         estimates: Results, see `Estimates`.
     """

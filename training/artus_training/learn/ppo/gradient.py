@@ -1,8 +1,8 @@
 """The gradient of the policy's loss, for the network's logits and gates.
 
 loss = mean(-min(ratio * advantage, clipped ratio * advantage) - entropy weight * entropy). Its gradient with respect to
-the logits is known in closed form, so that autograd has to go through the network only. Of hundreds of actions some 20
-are legal: on the CPU a compiled loop that touches only those is ten times as fast as whole rows in torch.
+the logits has a closed form, so autograd is needed only for the network. Of hundreds of actions about 20 are legal: on
+the CPU a compiled loop over those is 10 times as fast as whole rows in torch.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from artus_env.engine.compiling.threads import jit_shared
 
 
 class Choices(NamedTuple):
-    """Decisions as the policy's loss knows them, a row for each of R: arrays, or tensors on the network's device."""
+    """Inputs of the policy's loss, a row for each of R decisions: arrays, or tensors on the network's device."""
 
     legal: Any
     """Bits of the legal actions, shape (R, words): uint64 in arrays, int64 with the same bits in tensors."""
     action_features: Any
     """shape (R, A, K), int8; without action features (R, 1, 0)."""
     action: Any
-    """What was chosen, shape (R,), int64."""
+    """The chosen action, shape (R,), int64."""
     log_prob: Any
-    """Of that, when it was drawn; shape (R,), float32."""
+    """Its log-probability when it was drawn, shape (R,), float32."""
     advantage: Any
     """shape (R,), float32."""
 
 
 class Policy(NamedTuple):
-    """The network output for B decisions that the policy is made of, or the gradient of the loss with respect to it."""
+    """The policy's part of the network output for B decisions, or the gradient of the loss with respect to it."""
 
     logits: Any
     """shape (B, A), float32."""
@@ -46,17 +46,17 @@ class Policy(NamedTuple):
 def policy_gradient(policy, rows, choices, count, clip, entropy_weight, gradient, sums, low, high, share=0):
     """Write the gradient of the loss, and add to `sums`: entropy, KL divergence, clipped decisions.
 
-    Decision i of the minibatch is decision `rows[i]` of those collected: copying them out first would take as long as
-    this.
+    Decision i of the minibatch is decision `rows[i]` of those collected: copying these first would take as long as the
+    computation.
 
     Args:
         policy: See `Policy`, of B decisions.
         rows: shape (B,), int64.
         choices: See `Choices`, of all decisions collected.
-        count: Decisions that the loss is the mean of: B, or more if other processes have a part of the minibatch.
+        count: Number of decisions in the mean: B, or more if other processes have a part of the minibatch.
         clip, entropy_weight: As in the settings.
         gradient: Results for decisions low..high-1.
-        sums: shape (shares, 3 or more), float64; row `share` is added to.
+        sums: shape (shares, 3 or more), float64; the sums are added to row `share`.
     """
     logits, gates = borrow(policy.logits), borrow(policy.gates)
     legal, action_features = borrow(choices.legal), borrow(choices.action_features)
@@ -102,13 +102,13 @@ def policy_gradient_torch(
 ) -> tuple[Policy, torch.Tensor]:
     """`policy_gradient` in torch, for other devices: the gradient, and the three sums.
 
-    `choices` are those of the minibatch alone.
+    `choices` has only the decisions of the minibatch.
     """
     (logits, gates), (legal, action_features, actions, old_log_probs, advantages) = policy, choices
     index = torch.arange(logits.shape[1], device=logits.device)
     mask = (legal[:, index // 64] >> (index % 64)) & 1 == 1
     if gates.shape[1]:
-        known = torch.where(mask[:, :, None], action_features, 0)  # at illegal actions there is what was left over
+        known = torch.where(mask[:, :, None], action_features, 0)  # rows of illegal actions hold old data
         num_action_features = float(SCALE) * known.float()
         logits = logits + (num_action_features * gates[:, None, :]).sum(2)
     log_probs = torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=1)

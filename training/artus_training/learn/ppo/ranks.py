@@ -1,7 +1,7 @@
-"""The processes that share a training: each plays and learns from games of its own, and all keep one network.
+"""The processes that share a training: each plays and learns from its own games, and all have the same network.
 
-`torchrun` starts and numbers them; such a number is a *rank*. Small things are exchanged by gloo, between processors,
-gradients on GPUs by nccl.
+`torchrun` starts and numbers them; such a number is a *rank*. Data on CPUs is exchanged with gloo, gradients on GPUs
+with nccl.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ from artus_training.learn.runs import RunError
 from artus_training.usage import Finished
 
 PATIENCE = timedelta(hours=1)
-"""So long the others wait for a rank, which rank 0 needs for evaluations. A rank that dies is noticed at once."""
+"""Longest wait for another rank; long because all wait for the evaluations of rank 0. A rank that dies is noticed at
+once."""
 T = TypeVar("T")
 
 
 class RankError(RunError):
-    """A training that can't begin or go on because of other processes. The message says which rank found out."""
+    """A training that can't start or continue because of other processes. The message names the rank that noticed."""
 
 
 class Ranks:
-    """The processes of a training, as one of them sees them. All have to call the same methods in the same order.
+    """Communication between the processes of a training. All must call the same methods in the same order.
 
-    A process that trains alone is rank 0 of 1, and these methods give back what it has.
+    A process that trains alone is rank 0 of 1, and these methods return its own data.
 
     Args:
         rank: The number of this process.
-        size: How many there are.
-        local_rank: Its number among those of its machine.
+        size: Number of processes.
+        local_rank: The number of this process on its machine.
     """
 
     def __init__(self, rank: int = 0, size: int = 1, local_rank: int = 0) -> None:
@@ -47,11 +48,11 @@ class Ranks:
 
     @property
     def first(self) -> bool:
-        """Whether this process reads, evaluates, writes and talks to people."""
+        """Whether this process is rank 0, which alone reads, evaluates, writes and prints."""
         return self.rank == 0
 
     def device(self, kind: str) -> torch.device:
-        """Where the network of this process computes.
+        """The device of this process's network.
 
         Args:
             kind: `cpu` or `cuda`.
@@ -66,10 +67,11 @@ class Ranks:
         return torch.device(kind, self.local_rank)
 
     def from_first(self, make: Callable[[], T]) -> T:
-        """What rank 0 makes, and nobody else.
+        """Call `make` in rank 0 only, and return its result in all ranks.
 
         Raises:
-            Finished: In the others, where rank 0 can't make it: it alone says why.
+            Exception: In rank 0, any exception of `make`.
+            Finished: In the other ranks, if `make` failed in rank 0: only rank 0 prints the reason.
         """
         if self.size == 1:
             return make()
@@ -90,7 +92,7 @@ class Ranks:
         return told[0]
 
     def each(self, *numbers: float) -> np.ndarray:
-        """These numbers of every rank: shape (size, count of them), float64."""
+        """Return these numbers of every rank: shape (size, number of arguments), float64."""
         own = torch.tensor(numbers, dtype=torch.float64)
         every = [own]
         if self.size > 1:
@@ -100,7 +102,7 @@ class Ranks:
         return torch.stack(every).numpy()
 
     def mean_and_variance(self, values: np.ndarray) -> tuple[Any, Any]:
-        """Of one-dimensional values, over those of all ranks; at least one of them must have some."""
+        """Mean and variance of one-dimensional values over all ranks; at least one rank must have values."""
         if self.size == 1:
             return values.mean(), values.var()
         own = (values.mean(dtype=np.float64), values.var(dtype=np.float64)) if len(values) else (0.0, 0.0)
@@ -110,7 +112,7 @@ class Ranks:
         return values.dtype.type(mean), values.dtype.type(weights @ (variances + (means - mean) ** 2))
 
     def add(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Overwrite tensors with their sums over the ranks, the same bits everywhere."""
+        """Overwrite tensors with their sums over the ranks; all ranks get the same bits."""
         self._as_one(tensors, distributed.all_reduce)
 
     def copy_first(self, tensors: Iterable[torch.Tensor]) -> None:
@@ -118,7 +120,8 @@ class Ranks:
         self._as_one(tensors, lambda whole: distributed.broadcast(whole, 0))
 
     def gather(self, tensors: Tensors) -> list[Tensors]:
-        """Tensors of all ranks, of the same names, types and shapes, in rank 0; nothing in the others."""
+        """Return the tensors of all ranks in rank 0, an empty list in the others. All ranks must have the same names,
+        types and shapes."""
         if self.size == 1:
             return [tensors]
         every: list[Tensors] = [{} for _ in range(self.size)] if self.first else []
@@ -130,16 +133,16 @@ class Ranks:
         return every
 
     def leave(self) -> None:
-        """Say that this process needs the others no more. Until then rank 0 may keep the others waiting, not longer
-        than `PATIENCE`."""
+        """Leave the group when this process doesn't need the others any more. Before that, the others may have to wait
+        for rank 0, at most `PATIENCE`."""
         if self.size > 1 and distributed.is_initialized():
             distributed.destroy_process_group()
 
     def program(self, alone: str) -> str:
-        """How a command is started in so many processes of one machine.
+        """The command line that starts a command in this number of processes on one machine.
 
         Args:
-            alone: How it is started in one: `artus train`.
+            alone: The command line for one process: `artus train`.
         """
         launched = f"torchrun --standalone --nproc-per-node {self.size} -m artus_training"
         return alone if self.size == 1 else alone.replace("artus", launched)
@@ -149,7 +152,7 @@ class Ranks:
 
     @torch.no_grad()
     def _as_one(self, tensors: Iterable[torch.Tensor], do: Callable[[torch.Tensor], Any]) -> None:
-        """One long message takes a fraction of the time of many short ones."""
+        """Exchange tensors as one long message, which is much faster than many short ones."""
         if self.size == 1:
             return
         parts = list(tensors)
@@ -161,7 +164,7 @@ class Ranks:
 
     @contextmanager
     def _together(self) -> Iterator[None]:
-        """Says in one line what has gone wrong between processes."""
+        """Turn errors of the communication into messages of one line."""
         try:
             yield
         except RuntimeError as error:
@@ -176,10 +179,10 @@ ALONE = Ranks()
 
 @contextmanager
 def joined() -> Iterator[Ranks]:
-    """The processes that `torchrun` has started with this one, as long as it lasts; else this one alone.
+    """Join the processes that `torchrun` started; without `torchrun` yield `ALONE`.
 
     Raises:
-        RankError: If they don't find each other; later, if one of them ends.
+        RankError: If the processes don't find each other, or later if one of them ends.
     """
     if not distributed.is_available() or not distributed.is_torchelastic_launched():
         yield ALONE

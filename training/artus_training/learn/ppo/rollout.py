@@ -1,4 +1,4 @@
-"""What is collected between two updates, and which decisions are carried over to the next rollout."""
+"""Buffers for the decisions between two updates, and for those carried over to the next rollout."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from artus_training.learn.ppo.ranks import ALONE, Ranks
 
 
 class Decisions(NamedTuple):
-    """What was collected as tensors, a row for each of R decisions."""
+    """The collected decisions as tensors, a row for each of R decisions."""
 
     observation: torch.Tensor
     """shape (R, F), int8."""
     choices: Choices
-    """The advantages are normalised over the decisions that can be learnt from."""
+    """See `Choices`; the advantages are normalised over the decisions that are ready to learn from."""
     target: torch.Tensor
-    """Of the values, shape (R, P), float32; NaN where it isn't known."""
+    """Targets of the values, shape (R, P), float32; NaN where one isn't known."""
 
 
 class Rollout:
     """The buffers for T steps of N games, and for the decisions carried over from earlier ones.
 
     Args:
-        num_players: Of each game, shape (N,), int64.
+        num_players: Players of each game, shape (N,), int64.
         num_steps: T.
-        shape: What the network takes and gives; P is its number of players.
-        mask_words: Words of 64 bits that a set of actions takes.
+        shape: Shape of the network's inputs and outputs; P is its number of players.
+        mask_words: Number of 64-bit words for a set of actions.
 
     Attributes:
         seats: P.
         observation, legal, action_features, action, log_prob, value, advantage, target, ready: Arrays of decisions.
-            Rows 0..P-1 are those carried over, row p that of seat p; row P + t is step t. Shapes (P + T, N, ...).
+            Rows 0..P-1 are the carried-over ones, row p of seat p; row P + t is step t. Shapes (P + T, N, ...).
         mover, learns, reward, done: Arrays of steps, shapes (T, N, ...); see `Steps`.
         carried, carried_reward: See `Carried`.
         pending: See `Estimates`.
@@ -65,17 +65,17 @@ class Rollout:
         self.carried_reward = np.zeros((seats, games))
 
     def estimate(self, gamma: float, gae_lambda: float) -> None:
-        """Estimate how good the decisions were, once all steps have been played."""
+        """Estimate advantages and value targets after all steps are played."""
         steps = Steps(self.num_players, self.mover, self.learns, self.reward, self.done, self.value)
         carried = Carried(self.carried, self.carried_reward)
         estimate(steps, carried, gamma, gae_lambda, Estimates(self.advantage, self.target, self.ready, self.pending))
 
     def decisions(self, device: torch.device, ranks: Ranks = ALONE) -> Decisions:
-        """All rows, in the order of `ready.reshape(-1)`. On the CPU they share the memory of the buffers.
+        """Return all rows in the order of `ready.reshape(-1)`. On the CPU most share the memory of the buffers.
 
         Args:
-            device: Where the tensors are to be.
-            ranks: Whose advantages are normalised together.
+            device: The device of the tensors.
+            ranks: Processes whose advantages are normalised together.
         """
         mean, variance = ranks.mean_and_variance(self.advantage[self.ready])
         advantage = (self.advantage - mean) / (np.sqrt(variance) + 1e-8)
@@ -95,6 +95,6 @@ class Rollout:
         self.carried = self.pending >= 0
 
     def kept(self) -> dict[str, np.ndarray]:
-        """The arrays that live on from one rollout to the next, by name."""
+        """The arrays that are kept from one rollout to the next, by name."""
         names = ("observation", "legal", "action_features", "action", "log_prob", "value", "carried", "carried_reward")
         return {name: getattr(self, name)[: self.seats] for name in names}

@@ -1,4 +1,4 @@
-"""Who holds which seat in the games of a training: the learner, agents, earlier selves."""
+"""Players of each seat in the games of a training: the learner, agents, earlier selves."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ LEARNER = -1
 
 
 def shared(reward: np.ndarray, learns: np.ndarray) -> np.ndarray:
-    """What seats are paid if those that learn in a game get the mean of what all of them get: shapes (n, P), float32,
-    and (n, P), bool -> (n, P), float32."""
+    """Replace the rewards of a game's learning seats by their mean: shapes (n, P), float32, and (n, P), bool ->
+    (n, P), float32."""
     mean = (reward * learns).sum(axis=1, keepdims=True) / np.maximum(1, learns.sum(axis=1, keepdims=True))
     return np.where(learns, mean, reward).astype(np.float32)
 
@@ -24,17 +24,17 @@ def seat_opponents(
     first_time: bool = False,
     seats: int = 0,
 ) -> None:
-    """Put opponents into games that have just been dealt. Each time they move on by one.
+    """Put opponents into games that have just been dealt. In each new game they move one seat further.
 
     Args:
-        holders: Of each seat, `LEARNER` or the number of the opponent: shape (games, `num_players` or more);
-            overwritten. Games against the first opponent come first, then those against the next, at last those in
-            which all seats learn.
-        num_players: Of these games.
-        fractions: Of the games, for each opponent.
+        holders: Player of each seat, `LEARNER` or the number of the opponent: shape (games, `num_players` or more);
+            overwritten. Games against the first opponent come first, then those against the next, and at the end those
+            in which all seats learn.
+        num_players: Players in these games.
+        fractions: Share of the games of each opponent.
         which: Numbers of the games that have just been dealt.
-        first_time: Whether nobody has sat there before.
-        seats: That an opponent holds; 0: from one to all but one, from game to game.
+        first_time: Whether no opponents have sat in these games before.
+        seats: Number of seats of an opponent; 0: from one to all but one, in turn from game to game.
     """
     low = 0.0
     for opponent, fraction in enumerate(fractions):

@@ -1,4 +1,4 @@
-"""What `artus train` is told: every option with its meaning, and the presets of the variants."""
+"""Settings of `artus train`, and the presets of the variants."""
 
 from __future__ import annotations
 
@@ -27,50 +27,50 @@ from artus_training.learn.settings import (
 )
 
 PAST = "past"
-"""The opponent that stands for the pool of earlier selves."""
+"""Name of the pool of earlier selves among the opponents."""
 FIXED = ("game", "rules", "num_players", "also", "seed", "hidden", "action_features", "num_games", "start")
 """Settings that a resumed run can't change: network and games were made with them."""
 ANY_GAME = Path(__file__).parent / "any-game.toml"
-"""The preset of variants that have none of their own."""
+"""The preset of variants without one of their own."""
 GOALS = "goals"
-"""The table in a game's own preset that says how strong an agent of `artus train-all` should be."""
+"""Name of the table in a game's preset with the goals of `artus train-all`: the win rate against each opponent."""
 
 
 @dataclass
 class Settings(PpoSettings):
-    """What to train, and how. Each variant has a preset; what is given on the command line wins over it."""
+    """Settings of a training. Each variant has a preset; options on the command line override it."""
 
     TRAINER = "ppo"
 
     also: tuple[str, ...] = ()
-    """More variants for the same network, RULES-PLAYERS each; they have equal parts of the games."""
+    """More variants for the same network, RULES-PLAYERS each; all have the same number of games."""
     steps: int = 16_000_000
-    """How many decisions to learn from in all."""
+    """Total number of decisions."""
     minutes: float = 0.0
-    """Stop after so many minutes of training, evaluations not counted; 0: only `steps` count. How far the learning rate
-    has fallen then depends on the machine; for results that can be repeated give `steps` alone."""
+    """Stop after this many minutes of training, evaluations not counted; 0: only `steps` count. With a time limit the
+    learning rate depends on the speed of the machine; for reproducible results give `steps` alone."""
     preset: Path | None = None
-    """A TOML file with settings, to be used instead of the variant's own."""
+    """A TOML file with settings, used instead of the variant's own preset."""
     seed: int = 0
     """Seed of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
 
     final_reward: str | None = None
-    """What the learner is paid for in the end, from --final-part of the training on; unless given, the same."""
+    """The reward in the last part of the training (see --final-part); unless given, the same as before."""
     final_part: float = 0.5
-    """At which part of the training --final-reward begins: 0..1."""
+    """Share of the training after which --final-reward is used: 0..1."""
     opponents: tuple[str, ...] = ("past=0.1",)
     """Agents and the fraction of the games in which each holds one or more seats; `past` is the pool of earlier selves.
     All other seats learn."""
     opponent_seats: int = 0
-    """Seats that an opponent holds in each game that it is in; 0: from one to all but one, in turn."""
+    """Seats of an opponent in each of its games; 0: from one to all but one, in turn."""
     together: bool = False
-    """Pay the seats that learn in a game together: each of them the mean of what they get."""
+    """Pay each learning seat of a game the mean of the rewards of all its learning seats."""
 
     action_features: bool = True
-    """Tell the policy what each legal action leads to, where the game has something to tell."""
+    """Give the policy features of each legal action, if the game has them."""
     forced: bool = True
-    """Learn from decisions with a single legal action, too. Only the values learn from them; in games with many of them
-    it is quicker not to."""
+    """Also learn from decisions with a single legal action. Only the values learn from them; in games with many of
+    them, training is faster without."""
 
     num_games: int = 2048
     """Games at a time, of all ranks together."""
@@ -82,21 +82,20 @@ class Settings(PpoSettings):
     """Weight of the value loss, measured in variances of the returns."""
 
     device: str = "cpu"
-    """Where the network computes: `cpu` or `cuda`."""
+    """The network's device: `cpu` or `cuda`."""
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    """What the network computes in; auto: bfloat16 where the processor has instructions for it."""
+    """The network's number type; auto: bfloat16 if the processor has instructions for it."""
     threads: int = 0
-    """Torch threads of each rank; 0: one a core."""
+    """Torch threads of each rank; 0: one per core."""
 
     evaluate_every: int = 40
-    """Updates from one evaluation to the next, where that is more often than at each fifth of the training; 0: no
-    evaluations."""
+    """Updates between two evaluations, in addition to those after each 20 % of the training; 0: no evaluations."""
     evaluation_opponents: tuple[str, ...] = ("greedy", "lookahead")
-    """Whom to play in evaluations."""
+    """Opponents in evaluations."""
     games: int = 400
     """Games against each of them during training."""
     final_opponents: tuple[str, ...] = ("random", "greedy", "lookahead")
-    """Whom to play at the end."""
+    """Opponents in the evaluation at the end."""
     final_games: int = 1000
     """Games against each of them; 0: none."""
 
@@ -107,7 +106,7 @@ class Settings(PpoSettings):
 
     @property
     def variants(self) -> list[tuple[str, int]]:
-        """All variants that the network is for.
+        """All variants of the training.
 
         Raises:
             ValueError: If one of `also` isn't RULES-PLAYERS.
@@ -122,7 +121,7 @@ class Settings(PpoSettings):
 
     @property
     def learnt(self) -> str:
-        """All variants."""
+        """All variants, as they appear in the run's name."""
         return "+".join(f"{rules}-{players}" for rules, players in self.variants)
 
     @property
@@ -136,7 +135,7 @@ class Settings(PpoSettings):
         """`opponents` as a dictionary.
 
         Raises:
-            ValueError: If one isn't NAME=FRACTION, or the fractions are more than all games.
+            ValueError: If one isn't NAME=FRACTION, or a fraction or their sum isn't in 0..1.
         """
         fractions = super().fractions()
         if any(not 0 <= fraction <= 1 for fraction in fractions.values()) or sum(fractions.values()) > 1:
@@ -146,7 +145,7 @@ class Settings(PpoSettings):
         return fractions
 
     def check(self, ranks: int = 1) -> None:
-        """Raise a ValueError naming the first setting that can't be.
+        """Raise a ValueError naming the first invalid setting.
 
         Args:
             ranks: Processes that share the training.
@@ -162,7 +161,7 @@ class Settings(PpoSettings):
         if self.num_games % ranks:
             raise ValueError(f"num_games must be a multiple of the {ranks} ranks, got {shown(self.num_games)}")
         self.check_at_least(1, "steps", "pool_size", "snapshot_every", "num_games", "batch_size", "epochs")
-        self.check_at_least(8, "num_steps")  # fewer might bring no decision whose seat moves again
+        self.check_at_least(8, "num_steps")  # with fewer, perhaps no seat decides twice
         self.check_at_least(1, "games", most=MOST_GAMES)
         self.check_at_least(0, "final_games", most=MOST_GAMES)
         self.check_at_least(0, "opponent_seats", most=min(players for _, players in self.variants) - 1)
@@ -189,20 +188,20 @@ class Settings(PpoSettings):
                 line_up([agent, agent], rules, num_players, game=self.game)
 
     def bytes_a_decision(self) -> int:
-        """What the buffers of a rollout hold of one."""
+        """Bytes of one decision in the buffers of a rollout."""
         shape = self.shape(self.action_features)
         legal, seats = 8 * self.definition.mask_words, 12 * shape.players
         return shape.observation_size + shape.num_actions * shape.num_action_features + legal + seats + 32
 
 
 def own_preset(definition: Definition, rules: str, num_players: int) -> Path | None:
-    """The preset that a game has for a variant, if it has one."""
+    """A game's preset for a variant; None if it has none."""
     path = Path(definition.presets or "", f"{rules}-{num_players}.toml")
     return path if definition.presets and path.is_file() else None
 
 
 def variants_with_preset(definition: Definition) -> list[tuple[str, int]]:
-    """The variants that a game has presets for."""
+    """The variants for which a game has presets."""
     players = range(definition.min_players, definition.max_players + 1)
     return [(rules, count) for count in players for rules in definition.rules if own_preset(definition, rules, count)]
 
@@ -210,7 +209,7 @@ def variants_with_preset(definition: Definition) -> list[tuple[str, int]]:
 def preset(
     rules: str, num_players: int, path: Path | None = None, told: Settings | None = None, *, game: str = DEFAULT_GAME
 ) -> Settings:
-    """The settings that a variant is trained with unless others are given, or those of a TOML file.
+    """The default settings of a variant, or those of a TOML file.
 
     Args:
         rules, num_players, game: The variant.
@@ -218,7 +217,7 @@ def preset(
         told: See `without_programs`.
 
     Raises:
-        ValueError: If there is no such variant, or the file is missing or no such thing.
+        ValueError: If there is no such variant, or the file is missing or invalid.
     """
     find_game(game).check_variant(rules, num_players)
     source = path or own_preset(find_game(game), rules, num_players) or ANY_GAME
@@ -229,7 +228,7 @@ def preset(
 
 
 def say_if_no_preset(settings: Settings) -> None:
-    """Say that a variant is trained with default settings, if it has no preset of its own."""
+    """Print a note if a variant has no preset of its own."""
     if not own_preset(settings.definition, settings.rules, settings.num_players):
         print(
             f"{settings.game} has no preset for {settings.rules} with {counted(settings.num_players, 'player')}: "
@@ -238,7 +237,7 @@ def say_if_no_preset(settings: Settings) -> None:
 
 
 def goals(definition: Definition, rules: str, num_players: int) -> dict[str, float]:
-    """What part of its games against whom an agent of `artus train-all` should win, as the variant's preset says.
+    """Win rates that an agent of `artus train-all` should reach against some opponents, from the variant's preset.
 
     Raises:
         ValueError: If the preset can't be read.

@@ -1,4 +1,4 @@
-"""A training from its beginning, or from its checkpoint, to its end."""
+"""Run a training from its start, or from its checkpoint, to its end."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ from artus_training.lines import progress
 from artus_training.progress import TrainingBar, interrupt_as_flag
 
 SAVING_PART = 0.1
-"""A checkpoint is written after so much training that the last one took at most this part of it: with many games that
-is not every round."""
+"""Share of the training time that saving checkpoints may take: with many games not every round is saved."""
 
 
 def warm_up(settings: Settings, ranks: Ranks = ALONE) -> None:
-    """Play and learn for a moment, so that loops are compiled and threads started before the clock runs."""
+    """Play and learn for a moment, so that loops are compiled and threads are started before time is measured."""
     trainer = Trainer(dataclasses.replace(settings, num_steps=8), ranks)
     trainer.collect()
     trainer.update()
@@ -50,20 +49,20 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
     """Train an agent and save it.
 
     Args:
-        settings: The same in all processes.
-        ranks: The processes that share the training. Rank 0 alone touches files.
+        settings: The settings, the same in all processes.
+        ranks: The processes that share the training. Only rank 0 reads and writes files.
 
     Returns:
-        Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
+        Whether the training was finished; False if Ctrl-C stopped it, then `resume` continues it.
 
     Raises:
-        ValueError: If a setting can't be.
-        RunError: If another process is training in the run's folder, or a new run would lie where there is one.
+        ValueError: If a setting is invalid.
+        RunError: If another process is training in the run's folder, or the folder of a new run holds one already.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
         OpponentError: If an opponent gives all its games up.
-        RankError: If another process has ended.
-        FloatingPointError: If the network has diverged.
-        OSError: If a file can't be written. Like after the two before, `resume` goes on from the last checkpoint.
+        RankError: If another process has ended; `resume` continues from the last checkpoint.
+        FloatingPointError: If the network has diverged; `resume` continues from the last checkpoint.
+        OSError: If a file can't be written; `resume` continues from the last checkpoint.
     """
     settings.check(ranks.size)
     with alone_in_run(settings.folder) if ranks.first else nullcontext():
@@ -75,13 +74,13 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
             if settings.resume:
                 load(trainer, *ranks.from_first(partial(read_checkpoint, settings.checkpoint, Progress)))
             else:
-                save(trainer)  # from now on `resume` means this run
+                save(trainer)  # from now on `resume` continues this run
             if not learn_to_the_end(trainer, interrupted):
                 return False
         ranks.leave()
         if not ranks.first:
             return True
-        if saved_steps(settings.agent) != trainer.steps:  # else it is there, with what was measured of it
+        if saved_steps(settings.agent) != trainer.steps:  # else it is saved already, with its evaluations
             trainer.save_agent()
         minutes, rate = trainer.seconds / 60, trainer.steps / trainer.seconds
         print(f"{settings.agent}: {trainer.steps:,} steps in {minutes:.1f} min, {rate:,.0f} a second")
@@ -98,22 +97,22 @@ def train(settings: Settings, ranks: Ranks = ALONE) -> bool:
 
 
 def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
-    """Round after round, with checkpoints, evaluations and figures; whether it came to the end, or Ctrl-C stopped
-    it."""
+    """Train round by round, with checkpoints, evaluations and figures. Returns whether the training was finished; False
+    if Ctrl-C stopped it."""
     settings, ranks = trainer.settings, trainer.ranks
     with ExitStack() as stack:
         bar = stack.enter_context(TrainingBar(ranks.first))
         resumed_at = trainer.steps if settings.resume else None
         log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
         task = bar.add_task(settings.folder.name, total=1.0, completed=trainer.part, wins="")
-        saving = unsaved = 0.0  # seconds: what the last checkpoint took, and of training since
+        saving = unsaved = 0.0  # seconds for the last checkpoint, and of training since then
         while trainer.part < 1 and not ranks.each(interrupted.is_set()).any():
             start, before = time.monotonic(), trainer.part
             trainer.collect()
             rolled = time.monotonic()
             figures = trainer.update()
             end = time.monotonic()
-            spent, saving = ranks.each(end - start, saving)[0].tolist()  # by rank 0's clock: all save at the same time
+            spent, saving = ranks.each(end - start, saving)[0].tolist()  # of rank 0: all must save in the same round
             trainer.seconds += spent if unsaved else spent + saving
             unsaved += spent
             figures |= {"steps_per_second": settings.num_steps * settings.num_games / (end - start)}
@@ -138,10 +137,10 @@ def learn_to_the_end(trainer: Trainer, interrupted: threading.Event) -> bool:
 
 
 def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter, before: float) -> list[Evaluation]:
-    """Log the figures of a round and, where that is due, evaluate the agent for the curve. Returns what came of it.
+    """Log the figures of a round; if an evaluation is due, add it to the curve. Returns the evaluations.
 
     Args:
-        before: How much of the training was done when the round began, 0..1.
+        before: Share of the training done before the round, 0..1.
     """
     settings = trainer.settings
     write_figures(log, figures, trainer.steps)
@@ -155,10 +154,10 @@ def write_down(trainer: Trainer, figures: dict[str, float], log: SummaryWriter, 
 
 
 def train_all(settings: Sequence[Settings]) -> bool | None:
-    """Train one agent after the other and print a table of how strong they are.
+    """Train one agent after the other, and print a table of their win rates.
 
     Returns:
-        Whether all have reached the goals of their presets; None if Ctrl-C stopped it.
+        Whether all agents reached the goals of their presets; None if Ctrl-C stopped a training.
     """
     rows = [("agent", "against", "wins (95 %)", "margin", "goal")]
     good = True

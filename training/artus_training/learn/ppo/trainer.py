@@ -1,4 +1,4 @@
-"""The trainer: plays games with the network, against opponents too, and learns from all decisions of its seats."""
+"""The trainer: plays games with the network, also against opponents, and learns from all decisions of its seats."""
 
 from __future__ import annotations
 
@@ -41,26 +41,26 @@ from artus_training.lines import Show, pieces, unseen
 
 PROGRAM = "artus train"
 GROUP = 16
-"""So many neighbours in memory stay together when decisions are shuffled: they are read faster so, and are other
+"""Decisions are shuffled in blocks of 16 adjacent rows, which are faster to read; adjacent rows are of different
 games."""
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
 
 
 class VariantGames(NamedTuple):
-    """The games of one variant: some columns of all buffers."""
+    """The games of one variant, and their columns in all buffers."""
 
     batch: Batch
     columns: slice
 
 
 def deal_variants(settings: Settings, num_games: int, first: int = 0) -> list[VariantGames]:
-    """Deal games, equal parts for the variants of a training.
+    """Deal games, the same number for each variant of a training.
 
     Args:
-        settings: Of the training.
-        num_games: How many.
-        first: The number of the first of them; others are dealt otherwise.
+        settings: Settings of the training.
+        num_games: Number of games.
+        first: Number of the first game; it selects the deals.
     """
     s, count = settings, len(settings.variants)
     bounds = [num_games * i // count for i in range(count + 1)]
@@ -83,16 +83,16 @@ def deal_variants(settings: Settings, num_games: int, first: int = 0) -> list[Va
 
 
 def several_actions(legal: np.ndarray) -> np.ndarray:
-    """Which of n games have more than one legal action: shape (n, words), uint64 -> (n,), bool."""
+    """Whether each of n games has more than one legal action: shape (n, words), uint64 -> (n,), bool."""
     without_lowest = legal & (legal - np.uint64(1))
     return without_lowest.any(axis=1) | ((legal != 0).sum(axis=1) > 1)
 
 
 def keep_freed_memory() -> None:
-    """Have the C library keep what tensors give back, up to a gigabyte. Only glibc is known to need that.
+    """Make the C library keep memory freed by tensors, up to 1 GB. Only glibc is known to need that.
 
-    It would return some 30 MB to the system in each gradient step and get them back page by page, which takes a quarter
-    of the time of an update in bfloat16, and less than a tenth in float32.
+    Otherwise it returns about 30 MB to the system in each gradient step and requests them again page by page. That
+    takes 25 % of the time of an update in bfloat16, and less than 10 % in float32.
     """
     with suppress(TypeError, AttributeError):  # other systems, other C libraries
         mallopt = ctypes.CDLL(None).mallopt
@@ -101,10 +101,10 @@ def keep_freed_memory() -> None:
 
 
 class Trainer:
-    """Everything that a training is made of; `update` after `collect` is one round.
+    """The state of a training; `collect` and then `update` are one round.
 
     Args:
-        settings: See `Settings`. A checkpoint has to be loaded on purpose (see `checkpoint.load`).
+        settings: See `Settings`. A checkpoint isn't loaded automatically (see `checkpoint.load`).
         ranks: The processes that share the training; `num_games` and `batch_size` are divided among them.
     """
 
@@ -123,7 +123,7 @@ class Trainer:
         shape, scale = s.shape(s.action_features), s.definition.observation_scale(s.definition.standard)
         self.network = Network(shape, scale, s.definition.action_feature_gates).to(self.device)
         self.start = ""
-        """Hash of the weights that the training began with; empty: they were drawn."""
+        """Hash of the initial weights (see `start.Start`); empty: they were random."""
         if start := ranks.from_first(partial(find_start, s, shape)):
             self.network.load_state_dict(start.weights)
             self.start = start.hash
@@ -131,7 +131,7 @@ class Trainer:
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
         self.begin_games()
 
-        # Opponents are numbered: first those in `self.fixed_agents`, and one more than those is an earlier self.
+        # Numbers of opponents: first the indices of `self.fixed_agents`; the next number is an earlier self.
         fixed = {name: fraction for name, fraction in s.fractions().items() if fraction and name != PAST}
         self.past_fraction = s.fractions().get(PAST, 0.0)
         self.opponent_fractions = [*fixed.values(), self.past_fraction]
@@ -143,7 +143,7 @@ class Trainer:
         if self.past_fraction:
             self.past = Network(shape).to(self.device)
             if self.bfloat16:
-                self.past.bfloat16()  # so that no call has to convert weights
+                self.past.bfloat16()  # so that calls don't convert weights
             self._remember()
         self.seat_all_opponents()
 
@@ -153,14 +153,14 @@ class Trainer:
         self.steps = 0
         self.updates = 0
         self.seconds = 0.0
-        """Of training, evaluations not counted."""
+        """Training time, evaluations not counted."""
         self.curve: list[dict[str, Any]] = []
-        """What evaluations came to: steps, seconds, wins by variant and opponent."""
+        """Learning curve (see `cards.point`)."""
         self.changes: list[dict[str, Any]] = []
-        """Settings that were changed on the way (see `cards.card`)."""
+        """Settings that were changed in resumed runs (see `cards.card`)."""
 
     def begin_games(self, updates: int = 0) -> None:
-        """Deal all games, with seeds that no other rank has, nor a beginning after another number of updates."""
+        """Deal all games, with other seeds for each rank and for each number of updates so far."""
         s = self.settings
         first = updates * s.num_games + self.ranks.rank * self.num_games
         self.variants = deal_variants(s, self.num_games, first)
@@ -171,28 +171,28 @@ class Trainer:
 
     @property
     def part(self) -> float:
-        """How much of the training is done, 0..1."""
+        """Share of the training that is done, 0..1."""
         s = self.settings
         return min(1.0, max(self.steps / s.steps, self.seconds / 60 / s.minutes if s.minutes else 0))
 
     def agent(self) -> NeuralAgent:
-        """The policy as it plays: the likeliest action. It changes as the training goes on."""
+        """An agent that plays the policy's likeliest actions. It shares the network, so training changes it."""
         return NeuralAgent(self.network)
 
     # --- playing ---
 
     def collect(self) -> None:
-        """Play `num_steps` decisions in every game and estimate how good they were.
+        """Play `num_steps` decisions in every game, and estimate their advantages.
 
         Raises:
             OpponentError: If an opponent gives all its games up.
         """
         s = self.settings
-        torch.set_num_threads(self.threads)  # an agent of somebody's own may have changed it
+        torch.set_num_threads(self.threads)  # an opponent may have changed it
         if s.final_reward and self.part >= s.final_part:
             for of in self.variants:
                 of.batch.reward_mode = s.final_reward
-        if self.past_fraction:  # one earlier self a round: one call of a network serves all its games
+        if self.past_fraction:  # one earlier self per round, so that one call of a network is enough for all its games
             self.past.load_state_dict(self.pool[self.updates % len(self.pool)])
         with self._autocast():  # converts the weights once for all steps
             for t in range(s.num_steps):
@@ -202,7 +202,7 @@ class Trainer:
         self.steps += s.num_steps * s.num_games
 
     def _play(self, t: int) -> None:
-        """Step t of a rollout."""
+        """Play step t of a rollout."""
         rollout, row = self.rollout, self.rollout.seats + t
         for batch, columns in self.variants:
             rollout.observation[row, columns] = batch.observation
@@ -234,12 +234,12 @@ class Trainer:
             self.seat_opponents(variant, np.flatnonzero(done))
 
     def _choose(self, network: Network, row: int, moves: np.ndarray, bits: np.ndarray) -> None:
-        """Write down what a network plays in the games where it moves, and what it says of that.
+        """Write a network's actions, with values and log-probabilities, for the games in which it moves.
 
         Args:
-            network: The learner's, or that of an earlier self.
-            row: Of the rollout.
-            moves: Where, shape (N,), bool.
+            network: The network of the learner or of an earlier self.
+            row: Row of the rollout.
+            moves: Whether the network moves in each game, shape (N,), bool.
             bits: 64 random bits for each game, shape (N,), uint64.
         """
         rollout = self.rollout
@@ -255,28 +255,28 @@ class Trainer:
     # --- opponents ---
 
     def seat_all_opponents(self) -> None:
-        """Put opponents into all games, as if nobody had sat there before."""
+        """Put opponents into all games, without regard to their seats so far."""
         self.holders[:] = LEARNER
         for variant in self.variants:
             self.seat_opponents(variant, np.arange(len(variant.batch)), first_time=True)
 
     def seat_opponents(self, variant: VariantGames, which: np.ndarray, first_time: bool = False) -> None:
-        """`seating.seat_opponents` for games of one variant."""
+        """Call `seating.seat_opponents` for games of one variant."""
         holders = self.holders[variant.columns]
         seats = self.settings.opponent_seats
         seat_opponents(holders, variant.batch.num_players, self.opponent_fractions, which, first_time, seats)
 
     def _remember(self) -> None:
-        """Put the network as it is into the pool, in the place of the oldest."""
+        """Add a copy of the network to the pool; if the pool is full, it replaces the oldest one."""
         self.pool.append({name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()})
         del self.pool[: -self.settings.pool_size]
 
     # --- learning ---
 
     def update(self) -> dict[str, float]:
-        """Learn from what was collected. Returns figures for the log."""
+        """Learn from the collected decisions. Returns figures for the log."""
         rows = np.flatnonzero(self.rollout.ready.reshape(-1))
-        with np.errstate(over="ignore", invalid="ignore"):  # a network that has diverged is found when it's to be saved
+        with np.errstate(over="ignore", invalid="ignore"):  # saving detects a diverged network
             figures = self._go_over(rows)
         self.rollout.carry_over()
         self.updates += 1
@@ -285,11 +285,11 @@ class Trainer:
         return figures | {"given_up": self.ranks.each(self.given_up).sum()}
 
     def _go_over(self, rows: np.ndarray) -> dict[str, float]:
-        """All epochs of an update over these decisions, shape (R,), int64, and those of the other ranks."""
+        """Run all epochs of an update, with these rows, shape (R,), int64, and those of the other ranks."""
         s, rollout, ranks = self.settings, self.rollout, self.ranks
         counts = ranks.each(len(rows))[:, 0].astype(int).tolist()
         if not (total := sum(counts)):
-            return {}  # short rollouts may bring only decisions to carry over
+            return {}  # in short rollouts perhaps all decisions are carried over
         data = rollout.decisions(self.device, ranks)
         variance = float(ranks.mean_and_variance(rollout.target[..., 0][rollout.ready])[1]) + 1e-8
         explained = 1 - float(ranks.mean_and_variance(rollout.advantage[rollout.ready])[1]) / variance
@@ -304,15 +304,15 @@ class Trainer:
             order = torch.from_numpy(rows)[order[order < len(rows)]]
             for low, high in itertools.pairwise(bounds):
                 if high - low < s.batch_size / 2 < total / 2:
-                    continue  # the rest of an epoch, too few for a step of this size
+                    continue  # the rest of an epoch is too small for a step
                 parts = [slice(low * count // total, high * count // total) for count in counts]
                 size = sum(part.stop - part.start for part in parts)
-                in_order = order[parts[ranks.rank]].sort().values  # memory is read faster so
+                in_order = order[parts[ranks.rank]].sort().values  # faster to read
                 part_sums, square_error = self.learn(data, in_order.to(self.device), variance, size)
                 sums += part_sums
                 learnt += size
                 value_loss += square_error
-        ranks.copy_first(self.network.parameters())  # processors of several kinds round differently
+        ranks.copy_first(self.network.parameters())  # different processors round differently
         means = ranks.each(*sums, value_loss).sum(axis=0) / learnt
         entropy, divergence, clipped, value_loss = means.tolist()
         return {
@@ -321,23 +321,24 @@ class Trainer:
         }  # fmt: skip
 
     def learn(self, data: Decisions, rows: torch.Tensor, variance: float, count: int) -> tuple[np.ndarray, float]:
-        """One gradient step.
+        """Do one gradient step.
 
         Args:
-            data: All decisions collected, advantages normalised.
-            rows: Which of them to learn from, shape (B,), int64.
-            variance: Of the returns: the value loss is measured in it.
-            count: Decisions that all ranks together learn from in this step.
+            data: All collected decisions, with normalised advantages.
+            rows: Rows to learn from, shape (B,), int64.
+            variance: Variance of the returns, the unit of the value loss.
+            count: Number of decisions of all ranks in this step.
 
         Returns:
-            Sums over the decisions: entropy, KL and clipped ones, shape (3,); and the squared error of the own values.
+            Sums over the decisions: entropy, KL divergence and number of clipped ones, shape (3,); and the squared
+            error of the mover's values.
         """
         s = self.settings
         with self._autocast():
             said = self.network(data.observation.index_select(0, rows))
         by = torch.empty(said.shape, device=self.device)
         output, gradient = self.network.split(said.detach().float()), self.network.split(by)
-        by[:, sum(part.shape[1] for part in gradient) :] = 0  # outputs that are never used
+        by[:, sum(part.shape[1] for part in gradient) :] = 0  # unused outputs
         error = torch.nan_to_num(output.values - data.target.index_select(0, rows))
         gradient.values[:] = error * (2 * s.value_weight / (variance * count))
         policy, by_policy = Policy(output.logits, output.gates), Policy(gradient.logits, gradient.gates)
@@ -372,10 +373,10 @@ class Trainer:
         return sums.sum(axis=0)[:3]
 
     def _autocast(self) -> torch.autocast:
-        """Lets the network compute in bfloat16 where the settings say so."""
+        """Context in which the network computes in bfloat16, if the settings choose that."""
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.bfloat16)
 
-    # --- what came of it ---
+    # --- results ---
 
     def evaluate(self, opponents: Sequence[str], games: int, show: Show = unseen) -> list[Evaluation]:
         """Play the agent against each opponent, in every variant."""

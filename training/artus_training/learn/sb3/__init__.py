@@ -1,1 +1,1 @@
-"""MaskablePPO of sb3-contrib on the same games: what `artus train` is compared with."""
+"""MaskablePPO of sb3-contrib on the same games, for comparison with `artus train`."""

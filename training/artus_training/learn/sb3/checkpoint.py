@@ -1,4 +1,4 @@
-"""A training with MaskablePPO on disk: an archive of SB3's with all that `--resume` needs in it."""
+"""Checkpoints of trainings with MaskablePPO: SB3 archives that also hold the data for `--resume`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from artus_training.learn.checkpoints import (
 
 @dataclass
 class Progress:
-    """How far a training has come, as its checkpoint says it."""
+    """Settings and progress of a training in its checkpoint."""
 
     settings: dict[str, Any]
     steps: Count
@@ -45,16 +45,17 @@ class Progress:
 def save_checkpoint(
     path: Path, model: MaskablePPO, about: Mapping[str, Any], snapshots: Sequence[NeuralAgent] = ()
 ) -> None:
-    """Save a model and its pool of snapshots. The file is replaced at once or not at all.
+    """Save a model and its pool of snapshots atomically.
 
     Args:
-        path: An SB3 zip that `MaskablePPO.load` can read, too; `--resume` reads nothing but our own parts of it.
-        model: Weights, optimizer and settings of SB3's.
+        path: An SB3 zip that `MaskablePPO.load` can read, too; `--resume` reads only our own files in it.
+        model: The model with weights, optimizer and SB3's settings.
         about: All of `Progress` except `snapshots`.
         snapshots: The pool, oldest first.
 
     Raises:
-        FloatingPointError: If the network has diverged. The checkpoint before stands, as after an OSError.
+        FloatingPointError: If the network has diverged; the previous checkpoint is kept.
+        OSError: If it can't be written; the previous checkpoint is kept.
     """
     archive = io.BytesIO()
     model.save(archive, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
@@ -66,18 +67,18 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: Path, model: MaskablePPO, like: Network) -> tuple[Progress, list[NeuralAgent]]:
-    """Put a checkpoint's weights, optimizer and steps into a model. All is read and tried out before anything changes.
+    """Load a checkpoint's weights, optimizer state and steps into a model. An error changes nothing.
 
     Args:
         path: The file.
-        model: What it was made of, as it is before it is trained.
-        like: A network such as the pool's.
+        model: An untrained model with the same settings.
+        like: A network with the same shape as those in the pool.
 
     Returns:
-        How far it had come, and the pool of snapshots, oldest first.
+        The progress of the training, and the pool of snapshots, oldest first.
 
     Raises:
-        CheckpointError: If the file is missing, damaged or with another network.
+        CheckpointError: If the file is missing or damaged, or has another network.
     """
     about, tensors = read_archive(path, Progress)
     policy = copy.deepcopy(model.policy)

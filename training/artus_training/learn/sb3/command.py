@@ -1,7 +1,7 @@
 """Train an agent with MaskablePPO of Stable-Baselines3 (sb3-contrib), by self-play and against simple opponents.
 
-It is what `artus train` is compared with. Ctrl-C saves and stops; --resume goes on from there. Without it a new run
-begins; where there is one already, give it another --name. `tensorboard --logdir runs` shows the curves.
+It exists for comparison with `artus train`. Ctrl-C saves and stops; --resume continues from there. Without --resume a
+new run begins; if its folder holds a run already, give it another --name. `tensorboard --logdir runs` shows the curves.
 
     artus train-sb3 --num-players 3
     artus train-sb3 --num-players 3 --resume
@@ -23,7 +23,7 @@ from artus_training.usage import UsageError
 
 
 def parse(arguments: list[str]) -> Settings:
-    """Settings from the command line; with `--resume` those that aren't given come from the checkpoint."""
+    """Settings from the command line; with `--resume` the other ones come from the checkpoint."""
     settings = read_options(Settings, PROGRAM, arguments, description=__doc__, default=unsaid(Settings()))
     if settings.resume:
         told = read_options(

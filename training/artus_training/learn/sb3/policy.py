@@ -1,4 +1,4 @@
-"""The network that MaskablePPO trains, and how it becomes one of this project's networks."""
+"""The network that MaskablePPO trains, and conversions from and to this project's networks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from artus_agents.network import Network, Shape, hidden_sizes
 
 
 class ScaledMlp(BaseFeaturesExtractor):
-    """Scales int8 observations to small floats and puts them through hidden layers that both heads share.
+    """Scales int8 observations to small floats, and applies the hidden layers that both heads share.
 
     Args:
-        observation_space: As SB3 gives it.
-        scale: Multiplies each feature, shape (F,).
+        observation_space: The argument that SB3 passes.
+        scale: Factor of each feature, shape (F,).
         sizes: Width of each hidden layer.
-        players: How many can play the game. The layers are drawn together with an output for each of them, so that
-            those for the actions, which are drawn next, are always the same for the same seed.
+        players: Most players of the game. The hidden layers are drawn together with an output for each player; this
+            fixes the random numbers for the action layer, which is drawn next.
     """
 
     scale: torch.Tensor
@@ -35,15 +35,15 @@ class ScaledMlp(BaseFeaturesExtractor):
         self.trunk = Network(Shape(len(scale), 1, players, tuple(sizes))).trunk
 
     def forward(self, observation: torch.Tensor) -> torch.Tensor:
-        """Shape (n, F), any dtype -> shape (n, sizes[-1]), float32."""
+        """Features of observations: shape (n, F), any dtype -> (n, sizes[-1]), float32."""
         return self.trunk(observation * self.scale)
 
 
 class MaskedPolicy(MaskableActorCriticPolicy):
-    """sb3-contrib's policy for one shared trunk and one Discrete, with fewer passes over the (n, A) arrays.
+    """sb3-contrib's policy for one shared trunk and one Discrete space, with fewer passes over the (n, A) arrays.
 
-    Of hundreds of actions some 20 are legal, and the stock distribution normalises, masks and normalises again; in the
-    update that took longer than the network itself. The results are the same.
+    The results are the same. The original distribution normalises, masks and normalises again over hundreds of actions,
+    of which about 20 are legal; in the update that took longer than the network itself.
     """
 
     def _masked(self, observation: torch.Tensor, action_masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
@@ -79,13 +79,13 @@ class MaskedPolicy(MaskableActorCriticPolicy):
 
 
 def draw(probabilities: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
-    """An action for each row of probabilities (n, A), from a number in 0..1 for each: shapes (n,) -> (n,), int64.
+    """Draw an action for each row of probabilities (n, A) with one random number in 0..1 per row: (n,) -> (n,), int64.
 
-    Never one of probability 0. One number a row: torch.multinomial makes one an action, which costs more than the
-    network.
+    Never draws an action of probability 0. torch.multinomial makes a random number for each action, which takes longer
+    than the network.
     """
     sums = probabilities.cumsum(dim=1)
-    below = fractions * sums[:, -1] * (1 - 2**-20)  # below the last sum, however it was rounded
+    below = fractions * sums[:, -1] * (1 - 2**-20)  # below the last sum in spite of rounding
     return torch.searchsorted(sums, below[:, None], right=True)[:, 0]
 
 
@@ -93,15 +93,15 @@ def draw(probabilities: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
 
 
 def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Network:
-    """The policy as it is now, as a network of this project that shares nothing with it.
+    """Copy the current policy into a network of this project.
 
-    The scale becomes part of the first layer's weights. SB3 knows the value for the player to move only; rewards sum to
-    zero, so the others are said to lose it, in equal parts.
+    The scale becomes part of the first layer's weights. SB3 predicts the value only for the player to move; as rewards
+    sum to zero, each of the other n - 1 players gets -1 / (n - 1) of it.
 
     Args:
-        model: What is trained.
-        num_players: How many play.
-        most_players: How many can play the game, each of whom the network gives a value: 0 for those absent.
+        model: The trained model.
+        num_players: Number of players, n.
+        most_players: Most players of the game. The network has a value for each of them, 0 for absent ones.
     """
     features, actions, value = (
         model.policy.features_extractor,
@@ -128,8 +128,8 @@ def to_network(model: MaskablePPO, num_players: int, most_players: int) -> Netwo
 
 
 def begin_with(model: MaskablePPO, weights: Mapping[str, torch.Tensor]) -> None:
-    """Give the policy the weights of a network of this project without action features (see `start.Start`), as
-    `to_network` gives them back; of its values that for the player to move."""
+    """Load the weights of a network of this project without action features (see `start.Start`) into the policy: the
+    reverse of `to_network`. Only the value for the player to move is used."""
     features, actions = model.policy.features_extractor, model.policy.action_net
     assert isinstance(features, ScaledMlp)
     assert isinstance(actions, nn.Linear)

@@ -1,4 +1,4 @@
-"""A training with MaskablePPO, from its beginning, or from its checkpoint, to its end."""
+"""Run a training with MaskablePPO from its start, or from its checkpoint, to its end."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ PROGRAM = "artus train-sb3"
 
 @dataclass
 class Run:
-    """A training, and how far it has come."""
+    """A training and its progress."""
 
     settings: Settings
     model: MaskablePPO
     steps: int = 0
     """Decisions learnt from."""
     seconds: float = 0.0
-    """Of training, evaluations not counted."""
+    """Training time, evaluations not counted."""
     curve: list[dict[str, Any]] = field(default_factory=list)
-    """What evaluations came to (see `cards.point`)."""
+    """Learning curve (see `cards.point`)."""
     changes: list[dict[str, Any]] = field(default_factory=list)
-    """Settings that were changed on the way (see `cards.card`)."""
+    """Settings that were changed in resumed runs (see `cards.card`)."""
     start: str = ""
-    """Hash of the weights that the training began with; empty: they were drawn."""
+    """Hash of the initial weights (see `start.Start`); empty: they were random."""
 
     @property
     def env(self) -> SelfPlayVecEnv:
@@ -59,16 +59,16 @@ class Run:
 
     @property
     def part(self) -> float:
-        """How much of the training is done, 0..1."""
+        """Share of the training that is done, 0..1."""
         return min(1.0, max(self.steps / self.settings.steps, self.part_of_minutes(self.seconds)))
 
     def part_of_minutes(self, seconds: float) -> float:
-        """How much of the time that was given is over, 0..1; 0 if none was given."""
+        """Used share of the time limit, 0..1; 0 without a limit."""
         minutes = self.settings.minutes
         return min(1.0, seconds / 60 / minutes) if minutes else 0.0
 
     def card(self, strength: list[Evaluation]) -> dict[str, Any]:
-        """What to say about the agent."""
+        """The agent's card."""
         s = self.settings
         return card(
             s.game, [(s.rules, s.num_players)], command=command(PROGRAM, s, Settings()), settings=settings_to_dict(s),
@@ -94,11 +94,11 @@ class Run:
         ]
 
     def network(self) -> Network:
-        """The policy as it is now, as a network of this project that shares nothing with it."""
+        """A copy of the current policy as a network of this project."""
         return to_network(self.model, self.settings.num_players, self.settings.definition.max_players)
 
     def snapshot(self) -> NeuralAgent:
-        """The policy as it is now, as a player who draws with its probabilities."""
+        """A copy of the current policy as an agent that draws its actions."""
         return NeuralAgent(self.network(), sample=True)
 
     def save(self) -> None:
@@ -111,10 +111,10 @@ class Run:
         save_checkpoint(self.settings.checkpoint, self.model, about, self.env.snapshots())
 
     def load(self) -> None:
-        """Go on from the checkpoint, with other deals than those already played.
+        """Continue from the checkpoint, with new deals.
 
         Raises:
-            CheckpointError: If it is missing, damaged or doesn't fit; nothing has changed then.
+            CheckpointError: If the checkpoint is missing, damaged or doesn't fit; nothing has changed then.
         """
         s = self.settings
         try:
@@ -142,11 +142,11 @@ class Run:
 
 
 def make_model(settings: Settings, start: Start | None = None) -> MaskablePPO:
-    """A model with its environment, not trained yet; the pool holds one snapshot of it.
+    """Make an untrained model with its environment, whose pool holds one snapshot of the model.
 
     Args:
-        settings: Of the training.
-        start: The weights that it begins with; None: they are drawn.
+        settings: Settings of the training.
+        start: Initial weights; None: random ones.
     """
     definition = settings.definition
     scale = definition.observation_scale(definition.standard)
@@ -175,7 +175,7 @@ def make_model(settings: Settings, start: Start | None = None) -> MaskablePPO:
         max_grad_norm=settings.max_grad_norm,
         tensorboard_log=str(settings.folder / "tensorboard"),
         policy_kwargs={
-            "net_arch": [],  # no layers of their own for policy and value, behind the shared ones
+            "net_arch": [],  # policy and value have no hidden layers besides the shared ones
             "features_extractor_class": ScaledMlp,
             "features_extractor_kwargs": {
                 "scale": scale,
@@ -185,7 +185,7 @@ def make_model(settings: Settings, start: Start | None = None) -> MaskablePPO:
             "optimizer_kwargs": {"eps": 1e-5, "fused": True},
         },
         seed=settings.seed,
-        device="cpu",  # networks of this size gain nothing from a GPU: the time goes into many small steps
+        device="cpu",  # a GPU doesn't help networks of this size, which take many small steps
     )
     if start:
         begin_with(model, start.weights)
@@ -197,15 +197,15 @@ def train(settings: Settings) -> bool:
     """Train an agent and save it.
 
     Returns:
-        Whether the training came to its end; otherwise Ctrl-C stopped it, and `resume` goes on with it.
+        Whether the training was finished; False if Ctrl-C stopped it, then `resume` continues it.
 
     Raises:
-        ValueError: If a setting can't be.
-        RunError: If another process is training in the run's folder, or a new run would lie where there is one.
+        ValueError: If a setting is invalid.
+        RunError: If another process is training in the run's folder, or the folder of a new run holds one already.
         CheckpointError: If the checkpoint to resume is missing, damaged or doesn't fit.
-        OpponentError: If an opponent gives all its games up.
-        FloatingPointError: If the network has diverged.
-        OSError: If a file can't be written. Like after the two before, `resume` goes on from the last checkpoint.
+        OpponentError: If an opponent gives all its games up; `resume` continues from there.
+        FloatingPointError: If the network has diverged; `resume` continues from the last checkpoint.
+        OSError: If a file can't be written; `resume` continues from the last checkpoint.
     """
     settings.check()
     with alone_in_run(settings.folder):
@@ -217,7 +217,7 @@ def train(settings: Settings) -> bool:
             if settings.resume:
                 run.load()
             else:
-                run.save()  # from now on `resume` means this run
+                run.save()  # from now on `resume` continues this run
             try:
                 with TrainingBar() as bar:
                     run.model.learn(
@@ -235,7 +235,7 @@ def train(settings: Settings) -> bool:
                 f"stopped after {run.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
             )
             return False
-        if saved_steps(settings.agent) != run.steps:  # else it is there, with what was measured of it
+        if saved_steps(settings.agent) != run.steps:  # else it is saved already, with its evaluations
             run.save_agent([])
         rate = run.steps / run.seconds
         print(f"{settings.agent}: {run.steps:,} steps in {run.seconds / 60:.1f} min, {rate:,.0f} a second")
@@ -249,24 +249,23 @@ def train(settings: Settings) -> bool:
 
 @dataclass
 class LinearDecay:
-    """A learning rate that falls linearly from `start` to a fiftieth of it. A class, so that it can be pickled by
-    name."""
+    """A learning rate that falls linearly from `start` to 2 % of it. A class, so that it can be pickled by name."""
 
     start: float
     time_left: float = 1.0
-    """Part of the training's minutes, 1..0."""
+    """Share of the time limit that is left; falls from 1 to 0."""
 
     def __call__(self, steps_left: float) -> float:
-        """`steps_left`, the part of the steps, falls from 1 to 0."""
+        """The learning rate when `steps_left`, which falls from 1 to 0, is the share of the steps that is left."""
         return self.start * max(min(steps_left, self.time_left), 0.02)
 
 
 class TrainingCallback(BaseCallback):
-    """All that happens beside learning: the clock, snapshots, evaluations, checkpoints, figures for the bar and
-    TensorBoard, and the end.
+    """Everything except learning: the clock, snapshots, evaluations, checkpoints, figures for the bar and TensorBoard,
+    and the end of the training.
 
-    A round is a rollout and the update that learns from it. SB3 tells of an update's end by beginning the next rollout,
-    or by ending the training; what a rollout has collected until Ctrl-C doesn't count.
+    A round is a rollout and the update that learns from it. SB3 has no callback for the end of an update, so a round is
+    counted when the next rollout or the end of the training begins. A rollout interrupted by Ctrl-C isn't counted.
     """
 
     model: MaskablePPO
@@ -277,7 +276,7 @@ class TrainingCallback(BaseCallback):
         self.bar = bar
         self.interrupted = interrupted
         self.updates = 0
-        self.collected = run.steps  # by whole rollouts
+        self.collected = run.steps  # in complete rollouts
         self.round_start = self.saved = time.monotonic()
 
     def _on_training_start(self) -> None:
@@ -310,7 +309,7 @@ class TrainingCallback(BaseCallback):
         self.model.num_timesteps = self.run.steps
 
     def _end_round(self) -> None:
-        """Count the round that has ended, if one has, and do what is due after it."""
+        """Count a finished round, if there is one, and do evaluations and checkpoints that are due."""
         run, s = self.run, self.run.settings
         if run.steps == self.collected:
             return
@@ -333,8 +332,8 @@ class TrainingCallback(BaseCallback):
             self.saved = time.monotonic()
 
     def _figures(self, steps_per_second: float) -> dict[str, float]:
-        """What SB3 has recorded of the last update, by the names that our trainer has for it."""
-        recorded = self.logger.name_to_value  # makes what it hasn't got: ask it before
+        """SB3's figures of the last update, under the names that our trainer uses."""
+        recorded = self.logger.name_to_value  # a defaultdict: reading a missing name would add it
         names = ("approx_kl", "explained_variance", "entropy_loss")
         figures = {name: recorded[f"train/{name}"] for name in names if f"train/{name}" in recorded}
         if "entropy_loss" in figures:

@@ -1,4 +1,4 @@
-"""Many games against opponents as one Stable-Baselines3 `VecEnv`, without subprocesses."""
+"""Many games against opponents as one Stable-Baselines3 `VecEnv`, in one process."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from artus_training.learn.sb3.settings import SELF
 LEARNER = -1
 RESULTS_KEPT = 500
 PROBES = 64
-"""Games that say how long a game may be."""
+"""Random games that `longest_game` plays."""
 _DEALS, _OPPONENTS, _KEYS = range(10, 13)  # purposes of the seed streams
 
 
 class SelfPlayVecEnv(VecEnv):
-    """One learner in N games; all others who sit there are part of the environment.
+    """One learner in N games; all other players are part of the environment.
 
-    Each step plays the learner's action in every game, then the opponents' until the learner is to move everywhere. The
-    reward is the learner's own, for everything that happened until its next decision, so that a game lost on somebody
-    else's move brings its -1 to the learner's last action. From game to game the learner takes the next seat.
+    Each step plays the learner's action in every game, then the opponents' actions until the learner is to move in all
+    games. The reward is the learner's own and includes everything until its next decision: if an opponent's move ends a
+    game, the learner's last action gets the -1 of the lost game. From game to game the learner takes the next seat.
 
     Args:
         num_envs: N.
         rules, num_players, reward, components, game: As for `Batch`.
         opponents: Share of the games against each opponent, by agent name; `self` stands for the pool of snapshots. All
-            other seats of a game go to the same kind. Where one gives up, random moves are played for it (see
+            other seats of a game go to the same kind. If an opponent gives up, random moves are played for it (see
             `Opponent`).
-        pool_size: How many snapshots are kept; a new one replaces the oldest.
-        stagger: Begin each game somewhere on its way, so that not all games are always in the same phase.
-        seed: Deals, opponents and their decisions derive from it.
+        pool_size: Number of snapshots that are kept; a new one replaces the oldest.
+        stagger: Begin each game at a random position, so that the games aren't all in the same phase.
+        seed: Seed of deals, opponents and their decisions.
 
     Attributes:
         batch: The games.
         seat: The learner's seat in each game, shape (N,), int8.
-        kind: What kind of opponents each game has, shape (N,), int64, index into `kinds`.
+        kind: Kind of opponents of each game, shape (N,), int64, index into `kinds`.
         fixed: Opponents other than snapshots.
-        results: How the learner did in its last games against each kind of opponent: 1 won, 1/w shared by w, 0 lost.
+        results: The learner's last results against each kind of opponent: 1 won, 1/w shared by w players, 0 lost.
 
     Raises:
         ValueError: If a fraction is negative, all are zero, or an opponent or variant is unknown.
@@ -76,7 +76,7 @@ class SelfPlayVecEnv(VecEnv):
             raise ValueError(f"opponents need fractions of at least 0, and one above, got {dict(opponents)}")
         if pool_size < 1:
             raise ValueError(f"pool_size must be at least 1, got {pool_size}")
-        # One thread: torch needs the cores more, and the games are a small part of the work.
+        # One thread: the games take little time, and torch needs the other cores.
         self.batch = Batch(
             num_envs,
             rules=rules,
@@ -87,10 +87,10 @@ class SelfPlayVecEnv(VecEnv):
             autoreset=False,
             game=game,
         )
-        # `self` last: its agents come behind all others
+        # `self` is last, because the agents of its pool come after all others
         self.kinds = sorted((kind for kind, fraction in opponents.items() if fraction), key=SELF.__eq__)
         self._fractions = np.cumsum([opponents[kind] for kind in self.kinds]) / sum(opponents.values())
-        self._fractions[-1] = 1  # whatever the rounding
+        self._fractions[-1] = 1  # exactly, in spite of rounding
         self.fixed: list[Agent] = [Opponent(kind, find_player(kind)) for kind in self.kinds if kind != SELF]
         self.pool: list[NeuralAgent] = []
         self.pool_size = pool_size
@@ -99,12 +99,12 @@ class SelfPlayVecEnv(VecEnv):
         self.stagger = stagger
         self.seat = np.zeros(num_envs, np.int8)
         self.kind = np.zeros(num_envs, np.int64)
-        self._holders = np.zeros((num_envs, num_players), np.int64)  # index into `_fixed` + `pool`, or LEARNER
+        self._holders = np.zeros((num_envs, num_players), np.int64)  # index into `fixed` + `pool`, or LEARNER
         self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
-        self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has, in this game
+        self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has made a decision in this game
         self._return = np.zeros(num_envs, np.float64)
         self._length = np.zeros(num_envs, np.int64)
-        self._rewards = np.zeros(num_envs, np.float32)  # what the current step will return, like the next two
+        self._rewards = np.zeros(num_envs, np.float32)  # returned by the current step, like the next two
         self._dones = np.zeros(num_envs, np.bool_)
         self._infos: list[dict[str, Any]] = []
         self._actions = np.zeros(num_envs, np.int64)
@@ -112,7 +112,7 @@ class SelfPlayVecEnv(VecEnv):
         self._seed(seed)
 
         low, high = self.batch.definition.observation_bounds(self.batch.components)
-        self.render_mode = None  # asked for by VecEnv's own constructor
+        self.render_mode = None  # VecEnv's constructor reads it
         super().__init__(num_envs, spaces.Box(low, high, dtype=np.int8), spaces.Discrete(self.batch.num_actions))
 
     def _seed(self, seed: int) -> None:
@@ -126,7 +126,7 @@ class SelfPlayVecEnv(VecEnv):
     # --- opponents ---
 
     def add_snapshot(self, agent: NeuralAgent) -> None:
-        """Put a version of the learner into the pool, in the place of the oldest when it is full."""
+        """Add a version of the learner to the pool; if the pool is full, it replaces the oldest."""
         if len(self.pool) < self.pool_size:
             self.pool.append(agent)
         else:
@@ -134,7 +134,7 @@ class SelfPlayVecEnv(VecEnv):
             self._oldest = (self._oldest + 1) % self.pool_size
 
     def set_snapshots(self, agents: Sequence[NeuralAgent]) -> None:
-        """Replace the pool by agents, oldest first, of which the newest `pool_size` are kept."""
+        """Replace the pool by agents, oldest first; only the newest `pool_size` are kept."""
         self.pool = list(agents[-self.pool_size :])
         self._oldest = 0
 
@@ -143,7 +143,7 @@ class SelfPlayVecEnv(VecEnv):
         return self.pool[self._oldest :] + self.pool[: self._oldest]
 
     def _seat_players(self, games: np.ndarray) -> None:
-        """Give each of the games its opponents, around the learner's seat."""
+        """Choose the opponents of these games, for all seats but the learner's."""
         kinds = np.searchsorted(self._fractions, self._random.random(len(games)), side="right")
         holders = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
         snapshots = kinds == len(self.fixed)
@@ -160,15 +160,18 @@ class SelfPlayVecEnv(VecEnv):
     # --- the games ---
 
     def reset(self) -> np.ndarray:
-        """Deal all games and let the opponents play until the learner is to move: its observations (N, F), int8.
+        """Deal all games and let the opponents play until the learner is to move.
 
-        With the seed of `seed()`, if that was called since the last reset, else with the next deals.
+        Uses the seed of `seed()` if that was called since the last reset, else the next deals.
+
+        Returns:
+            The learner's observations (N, F), int8.
         """
         with self._all_or_nothing():
             return self._reset()
 
     def _all_or_nothing(self) -> Undo:
-        """For `with`: an error or an interrupt in the block leaves the games as they were."""
+        """A context manager that restores the games after an error or an interrupt in its block."""
         if self._undo is None:
             batch = self.batch
             arrays = (
@@ -180,12 +183,12 @@ class SelfPlayVecEnv(VecEnv):
         return self._undo
 
     def _look(self) -> None:
-        """Work out again what follows from the rest, after that has been undone."""
+        """Restore derived data after the arrays are restored."""
         self._random.bit_generator.state = self._random_state
         self.batch.refresh()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_undo": None}  # it knows the arrays of these games, not those of a copy
+        return {**self.__dict__, "_undo": None}  # it refers to these arrays, not to those of a copy
 
     def _reset(self) -> np.ndarray:
         if self._seeds[0] is not None:
@@ -205,7 +208,7 @@ class SelfPlayVecEnv(VecEnv):
         return self.batch.observation.copy()
 
     def _play_ahead(self) -> None:
-        """Play each game at random up to somewhere on its way; one that ends before is dealt anew and goes on."""
+        """Play a random number of random moves in each game; a game that ends is dealt again and continues."""
         decisions = longest_game(self.batch)
         anybody = np.zeros((self.num_envs, self.batch.num_players), np.int64)
         ahead = self._random.integers(0, decisions, self.num_envs)
@@ -216,11 +219,11 @@ class SelfPlayVecEnv(VecEnv):
                 self.batch.reset(which=games[done[games]])
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Keep the learner's actions, shape (N,), for `step_wait`."""
+        """Store the learner's actions, shape (N,), for `step_wait`."""
         self._actions = np.asarray(actions, np.int64)
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Play the learner's actions and then the opponents' until it is the learner's move everywhere.
+        """Play the learner's actions, then the opponents' until the learner is to move in all games.
 
         Returns:
             observations (N, F), int8; rewards (N,), float32; dones (N,), bool; and for each game an info, which has the
@@ -252,8 +255,8 @@ class SelfPlayVecEnv(VecEnv):
             self._play(choose_actions(self.batch, agents, self._holders, self._keys, waiting), waiting)
 
     def _play(self, actions: np.ndarray, games: np.ndarray) -> None:
-        """Play one action in each of the games; those that end are settled and dealt anew. One that ends before the
-        learner has made a decision in it doesn't count."""
+        """Play one action in each of these games; settle and redeal games that end. A game that ends before the
+        learner's first decision isn't counted."""
         reward, done = self.batch.step(actions, games)
         self._owed[games] += reward[games, self.seat[games]]
         over = games[done[games]]
@@ -266,7 +269,7 @@ class SelfPlayVecEnv(VecEnv):
             self._seat_players(over)
 
     def _settle(self, over: np.ndarray) -> None:
-        """Pay the learner what it is owed for the games that have ended, no matter who made the last move."""
+        """Pay the learner the rest of its reward for games that have ended, also if an opponent made the last move."""
         self._dones[over] = True
         self._rewards[over] = self._owed[over]
         won = wins_of(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
@@ -286,17 +289,17 @@ class SelfPlayVecEnv(VecEnv):
             }
         self._owed[over] = self._return[over] = self._length[over] = 0
 
-    # --- what else VecEnv asks for ---
+    # --- the rest of the VecEnv interface ---
 
     def action_masks(self) -> np.ndarray:
-        """What the learner may do: shape (N, A), int8; overwritten by the next step."""
+        """The learner's legal actions: shape (N, A), int8; overwritten by the next step."""
         return self.batch.mask
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Call a method that works on all games at once.
 
-        For `action_masks` without indices the list has one array for all games: `get_action_masks` makes one array
-        (1, N, A) of it in one copy, which sb3-contrib reshapes where it is used.
+        For `action_masks` without indices the list has one array for all games: `get_action_masks` turns it into one
+        array (1, N, A) with a single copy, which sb3-contrib reshapes later.
         """
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         if method_name == "action_masks" and indices is not None:
@@ -315,15 +318,15 @@ class SelfPlayVecEnv(VecEnv):
         setattr(self, attr_name, value)
 
     def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
-        """No game has a wrapper."""
+        """Always False: no game has a wrapper."""
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
 
 def longest_game(batch: Batch) -> int:
-    """Decisions in the longest of some random games of a batch's variant."""
+    """Number of decisions in the longest of `PROBES` random games of a batch's variant."""
     probe = Batch(
         PROBES,
         rules=batch.rules,
