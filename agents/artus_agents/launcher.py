@@ -156,9 +156,7 @@ def kill_children() -> None:
             for process in below:
                 with suppress(OSError):
                     os.kill(process, signal.SIGKILL)
-            for _ in range(
-                max(1, list(below.values()).count(os.getpid()))
-            ):  # at least each child ends
+            for _ in range(max(1, list(below.values()).count(os.getpid()))):  # at least each child ends
                 os.waitpid(-1, 0)
 
 

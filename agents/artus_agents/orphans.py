@@ -25,9 +25,7 @@ HIGHEST_MARK = 2**62
 _libc = ctypes.CDLL(None)
 _lock = threading.RLock()  # garbage collection may end a program at any point
 _numbers = itertools.count(1)
-_marks: set[tuple[int, int]] = (
-    set()
-)  # (owner, mark) of running programs: a forked copy isn't their owner
+_marks: set[tuple[int, int]] = set()  # (owner, mark) of running programs: a forked copy isn't their owner
 _before: dict[int, int] = {}  # whether that process adopted orphans before
 
 

@@ -44,8 +44,7 @@ ARTUS = Definition(
     action_meaning=notation.action_meaning,
     parse_move=notation.parse_move,
     evaluation_weight=0.17,
-    action_feature_gates=(1.2, 0.2, -0.2)
-    + 10 * (0.0,),  # similar to lookahead at a temperature of 8 points
+    action_feature_gates=(1.2, 0.2, -0.2) + 10 * (0.0,),  # similar to lookahead at a temperature of 8 points
     sentences=sentences,
     browser=browser,
     page=browser.PAGE,

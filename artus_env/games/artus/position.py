@@ -181,9 +181,7 @@ def _check_course(state: np.void, components: Components) -> None:
         rounds = knights[start]
         expected = {player: rounds + (place < due) for place, player in enumerate(order)}
         if rounds >= NUM_KNIGHTS[n]:
-            raise ValueError(
-                f"phase is place, but player {start}, who places last, has all {NUM_KNIGHTS[n]} knights"
-            )
+            raise ValueError(f"phase is place, but player {start}, who places last, has all {NUM_KNIGHTS[n]} knights")
         _expect_left(left, (1,), "place")
     else:
         expected = dict.fromkeys(range(n), NUM_KNIGHTS[n])

@@ -60,9 +60,7 @@ class Opponent:
         return actions
 
     def _play_at_random(self, view: View, actions: np.ndarray, games: np.ndarray) -> None:
-        if (
-            not self.given_up
-        ):  # later reasons are less useful: a program that keeps failing isn't even started again
+        if not self.given_up:  # later reasons are less useful: a program that keeps failing isn't even started again
             self.reason = self._why(view, actions, int(games[0]))
         if not self.warned:
             self.warned = True
