@@ -1,4 +1,4 @@
-"""What any turn-based game with hidden hands needs: compiling, random numbers, batches, records, environments.
+"""Engine for turn-based games with hidden hands: compiling, random numbers, batches, records, environments.
 
-Nothing in this folder knows the rules of a particular game; a game hands in a `Definition`.
+Nothing in this folder knows the rules of a particular game; each game supplies a `Definition`.
 """

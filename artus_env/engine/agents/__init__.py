@@ -1,1 +1,1 @@
-"""How agents see games, how they are found by name, and how they play each other."""
+"""Agents: their view of games, their names, and matches between them."""

@@ -1,4 +1,4 @@
-"""Plays whole games between agents, many at once."""
+"""Play whole games between agents, many at once."""
 
 from __future__ import annotations
 
@@ -14,54 +14,53 @@ from artus_env.engine.play.choosers import NO_ACTION, chooser_of
 from artus_env.engine.play.game import IllegalMoveError
 
 DECISIONS_AT_ONCE = 128
-"""Of each game, in compiled code: room for two bytes each."""
+"""Decisions of each game per compiled call; each takes two bytes of memory."""
 MOST_TO_PERMUTE = 4
-"""With more players there are too many orders to play all of them."""
+"""With more players there are too many seat orders to play all of them."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """How N games between agents went."""
+    """Results of N games between agents."""
 
     scores: np.ndarray
     """Points at the end: shape (N, num_players), int32."""
     outcomes: np.ndarray
-    """What ranks the players at the end (see `Batch.outcomes`): shape (N, num_players), int32."""
+    """Values that rank the players at the end (see `Batch.outcomes`): shape (N, num_players), int32."""
     forfeits: np.ndarray
-    """Who gave the game up, -1: nobody: shape (N,), int8."""
+    """The player who resigned, -1 if none did: shape (N,), int8."""
     reasons: dict[int, str]
-    """Why, by game."""
+    """Reason of each resignation, by game."""
     actions: list[np.ndarray]
-    """What was played in each step: shape (N,), int16; `FORFEIT` from the step on in which a game was given up."""
+    """Actions of each step: shape (N,), int16; `FORFEIT` from a resignation on and after the end of a game."""
 
     def wins(self) -> np.ndarray:
-        """Each player's part of the win: shape (N, num_players), float64, rows sum to 1."""
+        """Each player's share of the win: shape (N, num_players), float64, rows sum to 1."""
         return wins_of(standing_outcomes(self.outcomes, self.forfeits))
 
 
 def standing_outcomes(outcomes: np.ndarray, forfeits: np.ndarray) -> np.ndarray:
-    """Outcomes to rank by: a player who gave up stands behind everybody. Shapes (..., P) and (...) -> (..., P),
-    float64."""
+    """Outcomes for ranking: a player who resigned is last. Shapes (..., P) and (...) -> (..., P), float64."""
     gave_up = np.arange(outcomes.shape[-1]) == forfeits[..., None]
     return np.where(gave_up, -np.inf, outcomes.astype(np.float64))
 
 
 def wins_of(outcomes: np.ndarray) -> np.ndarray:
-    """Each player's part of the win, equal for joint winners. Shape (..., P) -> (..., P), float64, sums to 1."""
+    """Each player's share of the win, equal for joint winners. Shape (..., P) -> (..., P), float64, sums to 1."""
     best = outcomes == outcomes.max(axis=-1, keepdims=True)
     return best / best.sum(axis=-1, keepdims=True)
 
 
 def seat_orders(players: int) -> np.ndarray:
-    """Orders in which a line-up sits, so that everybody sits right behind everybody else equally often.
+    """Return orders of a line-up such that each agent sits directly behind each other agent equally often.
 
-    Up to four players these are all orders. More players have far too many; they get P - 1 orders, twice as many where
-    P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), rotated by one
-    from order to order. Its steps 1, -2, 3, -4, ... are all different where P is odd. Where P is even only every second
-    one occurs, twice; the zigzag the other way has the rest.
+    For up to four players these are all orders. With more players there are too many; these get P - 1 orders, twice as
+    many if P is even: place 0, then the others along a zigzag through a circle of P - 1 (0, 1, -1, 2, -2, ...), rotated
+    by one from order to order. The steps of the zigzag, 1, -2, 3, -4, ..., are all different if P is odd. If P is even,
+    only every second step occurs, twice; the reversed zigzag has the other steps.
 
     Returns:
-        The seat of each place, that of the first place being 0: shape (orders, players), int64. Rotations come on top.
+        The seat of each place, 0 for the first place: shape (orders, players), int64. `fair_seats` adds the rotations.
     """
     if players <= MOST_TO_PERMUTE:
         return np.array([(0, *rest) for rest in permutations(range(1, players))])
@@ -73,15 +72,14 @@ def seat_orders(players: int) -> np.ndarray:
 
 
 def fair_seats(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
-    """Where a line-up sits, fairly: each deal in every rotation, and from deal to deal in the next order.
+    """Return fair seats for a line-up: each deal is played in every rotation, and each deal uses the next order.
 
-    Rotations alone would seat everybody behind the same opponent in all games, and that can matter more than who is
-    better.
+    With rotations alone each agent would sit behind the same opponent in all games, and that can matter more than
+    playing strength.
 
     Args:
         deals: Numbers of the deals: shape (D,).
-        orders: See `seat_orders`. The first of them alone will do where they don't matter, as among copies of one
-            agent.
+        orders: See `seat_orders`. The first order suffices if orders don't matter, as among copies of one agent.
 
     Returns:
         The seat of each place of the line-up: shape (D, rotations, places), int64.
@@ -97,10 +95,10 @@ def play_games(
 
     Args:
         batch: The games, at any position.
-        agents: Who plays.
-        holders: Which agent holds each seat: shape (N, num_players), indices into `agents`.
+        agents: The agents.
+        holders: Agent of each seat: shape (N, num_players), indices into `agents`.
         keys: A key for each game's decisions, shape (N,), uint64.
-        names: What messages call the agents; None: like their types.
+        names: Names of the agents in messages; None: the names of their types.
 
     Raises:
         IllegalMoveError: If an agent plays an illegal action; the message names agent, game and move.
@@ -140,7 +138,7 @@ def play_games(
 
 
 def _play_compiled(batch: Batch, choosers: np.ndarray, keys: np.ndarray) -> Played:
-    """`play_games` where compiled code can choose for everybody: choosers of shape (N, num_players), int64."""
+    """`play_games` for agents that all choose in compiled code; `choosers` has shape (N, num_players), int64."""
     actions: list[np.ndarray] = []
     played = DECISIONS_AT_ONCE
     while played == DECISIONS_AT_ONCE:

@@ -1,8 +1,8 @@
 """Agents by name: `name` or `name:argument`.
 
-Names are looked up among the entry points of the group `artus.agents`, which any installed package can join: the entry
-point is an agent, or is called with the argument (or nothing) and returns one. `my_agent.py:Cautious` is the same
-without a package: a class, a function or an agent in a file.
+Names are looked up among the entry points of the group `artus.agents`, to which any installed package can add its own:
+an entry point is an agent, or is called with the argument (or without) and returns one. `my_agent.py:Cautious` works
+without a package: it names a class, a function or an agent in a file.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ GROUP = "artus.agents"
 
 
 def agent_names() -> list[str]:
-    """Names of all agents that are installed."""
+    """Names of all installed agents."""
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
 def split_name(agent: str) -> tuple[str, str]:
-    """An agent's name as `agent_factory` knows it, and its argument: what follows the colon, mostly nothing."""
+    """Split an agent's name into the name for `agent_factory` and the argument: the text after the colon, usually
+    empty."""
     in_file = file_and_name(agent)
     if in_file is not None:
         return in_file
@@ -36,11 +37,12 @@ def split_name(agent: str) -> tuple[str, str]:
 
 
 def agent_factory(name: str) -> Callable[..., Any]:
-    """What stands behind a name: mostly called without arguments, or with what follows the colon, to make an agent.
+    """Return the object behind a name: usually called without arguments, or with the text after the colon, to make an
+    agent.
 
     Raises:
-        ValueError: If there is no such name; the message lists those there are, the nearest first.
-        ModuleNotFoundError: If a package that it needs isn't installed; a note names the extra that has it.
+        ValueError: If the name doesn't exist; the message suggests similar names and lists the installed ones.
+        ModuleNotFoundError: If a package that the agent needs isn't installed; a note names the extra that contains it.
     """
     for entry in entry_points(group=GROUP):
         if entry.name == name:
@@ -62,8 +64,8 @@ def agent_factory(name: str) -> Callable[..., Any]:
 def runs_program(name: str) -> bool:
     """Whether an agent of this name would start a program that its argument names, or run a file.
 
-    The user has to name such an agent; a name that comes from a file must not be believed. A factory that starts what
-    its argument says has an attribute `runs_program = True`. An unknown name starts nothing.
+    The user has to name such an agent; a name that was read from a file must not be trusted. A factory that runs its
+    argument has an attribute `runs_program = True`. An unknown name starts nothing.
     """
     kind, _ = split_name(name)
     known = kind in agent_names() or file_and_name(kind) is not None
@@ -71,10 +73,10 @@ def runs_program(name: str) -> bool:
 
 
 def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
-    """An agent from its name (`name` or `name:argument`), or from an agent or callable itself.
+    """Return the agent with this name (`name` or `name:argument`), or make one from an agent or callable.
 
     Raises:
-        ValueError: If there is no such name (the message lists those there are), or it can't take the argument.
+        ValueError: If the name doesn't exist (the message lists the installed ones), or doesn't accept the argument.
         TypeError: If it is neither a name, an agent nor a callable.
     """
     if isinstance(agent, str):
@@ -108,21 +110,20 @@ def find_agent(agent: str | Agent | Callable[..., Any]) -> Agent:
 
 
 def _plays(named: Any) -> bool:
-    """Whether an entry point names an agent, rather than what makes one: it has `act`, or must be given two
-    arguments."""
+    """Whether an entry point is an agent rather than a factory: it has `act`, or requires two arguments."""
     if isinstance(named, type):
         return False
     if isinstance(named, Agent):
         return True
     try:
         takes = signature(named)
-    except (TypeError, ValueError):  # not callable, or it doesn't tell
+    except (TypeError, ValueError):  # not callable, or without a signature
         return False
     return [_binds(takes, count) for count in range(3)] == [False, False, True]
 
 
 def _binds(takes: Signature, count: int) -> bool:
-    """Whether so many arguments will do."""
+    """Whether it can be called with `count` arguments."""
     try:
         takes.bind(*[None] * count)
     except TypeError:

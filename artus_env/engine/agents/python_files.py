@@ -1,6 +1,6 @@
-"""Agents in files of Python that nobody has packaged: `my_agent.py:Cautious`.
+"""Agents in Python files that aren't part of a package: `my_agent.py:Cautious`.
 
-To load such a file is to run it. Only whoever types its name may do that: see
+Loading such a file runs it. Only a user who types its name may do that: see
 `artus_env.engine.agents.names.runs_program`.
 """
 
@@ -23,14 +23,14 @@ _NAME = re.compile(r"((?:[A-Za-z]:)?[^:]+\.py)(?::(\w*))?")
 
 
 def file_and_name(agent: str) -> tuple[str, str] | None:
-    """The file and the name in it that an agent's name mentions, such as `my_agent.py:Cautious`; None if it mentions
-    no file of Python. A name that is missing is empty."""
+    """Split a name such as `my_agent.py:Cautious` into the file and the name in it, which may be missing: then it is
+    empty. None if it names no Python file."""
     match = _NAME.fullmatch(agent)
     return (match[1], match[2] or "") if match else None
 
 
 class AgentFile:
-    """A file of Python, as what makes agents: called with the name of a class, a function or an agent in it."""
+    """Factory for the agents in a Python file: called with the name of a class, a function or an agent in it."""
 
     runs_program = True  # see artus_env.engine.agents.names.runs_program
 
@@ -38,10 +38,10 @@ class AgentFile:
         self.path = path
 
     def __call__(self, name: str = "") -> Any:
-        """What the file calls so.
+        """Return the object with this name in the file.
 
         Raises:
-            ValueError: If there is no such file, it can't be run, or there is no such name in it.
+            ValueError: If there is no such file, it can't be run, or has no such name.
         """
         module = _load(self.path)
         names = [known for known, value in vars(module).items() if _may_play(known, value, module)]
@@ -55,10 +55,10 @@ class AgentFile:
 
 
 def _load(path: str) -> ModuleType:
-    """The module in a file, run once in a process; like a script it can import what lies beside it.
+    """Return the module in a file, run once per process; like a script, it can import the other modules of its folder.
 
     Raises:
-        ValueError: If it can't be read or run; the message says in which line.
+        ValueError: If it can't be read or run; the message contains the line number.
     """
     file = Path(path).resolve()
     key = f"artus_agent_{hashlib.sha256(os.fsencode(file)).hexdigest()[:16]}"
@@ -84,7 +84,7 @@ def _load(path: str) -> ModuleType:
 
 
 def _may_play(name: str, value: Any, module: ModuleType) -> bool:
-    """Whether a name of a module may be meant as an agent: it is public, belongs to the module and can be called or
-    asked to act."""
+    """Whether a name of a module may be meant as an agent: it is public, belongs to the module, and can be called or
+    has `act`."""
     of = getattr(value, "__module__", None) or type(value).__module__
     return not name.startswith("_") and of == module.__name__ and (callable(value) or hasattr(value, "act"))

@@ -1,6 +1,6 @@
-"""How agents see games, and how they choose for a whole batch.
+"""View that agents get of games, and the choice of actions for a whole batch.
 
-An agent is any object with `act(view) -> actions`; a bare callable `(observation, action_mask) -> action` will do too.
+An agent is any object with `act(view) -> actions`; a bare callable `(observation, action_mask) -> action` works, too.
 """
 
 from __future__ import annotations
@@ -19,34 +19,33 @@ from artus_env.engine.play.batch import Batch
 from artus_env.engine.play.game import IllegalMoveError
 
 FORFEIT = -1
-"""The action with which an agent gives a game up, for example because the program behind it has died. If the agent has
-an attribute `failure` (text), it says why; where that differs from game to game, `failures` (text by number, see
-`View.games`)."""
+"""Action by which an agent resigns, for example because its external program has died. An attribute `failure` (text) of
+the agent has the reason; if reasons differ between games, `failures` (text by number, see `View.games`) has them."""
 
 
 class AgentError(ValueError):
-    """An agent has done what no agent may do; the message names it."""
+    """An agent broke its interface, for example by returning no actions; the message names the agent."""
 
 
 class View:
-    """What an agent sees of the games in which it is to move: n games of one variant.
+    """An agent's view of the games in which it is to move: n games of one variant.
 
-    It holds nothing that the players to move may not know. Agents that look ahead get their states from `redeal`.
+    It contains nothing that is hidden from the players to move. Agents that look ahead get their states from `redeal`.
 
     Attributes:
-        player: Who is to move, shape (n,), int8. Like all arrays here it is valid during the call only.
-        keys: 64 random bits for each decision, shape (n,), uint64. They depend on the game and the number of the
-            decision alone: an agent that takes all its randomness from them plays the same in any company.
+        player: The players to move, shape (n,), int8. Like all arrays here, it is valid during the call only.
+        keys: 64 random bits for each decision, shape (n,), uint64. They depend only on the game and the number of the
+            decision: an agent that takes all its randomness from them plays the same in any batch.
         rules: Name of the rule set.
-        num_players: How many play.
-        components: The box.
-        tables: The box as compiled code sees it, read-only; with the states of `redeal` all that compiled code
-            needs (see `artus_env.engine.contract.verbs`).
-        definition: The game.
+        num_players: Number of players.
+        components: The components of the games.
+        tables: The components as compiled code sees them, read-only; together with the states of `redeal`, compiled
+            code needs nothing else (see `artus_env.engine.contract.verbs`).
+        definition: The definition of the game.
     """
 
     def __init__(self, batch: Batch, which: np.ndarray | None, keys: np.ndarray) -> None:
-        """The games `which` (indices, shape (n,)) of a batch, or all of them; `keys` has shape (N,)."""
+        """Make a view of the games `which` (indices, shape (n,)) of a batch, or of all games; `keys` has shape (N,)."""
         self._batch = batch
         self._which = slice(None) if which is None else which
         self._keys = keys
@@ -62,38 +61,38 @@ class View:
         return len(self.player)
 
     def part(self, which: np.ndarray) -> View:
-        """The view of some of these games: different indices, shape (k,)."""
+        """Return a view of some of these games: distinct indices, shape (k,)."""
         return View(self._batch, np.arange(len(self._batch))[self._which][which], self._keys)
 
-    # Gathered when asked for: an agent that needs only some of it doesn't pay for the rest.
+    # Computed on first access: an agent doesn't pay for arrays that it doesn't use.
 
     @cached_property
     def observation(self) -> np.ndarray:
-        """What the players to move see: shape (n, F), int8."""
+        """Observations of the players to move: shape (n, F), int8."""
         return self._batch.observation[self._which]
 
     @cached_property
     def mask(self) -> np.ndarray:
-        """What they may do: shape (n, A), int8. Each game has at least one legal action."""
+        """Legal actions of the players to move: shape (n, A), int8. Each game has at least one."""
         return self._batch.mask[self._which]
 
     @cached_property
     def legal_bits(self) -> np.ndarray:
-        """The mask as bits, 64 actions a word: shape (n, words), uint64."""
-        return self._batch.legal_bits[self._which].copy()  # what `Batch.step` checks must not be written to
+        """The mask as bits, 64 actions per word: shape (n, words), uint64."""
+        return self._batch.legal_bits[self._which].copy()  # a copy: `Batch.step` uses the original for its checks
 
     @cached_property
     def points(self) -> np.ndarray:
-        """Points that each legal action brings at once: shape (n, A), int16; 0 for illegal ones."""
+        """Points that each legal action earns at once: shape (n, A), int16; 0 for illegal ones."""
         points = np.empty((len(self), self._batch.num_actions), np.int16)
         kernels.points(self.tables, self._states, self.legal_bits, points, 0, len(self))
         return points
 
     @cached_property
     def games(self) -> np.ndarray:
-        """A number for each game, the same in all its decisions and in no other game's: shape (n,), int64.
+        """A number for each game, the same for all its decisions and different from other games': shape (n,), int64.
 
-        For agents that remember. It tells nothing about the deal.
+        For agents with memory. It reveals nothing about the deal.
         """
         return self._batch.numbers[self._which]
 
@@ -105,25 +104,26 @@ class View:
         )  # indexing would take ten times as long
 
     def known(self) -> np.ndarray:
-        """What the players to move know, as states without the rest: shape (n,), the state dtype.
+        """Knowledge of the players to move, as states without hidden parts: shape (n,), the state dtype.
 
-        Other hands are empty there and the cards of all piles unknown, so nothing can be drawn or played on from them;
-        for that there is `redeal`.
+        Other hands are empty in them and the cards of all piles are unknown, so they can't be played on: use `redeal`
+        for that.
         """
         states = self._states.copy()
         kernels.hide(self.tables, states, self.player, 0, len(self))
         return states
 
     def redeal(self, seeds: np.ndarray) -> np.ndarray:
-        """New states in which all that the player to move doesn't know is drawn anew: shape (n,), the state dtype.
+        """Return new states, with everything that is hidden from the player to move resampled: shape (n,), the state
+        dtype.
 
-        Uniform over the deals that fit what they know; the same for the same seeds, whatever the truth is.
+        Uniform over the deals that fit what they know; the same for the same seeds, whatever the true state is.
 
         Args:
             seeds: shape (n,), uint64.
 
         Raises:
-            ValueError: If the shape is another; compiled code would read beyond it.
+            ValueError: If the shape is wrong; compiled code would read beyond the array.
         """
         seeds = np.asarray(seeds, np.uint64)
         if seeds.shape != (len(self),):
@@ -137,12 +137,12 @@ class View:
 class Agent(Protocol):
     """A player. It may be asked about any number of games at once, and about other games the next time.
 
-    `games_at_once`, if it has such an attribute, is how many games it likes to be asked about at a time: some seconds
-    of work, whatever the machine.
+    An optional attribute `games_at_once` is its preferred number of games per call: some seconds of work on any
+    machine.
     """
 
     def act(self, view: View) -> np.ndarray:
-        """One legal action for each game of the view: shape (n,), whole numbers."""
+        """Return one legal action for each game of the view: shape (n,), whole numbers."""
         ...
 
 
@@ -153,10 +153,10 @@ class CallableAgent:
         self.function = function
 
     def act(self, view: View) -> np.ndarray:
-        """What the function returned for each game.
+        """Call the function for each game.
 
         Raises:
-            ValueError: If that is no whole number.
+            ValueError: If it returns anything but a whole number.
         """
         return np.array([self._action(view.observation[i], view.mask[i]) for i in range(len(view))])
 
@@ -169,21 +169,21 @@ class CallableAgent:
 
 
 def type_name(agent: Any) -> str:
-    """What an agent is called that was given no name: like its function or its class."""
+    """Name of an agent without a given name: the name of its function or class."""
     made_of = agent.function if isinstance(agent, CallableAgent) else agent
     return str(getattr(made_of, "__name__", type(made_of).__name__))
 
 
 def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None) -> str:
-    """An agent as messages name it: by its place in the line-up, from 0, and its name or type."""
+    """Title of an agent in messages: its place in the line-up, from 0, and its name or type."""
     return f"agent {index} of the line-up ({names[index] if names else type_name(agents[index])})"
 
 
 def blamed(
     error: IllegalMoveError, batch: Batch, agents: Sequence[Agent], holders: np.ndarray, names: Sequence[str] | None
 ) -> IllegalMoveError:
-    """The error of `Batch.step` about an action of `choose_actions`, with the agent that chose it (arguments as
-    there)."""
+    """Return the error of `Batch.step` about an action from `choose_actions`, with the agent that chose it added
+    (arguments as there)."""
     index = int(holders[error.game, batch.player[error.game]])
     named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
     named.action, named.legal, named.game = error.action, error.legal, error.game
@@ -198,21 +198,21 @@ def choose_actions(
     which: np.ndarray | None = None,
     names: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """One action for each game, from the agent whose move it is.
+    """Choose one action for each game, by the agent that is to move there.
 
     Args:
-        batch: The games, those asked about not over.
-        agents: Who plays.
-        holders: Which agent holds each seat: shape (N, num_players), indices into `agents`; -1: nobody, action 0.
-        keys: A key for each game's decisions, shape (N,), uint64; moved on to the next in place.
-        which: Ask about these games alone: different indices, shape (n,); None: all.
-        names: What messages call the agents; None: like their types.
+        batch: The games; those in question aren't over.
+        agents: The agents.
+        holders: Agent of each seat: shape (N, num_players), indices into `agents`; -1: no agent, action 0.
+        keys: A key for each game's decisions, shape (N,), uint64; advanced in place.
+        which: Choose only for these games: distinct indices, shape (n,); None: all.
+        names: Names of the agents in messages; None: the names of their types.
 
     Returns:
         shape (N,) or (n,), int64.
 
     Raises:
-        AgentError: If an agent returns no array of that shape, or wants to end Python.
+        AgentError: If an agent returns no array of that shape, or tries to exit Python.
     """
     games = np.arange(len(batch)) if which is None else which
     movers = holders[games, batch.player[games]]

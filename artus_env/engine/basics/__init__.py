@@ -1,1 +1,1 @@
-"""What every room needs: checks of what is handed in, files, and words of messages."""
+"""Basics for all other folders: checks of arguments, reading and writing of files, wording of messages."""

@@ -1,4 +1,4 @@
-"""Which extra (`pip install "artus-env[EXTRA]"`) installs a missing package, as a distribution's metadata say."""
+"""Find the extra (`pip install "artus-env[EXTRA]"`) that installs a missing package, in a distribution's metadata."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import re
 from importlib.metadata import PackageNotFoundError, requires
 
 DISTRIBUTION = "artus-env"
-"""What pip knows this project as."""
+"""Name of this project for pip."""
 REQUIREMENT = re.compile(r"([\w.-]+).*;.*\bextra *== *['\"]([\w.-]+)['\"]")
 
 
 def how_to_install(module: str, distribution: str = DISTRIBUTION, preferred: str = "") -> str | None:
-    """The command that installs a missing module.
+    """Return the command that installs a missing module.
 
     Args:
-        module: Its full name; its package is called like the part before the first dot.
-        distribution: Whose extras to look at.
-        preferred: The extra to name if it has the package, too; otherwise the smallest that has it.
+        module: Its full name; the part before the first dot is taken as the name of its package.
+        distribution: The distribution whose extras are searched.
+        preferred: The extra to name if it contains the package; otherwise the smallest extra that does.
 
     Returns:
-        None if no extra has it.
+        The command, or None if no extra contains the package.
     """
     package = _plain(module.partition(".")[0])
     extras = packages(distribution)
@@ -31,10 +31,10 @@ def how_to_install(module: str, distribution: str = DISTRIBUTION, preferred: str
 
 
 def packages(distribution: str = DISTRIBUTION) -> dict[str, set[str]]:
-    """The packages of every extra."""
+    """Packages of each extra."""
     try:
         lines = requires(distribution) or []
-    except PackageNotFoundError:  # run from the sources
+    except PackageNotFoundError:  # not installed: run from the sources
         lines = []
     extras: dict[str, set[str]] = {}
     for match in map(REQUIREMENT.match, lines):

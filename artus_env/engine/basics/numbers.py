@@ -1,6 +1,6 @@
-"""What counts as a whole number when somebody hands one in: the same for players, seats, actions, counts and seeds.
+"""Definition of a whole number for all inputs: players, seats, actions, counts and seeds.
 
-A boolean is none, though Python and NumPy would take it for 0 or 1: where a number is wanted it is always a mistake.
+A boolean isn't one, though Python and NumPy would accept it as 0 or 1: in place of a number it is always a mistake.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from artus_env.engine.basics.reading import shown
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is one whole number, Python's or NumPy's."""
+    """Whether a value is a single whole number of Python or NumPy."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def are_whole(given: Any) -> bool:
-    """Whether an array of any library, a list or a single number holds whole numbers alone."""
+    """Whether an array of any library, a list or a single number contains only whole numbers."""
     if np.asarray(given).dtype.kind not in "iu":
         return False
-    # NumPy makes numbers of the booleans in a list that has numbers, too.
+    # In a list that also contains numbers, NumPy converts booleans to numbers.
     return hasattr(given, "__array__") or not any(
         isinstance(value, (bool, np.bool_)) for value in np.asarray(given, object).flat
     )
 
 
 def whole_number(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """A whole number that is in its bounds, as an int.
+    """Return a whole number within bounds as an int.
 
     Raises:
-        ValueError: If it isn't; the message names it and the bounds.
+        ValueError: If it isn't a whole number or is out of bounds; the message begins with `name`.
     """
     if not is_whole(value):
         raise ValueError(f"{name} must be a whole number, got {shown(value)}")
@@ -43,10 +43,10 @@ def whole_number(name: str, value: Any, low: int, high: int | None = None) -> in
 
 
 def action_number(action: Any) -> int:
-    """A single action as an int: a whole number of any library, also an array without dimensions.
+    """Return a single action as an int: a whole number of any library, or an array without dimensions.
 
     Raises:
-        TypeError: If it is no whole number.
+        TypeError: If it isn't a whole number.
     """
     try:
         if not isinstance(action, bool) and "bool" not in str(getattr(action, "dtype", "")):
@@ -57,20 +57,20 @@ def action_number(action: Any) -> int:
 
 
 def action_numbers(actions: Any, count: int) -> np.ndarray:
-    """Actions of `count` games as an array: shape (count,), whole numbers of any type.
+    """Return the actions of `count` games as an array: shape (count,), any integer type.
 
     Raises:
-        TypeError: If they are no whole numbers.
-        ValueError: If there are more or fewer.
+        TypeError: If they aren't whole numbers.
+        ValueError: If there are more or fewer than `count`.
     """
     try:
         numbers = np.asarray(actions)
-    except ValueError:  # lists of several lengths
+    except ValueError:  # lists of different lengths
         raise TypeError(f"actions must be {count} whole numbers, got {shown(actions)}") from None
     if numbers.dtype.kind not in "iu" and numbers.size:
         raise TypeError(f"actions must be {count} whole numbers, got {numbers.dtype} of shape {numbers.shape}")
     if numbers.shape != (count,):
         raise ValueError(f"actions must be {count} whole numbers, got {numbers.dtype} of shape {numbers.shape}")
-    if numbers is not actions and not are_whole(actions):  # arrays, the common case, are done
+    if numbers is not actions and not are_whole(actions):  # arrays, the common case, need no second check
         raise TypeError(f"actions must be {count} whole numbers, got {shown(actions)}")
     return numbers

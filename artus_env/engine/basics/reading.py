@@ -1,7 +1,7 @@
-"""Reading what others have written: files, requests, answers of programs. Nothing in them is believed.
+"""Reading of untrusted input: files, requests, output of other programs.
 
-One decoder checks types for all of them: booleans are no numbers, 1.0 is no whole number, numbers are finite, and what
-is too deep, too long or of another type is refused in one short line that says where.
+One decoder checks all types: a boolean isn't a number, 1.0 isn't a whole number, and numbers are finite. Input that is
+too deep, too long or of the wrong type is rejected with one short line that names the place.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import msgspec
 T = TypeVar("T")
 
 MOST_SHOWN = 80
-"""Letters of a foreign value in a message."""
+"""Most characters of an untrusted value in a message."""
 
 
 def decode(content: str | bytes, wanted: type[T]) -> T:
-    """JSON as a value of a type: a dataclass, `list[int]`, `dict[str, Any]` and so on.
+    """Decode JSON as a value of a type: a dataclass, `list[int]`, `dict[str, Any]` and so on.
 
     Args:
-        content: The JSON text; a byte order mark in front, as Windows editors and .NET write it, is skipped.
+        content: The JSON text; a byte order mark at the beginning, as written by Windows editors and .NET, is skipped.
         wanted: The type; keys that a dataclass doesn't have are ignored.
 
     Raises:
-        ValueError: If it is no JSON or of another type; the message says what and where.
+        ValueError: If it isn't JSON or is of another type; the message names the error and its place.
     """
     content = content.removeprefix("\ufeff") if isinstance(content, str) else content.removeprefix(BOM_UTF8)
     try:
@@ -36,7 +36,7 @@ def decode(content: str | bytes, wanted: type[T]) -> T:
 
 
 def convert(value: Any, wanted: type[T]) -> T:
-    """`decode` for what is no text any more, such as the content of a TOML file.
+    """`decode` for data that is already parsed, such as the content of a TOML file.
 
     Raises:
         ValueError: As for `decode`.
@@ -48,33 +48,33 @@ def convert(value: Any, wanted: type[T]) -> T:
 
 
 def shown(value: Any, most: int = MOST_SHOWN) -> str:
-    """A foreign value as a message can show it: one line, printable, not long."""
+    """Return an untrusted value for a message: printable, on one line, shortened."""
     try:
         text = value.decode(errors="replace") if isinstance(value, bytes) else value
         text = ascii(text[: most + 1]) if isinstance(text, str) else ascii(text)
-    except (ValueError, RecursionError):  # a number of more digits than Python prints; brackets too deep
+    except (ValueError, RecursionError):  # a number with more digits than Python prints; brackets too deep
         return f"a value of type {type(value).__name__} that is too large to show"
     return text if len(text) <= most + 2 else f"{text[:most]}..."
 
 
 def printable(text: str, most: int = MOST_SHOWN) -> str:
-    """A foreign name as a page, a picture or a terminal can show it: one line, not long, its unprintable letters
+    """Return an untrusted name for a page, a picture or a terminal: on one line, shortened, unprintable characters
     replaced."""
     text = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text[: most + 1])
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def storable(name: str) -> str:
-    """A path or name from the system as text that files can hold: bytes of it that aren't UTF-8 become `\\udcf6`, as on
-    the terminal."""
+    """Return a path or name from the system as text for a file: bytes that aren't UTF-8 become `\\udcf6`, as on the
+    terminal."""
     return name.encode(errors="backslashreplace").decode()
 
 
 def check_storable(what: str, *names: str) -> None:
-    """Refuse a name that no file can hold, because the system's name of a file in it isn't UTF-8.
+    """Reject names that can't be stored, because a file name in them isn't UTF-8.
 
     Raises:
-        ValueError: With `what` and the name.
+        ValueError: The message contains `what` and the name.
     """
     for name in names:
         if name != storable(name):
@@ -82,7 +82,7 @@ def check_storable(what: str, *names: str) -> None:
 
 
 def _short(error: Exception) -> str:
-    """What was wrong, in one line. The decoder's messages quote keys and values of any length."""
+    """Return the error in one line. The decoder's messages quote keys and values of any length."""
     if isinstance(error, RecursionError):
         return "brackets are nested too deep"
     text = " ".join(str(error).split())
@@ -90,10 +90,10 @@ def _short(error: Exception) -> str:
 
 
 def check_names(what: str, names: Any, num_players: int) -> None:
-    """Refuse what isn't a list with a text for each player.
+    """Reject anything but a list with one text per player.
 
     Raises:
-        ValueError: With what was given.
+        ValueError: The message contains the given value.
     """
     if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{what} must be a list of texts, got {shown(names)}")
@@ -104,16 +104,16 @@ def check_names(what: str, names: Any, num_players: int) -> None:
 # --- positions as data ----------------------------------------------------------------------------------------------
 
 _MOST_KEYS = 5
-"""Unknown keys in a message."""
+"""Most unknown keys in a message."""
 _MOST_NAMES = 24
-"""Names in a message, of those that can be meant."""
+"""Most valid names in a message."""
 
 
 def check_keys(data: Any, keys: tuple[str, ...]) -> None:
-    """Refuse what is no JSON object with just these keys.
+    """Reject anything but a JSON object with exactly these keys.
 
     Raises:
-        ValueError: With what is missing and what is unknown.
+        ValueError: The message lists the missing and the unknown keys.
     """
     if not isinstance(data, dict):
         raise ValueError(f"a position is a JSON object, got {type(data).__name__}")
@@ -128,10 +128,10 @@ def check_keys(data: Any, keys: tuple[str, ...]) -> None:
 
 
 def one_of(name: str, value: Any, names: Sequence[str]) -> int:
-    """The place of a text in a list of names.
+    """Return the index of a text in a list of names.
 
     Raises:
-        ValueError: If it isn't there.
+        ValueError: If the text isn't in the list.
     """
     if not isinstance(value, str) or value not in names:
         known = ", ".join(names) if len(names) <= _MOST_NAMES else f"{names[0]}, {names[1]}, ... {names[-1]}"
@@ -140,19 +140,19 @@ def one_of(name: str, value: Any, names: Sequence[str]) -> int:
 
 
 def some_of(name: str, values: Any, names: Sequence[str]) -> list[int]:
-    """The places of texts in a list of names, in the order given.
+    """Return the indices of texts in a list of names, in the given order.
 
     Raises:
-        ValueError: If it is no list, or one isn't there.
+        ValueError: If `values` isn't a list, or contains anything but names.
     """
     return [one_of(f"{name}[{nth}]", value, names) for nth, value in enumerate(list_of(name, values))]
 
 
 def list_of(name: str, values: Any, length: int | None = None) -> list[Any]:
-    """A list, of a certain length where one is given.
+    """Return a list, after a check of its type and, if given, its length.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: If the type or the length is wrong.
     """
     if not isinstance(values, list) or (length is not None and len(values) != length):
         wanted = "a list" if length is None else f"a list of {length}"

@@ -1,4 +1,4 @@
-"""Writing files so that nothing is ever half there, and folders that belong to one process at a time."""
+"""Atomic writing of files, and folders that only one process uses at a time."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from typing import IO
 
 try:
     import fcntl
-except ImportError:  # Windows: then nothing keeps two processes apart
+except ImportError:  # Windows: processes can't lock each other out
     fcntl = None  # type: ignore[assignment]
 
 NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""How file systems say that they have none, some network ones among them; then, too, nothing keeps two processes
-apart."""
+"""Errors of file systems without locks, such as some network ones; processes can't lock each other out there either."""
 UNFINISHED = ".unfinished"
 LOCK = "lock"
 
 
 def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666, durable: bool = True) -> None:
-    """Write a file so that a reader, or whoever comes after a crash, finds the old content or the new, never a part.
+    """Write a file so that a reader, even after a crash, finds the old content or the new, never a part.
 
-    A process that is killed meanwhile leaves a file `.NAME.PID.unfinished`, which `alone_in` removes.
+    A killed process leaves a file `.NAME.PID.unfinished`, which `alone_in` removes.
 
     Args:
-        path: Its folder is made if it is missing.
-        content: All of it.
-        mode: Permission bits, less the process's umask.
-        durable: Wait until it is on the disk, so that it stands after a loss of power, too.
+        path: Its folder is created if it is missing.
+        content: The whole content.
+        mode: Permission bits, minus the process's umask.
+        durable: Wait until the content is on the disk, so that it survives a power failure.
 
     Raises:
-        OSError: If it can't be written; the old file stands then.
+        OSError: If it can't be written; the old file stays.
     """
     if _is_device(path):
         path.write_bytes(content)
@@ -44,14 +43,14 @@ def write_atomically(path: Path, content: bytes | memoryview, mode: int = 0o666,
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        unfinished.replace(os.path.realpath(path))  # a link goes on being one
+        unfinished.replace(os.path.realpath(path))  # a symbolic link stays a link
 
 
 def check_writable(path: Path) -> None:
-    """Find out, before hours of work, whether `write_atomically` will be able to write a file.
+    """Check, before hours of work, that `write_atomically` will be able to write a file.
 
     Args:
-        path: Its folder is made if it is missing; what is in the file stays.
+        path: Its folder is created if it is missing; the content of an existing file stays.
 
     Raises:
         OSError: If it can't be written.
@@ -64,16 +63,16 @@ def check_writable(path: Path) -> None:
 
 
 def _is_device(path: Path) -> bool:
-    """Whether there is something that can't be replaced, such as /dev/stdout."""
+    """Whether the path exists and can't be replaced, such as /dev/stdout."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
 @contextmanager
 def _unfinished(path: Path) -> Iterator[Path]:
-    """A name beside a file for what is to become it. Errors name the file itself."""
+    """Yield a temporary path in the folder of a file. Errors name the file, not the temporary path."""
     unfinished = Path(os.path.realpath(path)).with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
     try:
-        with suppress(FileExistsError):  # no folder: writing says so
+        with suppress(FileExistsError):  # a file in place of the folder: writing raises the error
             unfinished.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield unfinished
@@ -87,20 +86,19 @@ def _unfinished(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None]:
-    """Keep all other processes out of a folder that they, too, enter by this function.
+    """Keep all other processes that use this function out of a folder.
 
-    What killed processes have left unfinished there is removed: nobody else can be writing. On Windows, and on file
-    systems without locks, nothing keeps others out, and nothing is removed.
+    Unfinished files of killed processes there are removed: no other process can be writing. On Windows, and on file
+    systems without locks, other processes aren't kept out and nothing is removed.
 
     Args:
-        folder: Made if it is missing.
-        what: Is done there, for the message: "playing this tournament".
-        lock: The file that is locked, instead of one in the folder; where the folder itself may be moved it must lie
-            outside.
+        folder: Created if it is missing.
+        what: The activity there, for the message: "playing this tournament".
+        lock: The file to lock, instead of one in the folder; must lie outside the folder if the folder may be moved.
 
     Raises:
-        ValueError: If another process is in it; the message names folder and `what`.
-        OSError: If the folder can't be made or written to.
+        ValueError: If another process is in the folder; the message contains folder and `what`.
+        OSError: If the folder can't be created or written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (lock or folder / LOCK).open("a") as file:
@@ -114,7 +112,7 @@ def alone_in(folder: Path, what: str, lock: Path | None = None) -> Iterator[None
 
 
 def _lock(file: IO[str]) -> bool:
-    """Lock a file until it is closed. Returns whether this system can.
+    """Lock a file until it is closed. Returns whether the system supports locks.
 
     Raises:
         BlockingIOError: If another process has locked it.

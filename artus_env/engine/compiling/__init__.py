@@ -1,1 +1,1 @@
-"""All that knows Numba: compiling, compiled code on disk, verbs that compiled code calls, threads."""
+"""All code that depends on Numba: compiling, compiled code on disk, verbs in compiled code, threads."""

@@ -1,4 +1,4 @@
-"""Arrays that compiled code neither makes nor counts references to, for the time of one call."""
+"""Arrays that compiled code uses during one call, without allocation and reference counts."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ Borrowed = TypeVar("Borrowed", bound="np.ndarray | tuple[Any, ...]")
 
 
 def borrow(array: Borrowed) -> Borrowed:
-    """The array, or the arrays of a tuple, without their reference counts, for compiled loops over the rows of arrays
-    that their caller holds. An array whose rows don't lie one behind the other stays what it is.
+    """Return the array, or the arrays of a tuple, without reference counts, for compiled loops over the rows of arrays
+    that their caller holds. A non-contiguous array is returned unchanged.
 
-    Every row that is passed on would cost two atomic additions to one counter, about as much as a whole move, and two
-    threads would wait for each other there.
+    With reference counts, each row passed to a function would cost two atomic additions to one counter, about as much
+    as a whole move, and two threads would wait for each other there.
     """
     return array
 
 
 def first_words(words: np.ndarray, count: int) -> np.ndarray:
-    """The first `count` words of a set. Where `count` is a literal number compiled code knows how long they are, and
-    needs no loop to go through them."""
+    """Return the first `count` words of a set. If `count` is a literal, compiled code knows their number and needs no
+    loop."""
     return words[:count]
 
 
 def whole_numbers(count: int) -> np.ndarray:
-    """Room for `count` whole numbers, a literal: shape (count,), int64.
+    """Array of `count` whole numbers, a literal: shape (count,), int64.
 
-    What it holds at first is undefined, and it ends with the function that makes it: never return or keep it.
+    Its initial content is undefined, and it ends with the function that makes it: never return or keep it.
     """
     return np.empty(count, np.int64)
 
 
 def real_numbers(count: int) -> np.ndarray:
-    """Room for `count` numbers, a literal: shape (count,), float64. See `whole_numbers`."""
+    """Array of `count` numbers, a literal: shape (count,), float64. See `whole_numbers`."""
     return np.empty(count, np.float64)
 
 
@@ -67,7 +67,7 @@ def _typing_of_room(count: Any, dtype: Any) -> Any:
 
 
 def _make_room(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """In the frame of the function that asks for it."""
+    """Allocate the array in the stack frame of the calling function."""
     kind = context.get_value_type(signature.return_type)
     with builder.goto_entry_block():
         return builder.bitcast(builder.alloca(ir.ArrayType(kind.pointee, signature.args[0].literal_value)), kind)

@@ -1,12 +1,13 @@
-"""Optional: rules compile in two thirds of the time and run a tenth faster, by names of Numba's that aren't public.
+"""Optional: compile rules in about 67 % of the time, to code about 10 % faster, by means of private names of Numba.
 
-Importing this module fails where Numba's version hasn't been tried with it, or lacks one of the names: `jit` then uses
-plain Numba, which is slower and gives the same results. docs/compiling.md says what each part is for and brings.
+Importing this module fails if it wasn't tested with the installed version of Numba, or if one of the names is missing:
+`jit` then uses plain Numba, which is slower and gives the same results. docs/compiling.md explains the purpose and the
+gain of each part.
 
-- What compiled code calls stays bitcode until a function that Python calls is complete, and becomes machine code with
-  that one only. Numba makes machine code and wrappers for Python of every function, and then builds it into its callers
-  all the same.
-- Compiled code stays on disk between processes, as long as it is known what it was compiled from (see `cache`).
+- Functions called from compiled code stay bitcode until a function that Python calls is complete, and become machine
+  code only as part of it. Numba makes machine code and Python wrappers for every function, although it also inlines
+  them into their callers.
+- Compiled code stays on disk between processes, if the code that it was compiled from is known (see `cache`).
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ NAMES = (
     "JITCodeLibrary._optimize_functions", "JITCodeLibrary.enable_object_caching",
     "JITCodeLibrary.serialize_using_object_code", "NullCache.load_overload", "NullCache.save_overload",
 )  # fmt: skip
-"""Those that are looked for at once, beside `IMPORTED`, which are imported above."""
+"""Names checked here; those in `IMPORTED` are checked by the imports above."""
 IMPORTED = ("Compiler", "CompileResult", "JITCodeLibrary", "NullCache", "dumps")
 if numba.version_info.short not in TRIED:
     raise ImportError(f"Numba {numba.__version__} hasn't been tried")
@@ -43,14 +44,14 @@ for _name in NAMES:
         raise ImportError(f"Numba {numba.__version__} has no {_name}")
 
 
-# --- what compiled code calls stays bitcode ---------------------------------------------------------------------------
+# --- functions called from compiled code stay bitcode -----------------------------------------------------------------
 
 
 class LoopLibrary(JITCodeLibrary):
-    """The code of a function that Python calls, and of all that this calls.
+    """Code of a function that Python calls, and of all functions that it calls.
 
-    Loops over players, places or cards are short: told of no number of players, LLVM would make vectors of sixteen of
-    them, with code for what is left over, which takes longer to compile and to run.
+    Loops over players, places or cards are short. LLVM doesn't know that, and would vectorize them by sixteen, with
+    code for the remainder, which takes longer to compile and to run.
     """
 
     def _optimize_final_module(self) -> None:
@@ -59,10 +60,10 @@ class LoopLibrary(JITCodeLibrary):
 
 
 class CalleeLibrary(JITCodeLibrary):
-    """The code of a function and of all that it calls, as far as its callers need it."""
+    """Code of a function and of all functions that it calls, in the form that its callers need."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        # Numba sets passes up for mere declarations, too, and most functions of a module are no more than that.
+        # Numba sets up passes for declarations, too, and most functions of a module are only declared.
         ll_module.data_layout = self._codegen._data_layout
         for function in ll_module.functions:
             if not function.is_declaration:
@@ -80,17 +81,17 @@ class CalleeLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
-        """0: there is no machine code."""
+        """Return 0: there is no machine code."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self) -> Any:
-        """Where the environments of what runs are set, which this doesn't."""
+        """A code generator that sets no environments: only machine code needs them."""
         return _NoEnvironments()
 
     def serialize_using_object_code(self) -> tuple[str, bytes]:
-        """What `_rebuild_callee` makes a library of: its name and its bitcode."""
+        """Return the arguments from which `_rebuild_callee` makes a library: its name and its bitcode."""
         return self.name, self._get_module_for_linking().as_bitcode()
 
 
@@ -104,7 +105,7 @@ class LoopCompiler(Compiler):
 
 
 class CalleeCompiler(Compiler):
-    """Numba's compiler, without wrappers and with a `CalleeLibrary`."""
+    """Numba's compiler, with a `CalleeLibrary` and without wrappers."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -113,7 +114,7 @@ class CalleeCompiler(Compiler):
 
 
 def _rebuild_callee(context: Any, *reduced: Any) -> CompileResult:
-    """`CompileResult._rebuild` for what `CalleeCompiler` has compiled."""
+    """`CompileResult._rebuild` for results of `CalleeCompiler`."""
     return CompileResult._rebuild(_Rebuilding(context), *reduced)._replace(target_context=context)
 
 
@@ -123,7 +124,7 @@ class _NoEnvironments:
 
 
 class _Rebuilding:
-    """As much of a target context as it takes to rebuild a function."""
+    """The parts of a target context that are needed to rebuild a function."""
 
     def __init__(self, context: Any) -> None:
         self.typing_context = context.typing_context
@@ -145,18 +146,18 @@ def compile_function(
     function: Callable[..., Any], options: dict[str, Any], folder: Callable[[Any], Path | None],
     values: Callable[[Any], str],
 ) -> Any:  # fmt: skip
-    """A function that Python calls, with machine code, and that compiled code calls, as bitcode.
+    """Compile a function to machine code for Python and to bitcode for compiled callers.
 
     Args:
         options: For `numba.njit`.
-        folder, values: Of a signature, see `KeptCode`.
+        folder, values: Functions of a signature, see `KeptCode`.
     """
     loop: Any = numba.njit(pipeline_class=LoopCompiler, **options)(function)
     callee: Any = numba.njit(pipeline_class=CalleeCompiler, **options)(function)
-    if Path(function.__code__.co_filename).exists():  # what was typed in has no file, and is compiled each time
+    if Path(function.__code__.co_filename).exists():  # code typed in at a prompt has no file
         loop._cache = KeptCode(function, "loop", folder, values, CompileResult._rebuild)
         callee._cache = KeptCode(function, "callee", folder, values, _rebuild_callee)
-    # What compiled code asks the function that it finds in a module.
+    # Compiled callers find `loop` in the module and use these two attributes.
     loop.get_call_template, loop.get_overload = callee.get_call_template, callee.get_overload
     return loop
 
@@ -165,15 +166,15 @@ def compile_function(
 
 
 class KeptCode(NullCache):
-    """What a compiled function asks for its code, in place of Numba's own cache.
+    """Disk cache of a compiled function, in place of Numba's own.
 
     Args:
         function: The plain function; its source is a file.
         kind: "loop" or "callee".
-        folder: Where the files for a signature lie, None: they aren't kept. The folder changes with the code that is
+        folder: Folder of the files for a signature; None: they aren't kept. The folder changes with the code that is
             compiled into the function; it may vanish at any time.
         values: Hash of the values that are compiled into the function for a signature.
-        rebuild: What makes a result of what its `_reduce` returned.
+        rebuild: Function that makes a result from the output of its `_reduce`.
     """
 
     def __init__(
@@ -184,7 +185,7 @@ class KeptCode(NullCache):
         self._kind, self._folder, self._values, self._rebuild = kind, folder, values, rebuild
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """The code for some types, None if there is none that is sound."""
+        """Return the code for some types; None if it is missing or damaged."""
         folder = self._folder(sig)
         data = folder and cache.read(folder, self._name, self._key(sig, target_context.codegen()))
         if not data:
@@ -192,13 +193,13 @@ class KeptCode(NullCache):
         try:
             target_context.refresh()
             return self._rebuild(target_context, *pickle.loads(data))
-        except Exception:  # of another version of LLVM, say: it is compiled again
+        except Exception:  # from another version of LLVM, for example: it is compiled again
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code for some types: a `CompileResult`."""
+        """Save the code for some types: a `CompileResult`."""
         folder = self._folder(sig)
-        if folder and not data.library.has_dynamic_globals:  # addresses of this process
+        if folder and not data.library.has_dynamic_globals:  # those are addresses of this process
             cache.write(folder, self._name, self._key(sig, data.codegen), dumps(data._reduce()))
 
     def _key(self, sig: Any, codegen: Any) -> str:

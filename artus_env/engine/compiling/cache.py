@@ -1,15 +1,14 @@
-"""Compiled code on disk: a file for each function and each set of types that it was called with.
+"""Compiled code on disk: one file per function and set of argument types.
 
-Numba's own cache trusts its files: a truncated one ends every program that meets it, and its index and data can
-disagree when a process was killed or two wrote at once. It also looks only at the file of the function that was
-compiled. Here each file stands alone, says what it holds and carries a checksum, so that a damaged one is as good as
-none. Nothing here ends a program: what can't be read is compiled again, what can't be written is compiled by the next
-process, too.
+Numba's own cache trusts its files: a truncated file crashes every program that reads it, and its index and data can
+disagree after a process was killed or two wrote at once. It also checks only the file of the compiled function. Here
+each file stands alone and contains its key and a checksum, so that a damaged file is treated as missing. No error here
+ends a program: unreadable code is compiled again, and code that can't be written is compiled again by the next process.
 
-A folder's name is a hash of all code that can end up in what lies in it: the function's module with what it imports,
-and the modules with the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an
-edited picture, comment or docstring doesn't. The key of a file holds a hash of the values that were compiled in:
-constants that a module takes from a file, from the environment or from another package.
+A folder's name is a hash of all code that can end up in its files: the function's module with its imports, and the
+modules with the verbs of the game that it was compiled for. So an edited rule always means a new folder, and an edited
+picture, comment or docstring doesn't. The key of a file contains a hash of the values that were compiled in: constants
+that a module takes from a file, from the environment or from another package.
 """
 
 from __future__ import annotations
@@ -31,26 +30,25 @@ from artus_env.engine.basics.writing import UNFINISHED, write_atomically
 from artus_env.engine.compiling.sources import VERSIONS, code_hash
 
 KEPT_FOLDERS = 120
-"""How many folders stay, those used last. Each state of the sources has one for each module with compiled functions and
-each game that they were compiled for."""
+"""Number of folders to keep, the most recently used ones. Each state of the sources has one for each module with
+compiled functions and each game that they were compiled for."""
 RECENT = 24 * 3600.0
-"""Seconds for which nothing that was used or written is removed, so that many versions can be used side by side."""
+"""Seconds for which used or written files stay, so that many versions can be used side by side."""
 FOLDER_NAME = re.compile("[0-9a-f]{16}")
 _CHECKSUM_BYTES = hashlib.sha256().digest_size
-config: Any = numba_config  # its attributes are made at run time
+config: Any = numba_config  # its attributes are set at run time
 _warned = False
 
 
 def cache_root() -> Path:
-    """Folder for compiled code, with nothing else in it: below `NUMBA_CACHE_DIR` where that is set, else below the
-    user's cache folder.
-    """
+    """Folder with compiled code and nothing else: below `NUMBA_CACHE_DIR` if that is set, else below the user's cache
+    folder."""
     return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 
 
 def told_by_environment() -> list[str]:
-    """What the environment says to Numba of how to compile."""
-    elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # where code lies, and who runs it
+    """Environment variables `NUMBA_*` that affect generated code."""
+    elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # they don't affect generated code
     return sorted(
         f"{name}={value}" for name, value in os.environ.items() if name.startswith("NUMBA_") and name not in elsewhere
     )
@@ -58,11 +56,11 @@ def told_by_environment() -> list[str]:
 
 @cache
 def cache_folder(*modules: str) -> Path | None:
-    """Where the compiled code of a module's functions lies; None if it isn't known what code that is (see
-    `code_hash`), or (with a warning) if there can't be such a folder.
+    """Return the folder with the compiled code of a module's functions. None if that code isn't known (see
+    `code_hash`), or, with a warning, if the folder can't be created.
 
     Args:
-        modules: The module's name, and those of the modules with the verbs that were compiled into them.
+        modules: Name of the module, and names of the modules with the verbs compiled into its functions.
     """
     codes = [code_hash(name) for name in modules]
     if None in codes:
@@ -73,14 +71,14 @@ def cache_folder(*modules: str) -> Path | None:
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
         return None
-    with suppress(OSError):  # it may be another user's, to read only
-        os.utime(folder)  # when it was used last
+    with suppress(OSError):  # it may be another user's and read-only
+        os.utime(folder)  # time of last use
         tidy(folder)
     return folder
 
 
 def read(folder: Path, name: str, key: str) -> bytes | None:
-    """What was kept of a function under a key; None if there is nothing that is sound."""
+    """Return the code saved for a function under a key; None if it is missing or damaged."""
     try:
         content = _path(folder, name, key).read_bytes()
     except OSError:
@@ -92,7 +90,7 @@ def read(folder: Path, name: str, key: str) -> bytes | None:
 
 
 def write(folder: Path, name: str, key: str, data: bytes) -> None:
-    """Keep the code of a function under a key; with a warning if that isn't possible."""
+    """Save the code of a function under a key; warn if that fails."""
     content = key.encode() + data
     try:
         write_atomically(_path(folder, name, key), hashlib.sha256(content).digest() + content, durable=False)
@@ -106,7 +104,7 @@ def _path(folder: Path, name: str, key: str) -> Path:
 
 
 def warn_not_kept(folder: Path | str, error: Exception) -> None:
-    """Warn once in a process, not once for each function."""
+    """Warn once per process, not once for each function."""
     global _warned
     if _warned:
         return
@@ -122,13 +120,13 @@ def warn_not_kept(folder: Path | str, error: Exception) -> None:
 
 
 def tidy(folder: Path) -> None:
-    """Remove what nobody uses any more: files that killed writers left in a folder, and its neighbours that were used
-    longest ago. A process that runs on code from a removed folder goes on and makes the folder again when it compiles
+    """Remove unused files: files that killed writers left in a folder, and the folders next to it that were used
+    longest ago. A process that runs code from a removed folder continues, and creates the folder again if it compiles
     more.
 
     Args:
-        folder: One in use. Its neighbours are removed only if they are named like it; the time of a folder is its last
-            use.
+        folder: A folder in use. Folders next to it are removed only if their names have the same form; the time of a
+            folder is its last use.
     """
     long_ago = time.time() - RECENT
     with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Verbs: functions that every game has under one name, each its own, chosen by the type of the game's tables.
+"""Verbs: functions that all games have under the same name, each with its own, chosen by the type of the game's tables.
 
-Compiled code takes the game's function when it is compiled, and costs what a direct call would; plain Python looks it
-up. Functions as arguments would do the same, but what they are compiled into is never kept on disk.
+Compiled code selects the game's function at compile time, so that a verb costs the same as a direct call; plain Python
+looks it up. Functions as arguments would do the same, but code compiled with them is never saved on disk.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from artus_env.engine.compiling.tables import CompiledGame, register_tables
 Verb = Callable[..., Any]
 
 DEFAULTS: dict[str, Verb | None] = {}
-"""The functions of games that bring none of their own, by name; None: every game must have it."""
+"""Functions for games without their own, by name; None: every game must have it."""
 _games: dict[np.dtype, dict[str, Verb]] = {}
 
 
 def register(game: str, tables: np.dtype, found: dict[str, Verb]) -> None:
-    """Make a game's verbs known.
+    """Register a game's verbs.
 
     Args:
         game: Its name.
-        tables: The type of its tables, which no other game has.
+        tables: The type of its tables, different from all other games'.
         found: All verbs, by name.
 
     Raises:
@@ -38,7 +38,8 @@ def register(game: str, tables: np.dtype, found: dict[str, Verb]) -> None:
 
 
 def verbs_among(sources: Iterable[Any]) -> dict[str, Verb | None]:
-    """All verbs: the first function of that name in some modules or objects, or the default; None: there is none."""
+    """Return all verbs by name: the first function of that name in some modules or objects, else the default; None:
+    neither."""
     return {
         name: next((getattr(source, name) for source in sources if hasattr(source, name)), default)
         for name, default in DEFAULTS.items()
@@ -46,21 +47,22 @@ def verbs_among(sources: Iterable[Any]) -> dict[str, Verb | None]:
 
 
 def functions_of(tables: np.dtype) -> tuple[Verb, ...]:
-    """All verbs of the game with these tables, defaults among them."""
+    """All verbs of the game with these tables, including defaults."""
     return tuple(_games[tables].values())
 
 
 def as_python(verb: Verb, t: Any, *rest: Any) -> Any:
-    """What a verb returns. It runs as plain Python, so that nothing is compiled for it."""
+    """Return the value of a verb, run as plain Python so that nothing is compiled for it."""
     function = _of(t.dtype, verb.__name__)
     return getattr(function, "py_func", function)(t, *rest)
 
 
 def verb(required: bool) -> Callable[[Verb], Verb]:
-    """Make a verb that goes to the game whose tables it is given, in compiled code and in Python.
+    """Turn a function into a verb that calls the function of the game whose tables it gets, in compiled code and in
+    Python.
 
     Args:
-        required: Whether every game has one of its own; the function itself is the default of the others.
+        required: Whether every game must have its own; if not, the function itself is the default.
     """
 
     def make(function: Verb) -> Verb:

@@ -1,6 +1,6 @@
-"""What processors do in an instruction or a few, and Python has no portable name for.
+"""Operations that take a processor one or a few instructions, and for which Python has no portable name.
 
-Each is a Python function, used as it stands without JIT, and LLVM's own code when compiled.
+Each is a Python function, used as is without JIT; when compiled, it is LLVM's own code.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _TRUE = ir.IntType(1)(1)
 
 
 def compiled_as(signature: Any, build: Callable[..., Any]) -> Callable[[Function], Function]:
-    """A Python function that is compiled as what `build(builder, *arguments)` makes; it returns the value.
+    """Compile a Python function as the code that `build(builder, *arguments)` makes; it returns the value.
 
     Args:
-        signature: Numba's, of at most three whole numbers, to which arguments are converted.
+        signature: Numba's, with at most three whole numbers; arguments are converted to them.
     """
 
     def make(function: Function) -> Function:
@@ -59,9 +59,10 @@ def highest_bit(bits: int) -> int:
 
 
 def nth_bit(word: int, nth: int) -> int:
-    """Index of the set bit of a word (uint64) that `nth` others come before; there must be one.
+    """Index of the set bit of a word (uint64) that has `nth` set bits below it; it must exist.
 
-    By halves, without a branch: a loop that drops the lowest bit `nth` times would mostly be guessed wrong.
+    By binary search without branches: processors would mispredict most branches of a loop that drops the lowest bit
+    `nth` times.
     """
     at = np.uint64(0)
     for step in range(6):
@@ -74,8 +75,8 @@ def nth_bit(word: int, nth: int) -> int:
 
 
 def _scatters_bits() -> bool:
-    """Whether code is made for a processor that scatters bits to the set ones of a word, and is quick at it."""
-    if config.CPU_NAME or config.CPU_FEATURES is not None:  # as the user says, not as this machine is
+    """Whether the target processor has a fast instruction for scattering bits to the set bits of a word."""
+    if config.CPU_NAME or config.CPU_FEATURES is not None:  # the user has chosen another target than this machine
         return False
     slow = ("znver1", "znver2")
     return bool(llvm.get_host_cpu_features().get("bmi2")) and llvm.get_host_cpu_name() not in slow
@@ -121,12 +122,12 @@ def unpack_bytes(word: int, out: np.ndarray, start: int) -> None:
 
 
 def packed_bytes(values: np.ndarray) -> int:
-    """The first eight numbers of an array (int8), none negative, as the bytes of one, the first one lowest."""
+    """The first eight numbers of an array (int8), none negative, as the bytes of one number, the first one lowest."""
     return int.from_bytes(np.asarray(values, np.int8)[:8].tobytes(), "little")
 
 
 def _storing(function: Any, make: Callable[..., Any]) -> None:
-    """Compile a function `(bits, out, start)` as storing the vector of bytes that `make(builder, bits)` makes."""
+    """Compile a function `(bits, out, start)` to a store of the vector of bytes that `make(builder, bits)` makes."""
 
     def build(builder: Any, bits: Any, address: Any) -> Any:
         values = make(builder, bits)
@@ -144,7 +145,7 @@ def _storing(function: Any, make: Callable[..., Any]) -> None:
 
 
 def _flags(order: list[int]) -> Any:
-    """Bits as a vector of booleans, widened to bytes, in the order given: about four instructions."""
+    """Bits as a vector of booleans, widened to bytes, in the given order: about four instructions."""
     lanes = len(order)
 
     def make(builder: Any, bits: Any) -> Any:
@@ -157,8 +158,8 @@ def _flags(order: list[int]) -> Any:
 
 
 def _nibbles(builder: Any, digits: Any) -> Any:
-    """The even and the odd digits, eight bytes each, interleaved. Vectors of numbers of four bits would be taken apart
-    one by one."""
+    """The even and the odd digits, eight bytes each, interleaved. LLVM would split a vector of 4-bit numbers into
+    single ones."""
     eight, mask = ir.VectorType(BYTE, 8), WORD(0x0F0F0F0F0F0F0F0F)
     even, odd = (builder.bitcast(builder.and_(part, mask), eight) for part in (digits, builder.lshr(digits, WORD(4))))
     order = [lane // 2 + 8 * (lane % 2) for lane in range(16)]
@@ -187,8 +188,8 @@ def _word_of(values):
 chosen_by_types(packed_bytes, lambda values: _word_of if values.layout == "C" else None)
 
 
-# --- what threads tell each other through words of memory, for compiled code; plain Python starts no threads ----------
-# Each is one instruction of the processor; what was written before it is there for whoever reads after it.
+# --- words of memory that threads share, for compiled code only: plain Python starts no threads -----------------------
+# Each is one atomic instruction; a thread that reads after it sees everything written before it.
 
 
 def _pointer(builder: Any, address: Any) -> Any:
@@ -199,7 +200,7 @@ def _pointer(builder: Any, address: Any) -> Any:
     types.int64(types.intp), lambda builder, address: builder.load_atomic(_pointer(builder, address), "seq_cst", 8)
 )
 def load(address: int) -> int:
-    """A word as it is now."""
+    """Read a word."""
     raise NotImplementedError
 
 
@@ -219,7 +220,7 @@ def store(address: int, value: int) -> int:
     lambda builder, address, value: builder.atomic_rmw("add", _pointer(builder, address), value, "seq_cst"),
 )
 def fetch_add(address: int, value: int) -> int:
-    """Add to a word; returns what was there before."""
+    """Add to a word; return its previous value."""
     raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""The one place where functions are compiled: by plain Numba, or by `bitcode` where that fits the Numba there is."""
+"""The only place where functions are compiled: by plain Numba, or by `bitcode` if that supports the installed Numba."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from artus_env.engine.compiling.sources import values_hash
 from artus_env.engine.compiling.tables import game_of
 
 ANNOUNCED_AFTER = 1.0
-"""Seconds of compiling one function after which a terminal is told why nothing happens."""
+"""Seconds of compiling one function after which a message on the terminal explains the wait."""
 ANNOUNCEMENT = "artus_env: compiling for this machine, once; that takes some seconds"
 PLAIN = "ARTUS_PLAIN_NUMBA"
-"""Environment variable: with any value but 0, nothing but Numba's public interface is used."""
+"""Environment variable: with any value but 0, only Numba's public interface is used."""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """For `numba.njit`."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-config: Any = numba_config  # its attributes are made at run time
+config: Any = numba_config  # its attributes are set at run time
 DISABLED = bool(config.DISABLE_JIT)
 _announced = False
 
@@ -49,7 +49,7 @@ def _bitcode() -> Any:
 
 
 bitcode = _bitcode()
-"""The module, or None: then plain Numba compiles."""
+"""The module, or None: plain Numba compiles."""
 
 
 def jit(function: Function, **options: Any) -> Function:
@@ -57,7 +57,7 @@ def jit(function: Function, **options: Any) -> Function:
 
     Args:
         function: A function of numbers, texts, arrays and records.
-        options: More of them for `numba.njit`.
+        options: More options for `numba.njit`.
     """
     if DISABLED:
         return function
@@ -71,23 +71,22 @@ def jit(function: Function, **options: Any) -> Function:
 
 
 def jit_inlined(function: Function) -> Function:
-    """Like `jit`, for a long function in its one caller's loop; short ones the compiler puts into their callers by
-    itself. Calls with records and arrays are dear: one game became a sixth faster without those to one such function.
-    """
+    """Like `jit`, for a long function in its only caller's loop; the compiler inlines short ones by itself. Calls with
+    records and arrays are expensive: a game became 17 % faster without the calls of one such function."""
     return jit(function, forceinline=True)
 
 
 def jit_wrapping(function: Function) -> Function:
-    """Like `jit`, for arithmetic that overflows on purpose: plain Python must not warn of what machine code does. Only
-    unsigned numbers may: of signed ones the compiler takes it that they don't."""
+    """Like `jit`, for arithmetic that overflows on purpose: plain Python doesn't warn about it. Only unsigned numbers
+    may overflow: the compiler assumes that signed ones don't."""
     return np.errstate(over="ignore")(function) if DISABLED else jit(function)
 
 
 def chosen_by_types(function: Callable[..., Any], choose: Callable[..., Any]) -> None:
-    """Where compiled code calls a Python function, it runs the one that `choose` returns.
+    """Replace a Python function in compiled code by the function that `choose` returns.
 
     Args:
-        choose: Given the Numba types of the arguments, returns a plain function of them; None: they don't fit.
+        choose: Takes the Numba types of the arguments and returns a plain function of them; None: they don't fit.
     """
     if not DISABLED:
         options: Any = OPTIONS | {"forceinline": True} | ({"pipeline_class": bitcode.CalleeCompiler} if bitcode else {})
@@ -95,7 +94,8 @@ def chosen_by_types(function: Callable[..., Any], choose: Callable[..., Any]) ->
 
 
 def _compile(compile: Callable[..., Any], *arguments: Any) -> Any:
-    """Compile a function for some types of arguments. Says once in a process, on a terminal, why that takes so long."""
+    """Compile a function for some types of arguments. Once per process, a message on the terminal explains a long
+    wait."""
     global _announced
     begun = time.monotonic()
     compiled = compile(*arguments)
@@ -112,6 +112,6 @@ def _folder_of(function: Callable[..., Any], signature: Any) -> Path | None:
 
 
 def _values_for(function: Callable[..., Any], signature: Any) -> str:
-    """Hash of the values that are compiled into a function for these types of arguments."""
+    """Hash of the values that are compiled into a function for these argument types."""
     game = game_of(signature)
     return values_hash(function, *(game.verbs if game else ()))

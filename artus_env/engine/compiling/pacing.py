@@ -1,7 +1,7 @@
-"""Whether it pays to share a loop among threads, by how long its calls have taken.
+"""Decision whether to share a loop among threads, based on the times of its calls.
 
-Threads that wait for each other lose when the machine does other work, too: all of them wait for the one that another
-program keeps from its core. So a loop that loses by being shared runs on one thread for a while.
+Threads that wait for each other lose time if the machine also does other work: all wait for the thread whose core
+another program is using. So a loop that loses time when shared runs on one thread for a while.
 """
 
 from __future__ import annotations
@@ -10,52 +10,54 @@ import math
 import time
 
 CALLS_BETWEEN_MEASUREMENTS = 1024
-"""Of one thread alone, which the gain from several is compared with."""
+"""Calls between two measurements of one thread alone, with which shared calls are compared."""
 LONG = 0.1
-"""Seconds of work that are always shared: a thread that is kept waiting has less to lose than there is to gain."""
+"""Seconds of work that are always shared: the gain is larger than the loss from a delayed thread."""
 MOST_CREDIT = 0.02
-"""Seconds that sharing may lose at once after it has paid for long: a thread that is kept from its core for a moment, a
-few milliseconds, doesn't end it."""
+"""Seconds that sharing may lose at once after a long time of gains: a thread that loses its core for a few milliseconds
+doesn't end sharing."""
 PAUSE = 50
-"""Sharing that has lost is not tried again for so many times what it has lost."""
+"""After a loss, sharing pauses for this many times the loss."""
 LONGEST_PAUSE = 3.0
-"""Seconds; more would be lost by not noticing that the neighbours have gone."""
+"""Seconds; after a longer pause the loop would notice too late that other programs have ended."""
 
 
 class Pace:
-    """The account of one kind of loop. A call that is shared earns what it saves against one thread and pays what it
-    loses. In debt, the loop runs on one thread for `PAUSE` times what was lost.
+    """Account of one kind of loop. A shared call earns the time that it saves compared with one thread, and pays the
+    time that it loses. In debt, the loop runs on one thread for `PAUSE` times the loss.
 
     Attributes:
-        alone: Seconds of CPU that one thread takes for a game, as last measured; 0: not yet.
+        alone: CPU seconds of one thread per game, as last measured; 0: not measured yet.
         credit: Seconds, at most `MOST_CREDIT`.
-        resume: When sharing may be tried again, on `time.perf_counter`.
+        resume: Time on `time.perf_counter` from which sharing may be tried again.
     """
 
     def __init__(self) -> None:
         self.alone = 0.0
         self.credit = 0.0
         self.resume = 0.0
-        self._quickest = math.inf  # of the shared calls
+        self._quickest = math.inf  # seconds of the fastest shared call
         self._calls = self._shared = self._measured = 0
 
     def pays(self, games: int) -> bool:
-        """Whether the next call is to be shared."""
+        """Whether the next call should be shared."""
         self._calls += 1
-        if not self.alone:  # not known, and not to be found out if it may take minutes
+        if not self.alone:  # unknown, and not measured if that may take minutes
             return self._shared < 2 or self._quickest > LONG
         if self.alone * games > LONG:
             return True
         return self._calls % CALLS_BETWEEN_MEASUREMENTS != 0 and time.perf_counter() >= self.resume
 
     def ran_alone(self, games: int, seconds: float) -> None:
-        """One thread took so many seconds of CPU. The first time doesn't count: it may have compiled the loop."""
+        """Record the CPU seconds of a call on one thread. The first call doesn't count: it may have compiled the
+        loop."""
         self._measured += 1
         if self._measured > 1:
             self.alone = seconds / games
 
     def ran_shared(self, games: int, seconds: float) -> None:
-        """Several threads took so long, by the clock. The first time doesn't count, likewise."""
+        """Record the wall-clock seconds of a call on several threads. The first call doesn't count, for the same
+        reason."""
         self._shared += 1
         if self._shared > 1:
             self._quickest = min(self._quickest, seconds)

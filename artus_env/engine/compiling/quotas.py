@@ -1,4 +1,4 @@
-"""How many cores a process may use."""
+"""Number of cores that a process may use."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 
 def available_cores() -> int:
-    """Number of cores that this process may use: those that it may run on, no more than its CPU quota gives whole, and
-    no more than `OMP_NUM_THREADS` where that is set."""
+    """Number of cores that this process may use: limited by its CPU affinity, its CPU quota (rounded down) and
+    `OMP_NUM_THREADS` if that is set."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
     if asked.isdecimal():
@@ -26,13 +26,14 @@ def _own_quota() -> float:
 
 
 def cpu_quotas(groups: Path, mounted: Path) -> Iterator[float]:
-    """The CPU quotas, in cores, of the control groups that a process is in.
+    """Yield the CPU quotas, in cores, of the control groups of a process.
 
     Args:
-        groups: Names them, as Linux does in `/proc/self/cgroup`; may be missing.
-        mounted: Where their files are. In a container this is often its own group, whatever `groups` calls it.
+        groups: File that names them, such as Linux's `/proc/self/cgroup`; may be missing.
+        mounted: Folder with their files. In a container this is often the process's own group, whatever `groups` calls
+            it.
     """
-    with suppress(OSError, ValueError):  # there are none, or not in this form
+    with suppress(OSError, ValueError):  # there are none, or in another format
         for line in groups.read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             if not controllers or "cpu" in controllers.split(","):
@@ -43,7 +44,7 @@ def cpu_quotas(groups: Path, mounted: Path) -> Iterator[float]:
 
 
 def _quota(folder: Path) -> float:
-    """The quota of one control group of either version, in cores; infinity if it has none."""
+    """Quota of one control group of either version, in cores; infinity if it has none."""
     with suppress(OSError, ValueError, ZeroDivisionError):
         if (folder / "cpu.max").exists():
             quota, period = (folder / "cpu.max").read_text().split()

@@ -1,8 +1,8 @@
-"""A hash of the code that can end up in a compiled function: comments, docstrings and places in a file don't change it.
+"""Hash of the code that can end up in a compiled function; comments, docstrings and line numbers don't change it.
 
-Numba's own disk cache looks only at the file of the function that was compiled. A function of another file that was
-inlined into it, or a global, can change without the cache noticing. Here it is the code of the function's module and of
-all modules that this one imports, directly or not, as far as they belong to this project or to the function's package.
+Numba's own disk cache checks only the file of the compiled function. It misses changes of globals, and of functions in
+other files that were inlined. This hash covers the function's module and all modules that it imports, directly or not,
+as far as they belong to this project or to the function's package.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ import numpy as np
 
 OWN = "artus_env"
 VERSIONS = f"{sys.version} {np.__version__} {numba.__version__} {llvmlite.__version__}"
-"""Of what compiles and what runs."""
+"""Versions of the compilers and of the packages that run the code."""
 _HAS_DOCSTRING = (
-    0x4000000  # a flag of functions since Python 3.13; before, their first constant is the docstring or None
+    0x4000000  # a flag of functions since Python 3.13; in older versions their first constant is the docstring or None
 )
 _BEGUN = time.time()
-"""Of this process: what was imported, nearly all of it later, is what files said that haven't been written since."""
+"""Start of this process. Nearly everything is imported later: files that haven't been written since contain the
+imported code."""
 
 
 def source_hash(*packages: Path) -> str:
@@ -46,12 +47,12 @@ def source_hash(*packages: Path) -> str:
 
 @cache
 def code_hash(module: str) -> str | None:
-    """Hash of the code of a module and of all that it imports from its own package and from this one (16 hex digits).
+    """Hash of the code of a module and of its imports from its own package and this one (16 hex digits).
 
-    Modules that are only imported within functions don't count: no compiled code gets at them.
+    Modules that are only imported within functions don't count: compiled code can't use them.
 
-    None: what runs here isn't known, because the module is a script or what was typed in, or because one of the files
-    has been edited since this process began and may have been imported before.
+    None: the running code isn't known, because the module is a script or was typed in at a prompt, or because one of
+    the files was edited after the start of this process and may have been imported before.
     """
     packages = {OWN, module.partition(".")[0]}
     digests: dict[str, bytes] = {}
@@ -69,26 +70,27 @@ def code_hash(module: str) -> str | None:
 
 @cache
 def content(module: str) -> tuple[bytes, tuple[str, ...]] | None:
-    """Hash of a module's own code, and what it imports; empty if there is no such module or it has no code, None if its
-    file has been edited since this process began."""
+    """Hash of a module's own code, and the names that it imports; empty if there is no such module or it has no code,
+    None if its file was edited after the start of this process."""
     try:
         spec = importlib.util.find_spec(module)
         get_code: Any = getattr(spec and spec.loader, "get_code", None)
         code = get_code(module) if get_code else None
-    except (ImportError, ValueError, AttributeError):  # what was imported from a module need not be one; `__main__`
+    except (ImportError, ValueError, AttributeError):  # not every imported name is a module; `__main__`
         return b"", ()
     if spec is None or code is None:
         return b"", ()
     if spec.origin and (file := Path(spec.origin)).exists() and _BEGUN < file.stat().st_mtime <= time.time():
-        return None  # a time in the future is no edit: the clock was set back
+        return None  # a time in the future isn't an edit: the clock was set back
     return digest(code), tuple(_imported(code, spec.parent or ""))
 
 
 def values_hash(*functions: Any) -> str:
-    """Hash of the values that functions, and all that they call, take from outside their code (16 hex digits).
+    """Hash of the values that functions, and all functions that they call, take from outside their code (16 hex
+    digits).
 
-    These are compiled in: globals and attributes of modules and classes that the code names, values of functions around
-    it, and defaults of arguments; numbers, texts, tuples, arrays and data types. A module may have read them from a
+    These are compiled in: globals and attributes of modules and classes that the code names, variables of enclosing
+    functions, and default arguments; numbers, texts, tuples, arrays and data types. A module may have read them from a
     file, from the environment, or from another package.
     """
     found: set[tuple[str, str]] = set()
@@ -110,13 +112,13 @@ def values_hash(*functions: Any) -> str:
 
 
 def _has_version(function: FunctionType) -> bool:
-    """Whether a function comes with Python or with a package whose version is part of `VERSIONS`."""
+    """Whether a function belongs to Python or to a package whose version is part of `VERSIONS`."""
     package = (function.__module__ or "").partition(".")[0]
     return package in ("numpy", "numba", "llvmlite") or package in sys.stdlib_module_names
 
 
 def _values_in(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """What a function takes from outside its code, by names that are the same in every process."""
+    """Yield the values that a function takes from outside its code, with names that are the same in every process."""
     name = f"{function.__module__}.{function.__qualname__}"
     names = [name for part in _parts(function.__code__) for name in part.co_names]
     for place, value in enumerate(function.__defaults__ or ()):
@@ -138,7 +140,7 @@ def _values_in(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> str | None:
-    """The text of a value that compiled code can hold; None: it is of another kind."""
+    """Text of a value that compiled code can contain; None for other kinds of values."""
     if isinstance(value, tuple):
         parts = [_plain(part) for part in value]
         return None if None in parts else repr((type(value).__qualname__, parts))
@@ -155,13 +157,13 @@ def _plain(value: Any) -> str | None:
 
 
 def _imported(code: CodeType, package: str) -> Iterator[str]:
-    """What the code of a module of a package imports, and each name that it takes from there, which may be a module as
-    well."""
+    """Yield the modules that the code of a module imports, and each name that it imports from them: it may be a module
+    as well."""
     source = ""
     steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
     for place, step in enumerate(steps):
         if step.opname == "IMPORT_NAME":
-            level = steps[place - 2].argval  # it and the names that are taken from there lie on the stack
+            level = steps[place - 2].argval  # the level and the imported names are pushed just before
             source = importlib.util.resolve_name("." * level + step.argval, package)
             yield source
         elif step.opname == "IMPORT_FROM":
@@ -169,7 +171,7 @@ def _imported(code: CodeType, package: str) -> Iterator[str]:
 
 
 def _parts(code: CodeType) -> Iterator[CodeType]:
-    """A module's code and that of everything defined in it."""
+    """Yield the code of a module and of all functions and classes defined in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -187,12 +189,12 @@ def digest(code: CodeType) -> bytes:
 
 
 def _ordered(constant: Any) -> Any:
-    """A set of constants in an order that is the same in every process."""
+    """Sort a set of constants, so that it is the same in every process; other constants stay."""
     return sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant
 
 
 def _docstring(code: CodeType) -> Any:
-    """The constant that is the docstring of a module, a class or a function, None if it has none."""
+    """Constant that is the docstring of a module, a class or a function; None if it has none."""
     if code.co_flags & inspect.CO_OPTIMIZED:  # a function
         first = code.co_consts[0] if code.co_consts else None
         named = not code.co_name.startswith("<")

@@ -1,4 +1,4 @@
-"""Which game compiled code plays: known by the type of the tables that it is given."""
+"""Game for which code is compiled, identified by the type of the tables that it gets."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from numba import types
 
 
 class CompiledGame(NamedTuple):
-    """A game as compiled code knows it."""
+    """Name and verbs of a game for compiled code."""
 
     name: str
     verbs: tuple[Any, ...]
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Those that its verbs come from."""
+        """Modules that define its verbs."""
         return tuple(sorted({verb.__module__ for verb in self.verbs}))
 
 
@@ -25,10 +25,10 @@ _games: dict[Any, CompiledGame] = {}
 
 
 def register_tables(tables: np.dtype, game: CompiledGame) -> None:
-    """Let compiled code know which game's verbs it calls where it is given tables of this type.
+    """Register the game whose verbs compiled code calls when it gets tables of this type.
 
     Raises:
-        ValueError: If another game with other verbs has tables of this type: compiled code couldn't tell them apart.
+        ValueError: If another game with other verbs has tables of this type: compiled code couldn't distinguish them.
     """
     kind = numba.from_dtype(tables)
     known = _games.get(kind, game)
@@ -40,7 +40,7 @@ def register_tables(tables: np.dtype, game: CompiledGame) -> None:
 
 
 def game_of(kind: Any) -> CompiledGame | None:
-    """The game whose verbs a function calls that is given this: a Numba type or a signature; None: no game's."""
+    """Return the game whose verbs a function calls with this argument, a Numba type or a signature; None: no game."""
     if isinstance(kind, types.Array):
         kind = kind.dtype
     if isinstance(kind, types.Record):

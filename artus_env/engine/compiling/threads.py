@@ -1,8 +1,8 @@
-"""Shares a compiled loop over a batch among threads, where that pays. docs/compiling.md explains it.
+"""Share a compiled loop over a batch among threads if that pays. docs/compiling.md explains it.
 
-The threads are Python's. Between two loops they spin for a moment in compiled code, where Python doesn't know of them,
-so that handing out work takes microseconds; then they sleep. Whoever is free takes the next share, the thread that has
-the work among them. One that is late finds no share left, and nobody waits but for shares that somebody is at.
+The threads are Python's. Between two loops they spin for a moment in compiled code, without the GIL, so that handing
+out work takes microseconds; then they sleep. Any free thread takes the next share, including the caller. A late thread
+finds no share left; the caller waits only for shares still in progress.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from artus_env.engine.compiling.pacing import Pace
 from artus_env.engine.compiling.quotas import available_cores
 
 CACHE_LINE = 64
-"""Bytes that a processor's cores hand to each other as one."""
+"""Bytes that processor cores exchange as one unit."""
 TAKEN, DONE, BUSY, ASLEEP = 0, CACHE_LINE, 2 * CACHE_LINE, 2 * CACHE_LINE + 8
-"""Bytes in an array of `_words`. Of a job: how many of its shares have been taken, and how many are done. Of a thread:
-whether it is at a share, and whether it sleeps."""
+"""Byte offsets in an array of `_words`. In a job: the number of shares taken, and of shares done. In a thread: whether
+it is working on a share, and whether it sleeps."""
 CLOSED = -1
 MOST_THREADS = 256
 SPINS = 5000
-"""How often a thread looks whether work has come before it sleeps: less than a millisecond. To wake one takes tens of
-microseconds, half a step of 1,024 games; a thread that spins keeps others from their cores."""
+"""Number of times that a thread checks for new work before it sleeps: less than a millisecond. Waking a thread takes
+tens of microseconds, half a step of 1,024 games; a spinning thread keeps other threads from using its core."""
 LOOK_AGAIN = 100e-6
-"""Seconds until it is looked again whether the others have done their shares, when they aren't just about to."""
+"""Seconds between two checks for the end of the other threads' shares, after spinning didn't see it."""
 
 
 def _words() -> np.ndarray:
@@ -43,7 +43,7 @@ def _words() -> np.ndarray:
 
 
 class Job(NamedTuple):
-    """A loop that is shared."""
+    """A shared loop."""
 
     run: Callable[..., Any]
     """See `jit_shared`."""
@@ -52,13 +52,13 @@ class Job(NamedTuple):
     bounds: np.ndarray
     arguments: tuple[Any, ...]
     errors: list[BaseException]
-    """Of shares of other threads."""
+    """Errors in shares of other threads."""
 
 
 @jit
 def _newer_job(newest, own, seen):
-    """The number of the newest job, once that isn't `seen` any more; if it still is after a while, the thread counts as
-    asleep from here on."""
+    """Return the number of the newest job as soon as it differs from `seen`. If it doesn't for a while, mark the thread
+    as asleep and return `seen`."""
     for _ in range(SPINS):
         number = load(newest.ctypes.data)
         if number != seen:
@@ -70,7 +70,7 @@ def _newer_job(newest, own, seen):
 
 @jit
 def _give_up(counters, own):
-    """The share that a thread is at has failed, if it is at one: it counts as done."""
+    """Count the failed share of a thread as done, if the thread was working on one."""
     if load(own.ctypes.data + BUSY):
         store(own.ctypes.data + BUSY, 0)
         fetch_add(counters.ctypes.data + DONE, 1)
@@ -78,7 +78,7 @@ def _give_up(counters, own):
 
 @jit
 def _all_done(counters, count):
-    """Whether all shares are done, or are soon."""
+    """Whether all shares are done, or become done while this function spins."""
     for _ in range(SPINS):
         if load(counters.ctypes.data + DONE) == count:
             return True
@@ -90,8 +90,8 @@ def jit_shared(function: Function) -> Function:
     """Like `jit`, for a loop `function(*arguments, low, high)` or `function(*arguments, low, high, share)` that
     `run_shares` runs; `share` is the number of the share.
 
-    Its attribute `run` is what Python runs: `run(counters, own, bounds, *arguments)` does shares of a job until none is
-    left; `own` are the words of the thread.
+    Python calls its attribute `run`: `run(counters, own, bounds, *arguments)` does shares of a job until none is left;
+    `own` are the words of the thread.
     """
     compiled: Any = jit(function)
     if DISABLED:
@@ -123,29 +123,29 @@ def jit_shared(function: Function) -> Function:
 
 
 class Crew:
-    """The threads of a process that do shares of loops, for one caller at a time."""
+    """Threads of a process that do shares of loops, for one caller at a time."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._job: Job | None = None
-        """The newest one, until it is done; it holds the arrays of its loop."""
+        """The newest job until it is done; it holds the arrays of its loop."""
         self._newest, self._own = _words(), _words()
         self._threads: list[tuple[threading.Thread, np.ndarray, threading.Lock]] = []
 
     def run(self, run: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
-        """Do all shares of a loop; `run` is that of `jit_shared`. The caller holds the lock.
+        """Do all shares of a loop; `run` is the attribute made by `jit_shared`. The caller holds the lock.
 
         Raises:
-            Exception: That of a share, or an interrupt, once all shares have ended.
+            Exception: The error of a share, or an interrupt, after all shares have ended.
         """
-        self._finish()  # several interrupts at once may have come while the last loop ran
+        self._finish()  # the last loop may be unfinished, after several interrupts at once
         self._job = job = Job(run, _words(), bounds, arguments, [])
         self._finish()
         if job.errors:
             raise job.errors[0]
 
     def _finish(self) -> None:
-        """Do what is left of the newest job."""
+        """Finish the newest job."""
         error: BaseException | None = None
         while job := self._job:
             try:
@@ -155,17 +155,17 @@ class Crew:
                 while not _all_done(job.counters, len(job.bounds) - 1):
                     time.sleep(LOOK_AGAIN)
                 self._job = None
-            except NumbaError:  # the loop can't be compiled, so no thread has begun
+            except NumbaError:  # the loop can't be compiled, so no thread has started it
                 self._job = None
                 raise
-            except BaseException as raised:  # of an own share; or Python acts on a signal, wherever it calls a function
+            except BaseException as raised:  # from an own share; or from a signal, which Python handles at any call
                 error = error or raised
         if error:
             raise error
 
     def _wake(self, count: int) -> None:
-        """Let so many threads know that there is a job."""
-        with suppress(RuntimeError):  # the system gives no more threads: those that there are do all
+        """Notify `count` threads of the newest job; start and wake threads as needed."""
+        with suppress(RuntimeError):  # no more threads available: the existing ones do all the work
             while len(self._threads) < count:
                 own, bell = _words(), threading.Lock()
                 bell.acquire()
@@ -181,7 +181,7 @@ class Crew:
                 bell.release()
 
     def _serve(self, own: np.ndarray, bell: threading.Lock) -> None:
-        """What a thread does all its life."""
+        """Main loop of a thread."""
         seen = 0
         while (number := _newer_job(self._newest, own, seen)) != CLOSED:
             if number == seen:
@@ -195,7 +195,7 @@ class Crew:
             seen = number
 
     def end(self) -> None:
-        """Let the threads end, and wait for them: Python must not vanish under them."""
+        """End the threads and wait for them: Python must not exit while they run."""
         self._newest[0] = CLOSED
         while any(thread.is_alive() for thread, _, _ in self._threads):
             self._wake(len(self._threads))
@@ -208,7 +208,7 @@ _paces: defaultdict[Hashable, Pace] = defaultdict(Pace)
 
 @atexit.register
 def _end() -> None:
-    if _crew.lock.acquire(timeout=1.0):  # else a thread is at work that Python doesn't wait for
+    if _crew.lock.acquire(timeout=1.0):  # otherwise a daemon thread is still working
         _crew.end()
 
 
@@ -222,17 +222,17 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray, kind: Hashable = None) -> None:
-    """Run `loop(*arguments, low, high)` over all shares, in parallel where that is possible and pays. Of two threads of
-    a program that do this at once, one does all its work itself; the results are the same.
+    """Run `loop(*arguments, low, high)` over all shares, in parallel if that is possible and pays. If two threads of a
+    program do this at once, one does all its work itself; the results are the same.
 
     Args:
         loop: Runs the games `low..high-1`; made by `jit_shared`.
-        arguments: Of all shares.
+        arguments: Arguments of all shares.
         bounds: See `shares`.
-        kind: Tells apart calls of one loop whose games take differently long.
+        kind: Distinguishes calls of one loop whose games take different times.
 
     Raises:
-        Exception: What a share raised; the others have been done.
+        Exception: The error of a share; all other shares are done.
     """
     games = int(bounds[-1])
     if DISABLED:
@@ -246,7 +246,7 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
     pace, crew = _paces[loop, games.bit_length(), kind], _crew
     if pace.pays(games) and not crew.lock.locked():
         start = time.perf_counter()
-        with crew.lock:  # an interrupt can't come between this and what follows
+        with crew.lock:  # an interrupt can't come between this and the next line
             crew.run(run, arguments, bounds)
         pace.ran_shared(games, time.perf_counter() - start)
     else:
@@ -256,7 +256,7 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
 
 
 def threads_for(games: int, each: int, given: int = 0) -> int:
-    """How many threads to use where one pays for every `each` games: at least 1, at most `given` (0: one a core)."""
+    """Number of threads to use if one pays for every `each` games: at least 1, at most `given` (0: one per core)."""
     most = games // each
     return min(given or available_cores(), most) if most > 1 else 1  # asking the system takes microseconds
 
@@ -267,10 +267,10 @@ def shares(count: int, threads: int) -> np.ndarray:
 
 
 def scratch(count: int, items: int, dtype: Any) -> np.ndarray:
-    """Memory for `count` shares to write to, with any content: shape (count, `items` or some more).
+    """Return memory for `count` shares to write to, with undefined content: shape (count, `items` or a few more).
 
-    The rows that threads use lie a cache line apart: two that write to one line take turns, and are slower than one
-    alone.
+    Rows of different threads lie at least a cache line apart: threads that write to the same line take turns, which is
+    slower than one thread alone.
     """
     apart = -(-CACHE_LINE // np.dtype(dtype).itemsize)
     return np.empty((count, items + apart), dtype)

@@ -1,1 +1,1 @@
-"""What a game is, and what its rules are written with: the definition, verbs, components, bits, random numbers."""
+"""Definition of a game, and the tools for its rules: verbs, components, bits, random numbers."""

@@ -1,4 +1,4 @@
-"""Sets of actions as bits, 64 of them a word, lowest first; and operations on bits (see `compiling.intrinsics`)."""
+"""Sets of actions as bits, 64 per word, lowest first; and operations on bits (see `compiling.intrinsics`)."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def is_in(words, action):
 
 @jit
 def add(words, action):
-    """Put an action into a set of actions."""
+    """Add an action to a set of actions."""
     words[action >> 6] |= np.uint64(1) << np.uint64(action & 63)
 
 
 @jit
 def add_all(words, start, bits):
-    """Put the actions `start + k` for which bit k of 0..62 is set into a set of actions."""
+    """Add the action `start + k` to a set of actions for each set bit k in 0..62."""
     word, shift = start >> 6, start & 63
     words[word] |= np.uint64(bits) << np.uint64(shift)
     if shift and bits >> 64 - shift:
@@ -64,7 +64,7 @@ def add_all(words, start, bits):
 
 @jit
 def is_subset(words, others):
-    """Whether all actions of a set are in another set as well."""
+    """Whether all actions of a set are also in another set."""
     missing = np.uint64(0)
     for word in range(len(words)):
         missing |= words[word] & ~others[word]
@@ -82,9 +82,9 @@ def size(words):
 
 @jit
 def nth_action(words, nth):
-    """The action of a set that `nth` actions come before, -1 if there are just `nth`.
+    """Action of a set that has exactly `nth` lower actions in it; -1 if the set has only `nth` actions.
 
-    Without a branch for each word: which one it is in can't be guessed.
+    Without a branch for each word: its outcome can't be predicted.
     """
     at, before, end = 0, 0, 0
     for k in range(len(words)):
@@ -99,9 +99,9 @@ def nth_action(words, nth):
 
 @jit
 def next_action(words, action):
-    """The action of a set that follows `action`, -1 if there is none; the first one follows -1.
+    """Next action of a set after `action`, -1 if there is none; after -1 comes the first one.
 
-    This is how compiled code goes through a set::
+    A compiled loop over a set::
 
         action = next_action(legal, -1)
         while action >= 0:

@@ -1,4 +1,4 @@
-"""What the components of all games can do: they are hashed, copied with changes, written and read."""
+"""Common functions of the components of all games: hash, copy with changes, conversion from and to plain data."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from artus_env.engine.basics.reading import shown
 
 
 class Box:
-    """Base of frozen dataclasses that say what is in a game's box.
+    """Base class of frozen dataclasses that describe the components of a game.
 
-    A dataclass makes a `__hash__` of its own unless its body has one: say `__hash__ = Box.__hash__` there.
+    A dataclass makes its own `__hash__` unless its body has one: write `__hash__ = Box.__hash__` there.
     """
 
     @cached_property
     def hash(self) -> str:
-        """Tells boxes apart in records and saved agents: 16 hex digits."""
+        """Hash that distinguishes components in records and saved agents: 16 hex digits."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
     def __hash__(self) -> int:
-        return hash(self.hash)  # worked out once: every new game looks its tables up with it
+        return hash(self.hash)  # computed once: every new game looks up its tables with it
 
     def replace(self, **changes: Any) -> Self:
-        """A copy with other parts."""
+        """Return a copy with other parts."""
         return replace(self, **changes)  # type: ignore[type-var]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
+        """Return plain data, ready for JSON."""
         return asdict(self)  # type: ignore[call-overload]
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
-        """The box that `to_dict` described.
+        """Return the components that `to_dict` described.
 
         Raises:
-            ValueError: If it is none; the message names the part.
+            ValueError: If the data don't describe components; the message names the part.
         """
         try:
             return cls(**cls.parts(data))
@@ -48,5 +48,5 @@ class Box:
 
     @classmethod
     def parts(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments that plain data describes. A box with parts that are objects makes these here."""
+        """Return the arguments that plain data describe. A class with objects as parts makes them here."""
         return {**data}

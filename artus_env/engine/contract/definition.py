@@ -1,4 +1,4 @@
-"""What a game hands to the engine."""
+"""Definition of a game: everything that the engine needs from it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from artus_env.engine.contract.state import marked
 
 
 class HasHash(Protocol):
-    """Components: any hashable object whose `hash` tells it from all others of its game."""
+    """Components: any hashable object with a `hash` that differs from the hashes of all other components of its
+    game."""
 
     @property
     def hash(self) -> str:
@@ -38,11 +39,11 @@ class DocTable(NamedTuple):
     head: Sequence[Any]
     rows: Sequence[Sequence[Any]]
     below: Sequence[str] = ()
-    """Paragraphs."""
+    """Paragraphs below the table."""
 
 
 def observation_table(rows: Sequence[Sequence[object]]) -> DocTable:
-    """Lines of `Layout.rows` as a table."""
+    """Make a table from the lines of `Layout.rows`."""
     several = any(" x " in str(size) for _, size, *_ in rows)
     meaning = "meaning (of the first)" if several else "meaning"
     return DocTable(["index", "size", "block", "range", "scale", "as floats", meaning], rows)
@@ -50,55 +51,53 @@ def observation_table(rows: Sequence[Sequence[object]]) -> DocTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """One game: its data types, its verbs and its text forms. To make one is to make its verbs known.
+    """One game: its data types, its verbs and its text forms. Making a definition registers its verbs.
 
-    Functions take the components as `Any`: each game has its own class of them, which only its own functions know.
+    Functions take the components as `Any`: each game has its own class of them, known only to its own functions.
 
     Attributes:
-        name: As in `game="..."`, file names and records: small letters, digits and hyphens.
-        title: As people call it.
-        description: What the players do and who wins, in a few sentences; docstrings of its environments have it.
+        name: Name in `game="..."`, file names and records: small letters, digits and hyphens.
+        title: Name for people.
+        description: Course of the game and how to win, in a few sentences; part of its environments' docstrings.
         rules: Names of the rule sets; the first is the default.
         rules_version: Changes when a record would no longer replay to the same game.
-        min_players, max_players: How many can play.
-        score: What the points of the score are called; also the reward mode that pays them as they
-            come.
-        verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`); of those that have a
-            verb, the first one counts.
-        standard: The standard components. They are hashable, are read by the functions below, and have `hash`: up
-            to 64 hexadecimal digits that tell them from all others, which are of the same class.
-        state_dtype: The record of one game (see `artus_env.engine.contract.verbs` for the fields that it must have).
-        build_tables: components -> what compiled code knows of the box: shape (1,), a structured dtype. The definition
-            adds a field named after the game, by which compiled code tells games apart, makes them read-only, and keeps
-            those of the last boxes.
+        min_players, max_players: Allowed numbers of players.
+        score: Name of the score's points; also of the reward mode that pays them move by move.
+        verbs: Modules or objects with the game's verbs (see `artus_env.engine.contract.verbs`); if several have a verb,
+            the first one counts.
+        standard: The standard components. They are hashable, are read by the functions below, and have `hash`: up to 64
+            hexadecimal digits that distinguish them from all other components, which have the same class.
+        state_dtype: Record of one game (see `artus_env.engine.contract.verbs` for its required fields).
+        build_tables: components -> data about them for compiled code: shape (1,), a structured dtype. The definition
+            adds a field named after the game, by which compiled code distinguishes games, makes the tables read-only,
+            and caches those of recent components.
         action_table: components -> one entry for each action id.
-        max_actions: The most actions that a box may make; None: as many as the standard one.
-        features: components -> the blocks of an observation in order: names, sizes, bounds, scales and meanings.
-        positions: What writes positions as plain data, for a player only what they may know, and reads them.
-        move_text: (action, states, components, tables) -> the text of a legal action, unique among the legal ones.
-        render: (states, components, player, names) -> the position as text; None: the position, part by part.
-        picture: (position, components, ...) -> a position as SVG, see `artus_env.engine.drawing.render.draw`; None: its
+        max_actions: Largest number of actions of any components; None: the number of the standard ones.
+        features: components -> blocks of an observation in order: names, sizes, bounds, scales and meanings.
+        positions: Converts states to plain data, without hidden parts if it is for a player, and back.
+        move_text: (action, states, components, tables) -> text of a legal action, unique among the legal ones.
+        render: (states, components, player, names) -> position as text; None: one line for each part of the position.
+        picture: (position, components, ...) -> position as SVG, see `artus_env.engine.drawing.render.draw`; None: its
             text is drawn.
-        colours: theme ("light" or "dark") -> the flat colours of its pictures, as `#rrggbb`: a film keeps them as they
-            are.
-        action_meaning: (action, components) -> what an action means in any position.
-        parse_move: (text, states, components, tables) -> the action of the player to move that a text names, legal or
-            not; None if it names none. Without it the text is compared with those of all legal actions.
-        evaluation_weight: What `evaluate` is given as the weight of what a player holds.
-        evaluation_deals: In how many deals `lookahead` judges an action: 1 where `evaluate` looks at nothing hidden.
-        search_turns: How many more turns of the searching player the policy plays before `ppo-search` judges what it
-            tries; None: it grows a tree, and judges every position that it reaches there.
-        action_feature_gates: What ten units of each action feature add to the logit of an action before a policy has
-            learned: one number for each, or none for zeros.
+        colours: theme ("light" or "dark") -> flat colours of its pictures, as `#rrggbb`, which stay exact in a film.
+        action_meaning: (action, components) -> meaning of an action in any position.
+        parse_move: (text, states, components, tables) -> action of the player to move with this text, legal or not;
+            None if there is none. Without this function the text is compared with the texts of all legal actions.
+        evaluation_weight: Weight of a player's holdings in `evaluate`.
+        evaluation_deals: Number of deals in which `lookahead` evaluates an action: 1 if `evaluate` uses nothing hidden.
+        search_turns: Number of further turns of the searching player that the policy plays before `ppo-search`
+            evaluates an action; None: it grows a tree and evaluates every position reached in it.
+        action_feature_gates: Change of an action's logit, in an untrained policy, by ten units of each action feature:
+            one number for each feature, or none for zeros.
         sentences, browser, page: For the page in the browser (see `artus_env.engine.contract.page`): sentences about
             moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
-        presets: Folder with settings for trainings, a file for each variant; None: there are none.
-        ladder: File with what was measured of each agent (see `artus_training.arena.ladder_file`); None: nothing was.
+        presets: Folder with training settings, a file for each variant; None: there are none.
+        ladder: File with measurements of each agent (see `artus_training.arena.ladder_file`); None: there are none.
         doc_tables: Tables for the documentation by name, each a function without arguments that returns a `DocTable`,
-            beside those that every game has (see `artus_training.watch.doc_tables`).
-        reconstructed: Facts about the box that no public text states.
-        layout: components -> the blocks of an observation with their places; made of `features`.
+            in addition to the tables of every game (see `artus_training.watch.doc_tables`).
+        reconstructed: Facts about the components that no public text states.
+        layout: components -> blocks of an observation with their places; derived from `features`.
     """
 
     name: str
@@ -118,7 +117,7 @@ class Definition:
     features: Callable[[Any], Sequence[Feature]]
     positions: Positions
     move_text: Callable[[int, np.ndarray, Any, np.ndarray], str]
-    render: Callable[..., str] = None  # type: ignore[assignment]  # as well
+    render: Callable[..., str] = None  # type: ignore[assignment]  # set in __post_init__
     picture: Callable[..., str] | None = None
     colours: Callable[[str], Sequence[str]] = lambda theme: ()
     action_meaning: Callable[[int, Any], str] = lambda action, components: f"action {action}"
@@ -154,18 +153,18 @@ class Definition:
         object.__setattr__(self, "layout", lru_cache(maxsize=16)(lambda components: Layout(self.features(components))))
 
     def _tables(self, build: Callable[[Any], np.ndarray], components: Any) -> np.ndarray:
-        """What a game's own `build_tables` made, as the engine needs it."""
+        """Return the tables from the game's own `build_tables`, adapted to the engine."""
         actions, most = len(self.action_table(components)), 64 * self.mask_words
         if actions > most:
             raise ValueError(f"{self.name}: these components make {actions} actions, at most {most} are possible")
         return marked(self.name, build(components))
 
     def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
-        """A position as plain data; with `player`, only what they may know."""
+        """Return a position as plain data; with `player`, only the parts that they may know."""
         return self.positions.to_dict(state, components, player)
 
     def from_dict(self, data: Any, components: Any) -> np.ndarray:
-        """The position as a state: shape (1,). Raises a ValueError that names the fault."""
+        """Return the position as a state: shape (1,). Raises a ValueError that names the error."""
         return self.positions.from_dict(data, components)
 
     def observation_bounds(self, components: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +172,7 @@ class Definition:
         return self.layout(components).bounds
 
     def observation_scale(self, components: Any) -> np.ndarray:
-        """Multiply an observation by it for small floats: shape (F,), float32, a fresh array."""
+        """Factors that scale an observation to small floats: shape (F,), float32, a fresh array."""
         return self.layout(components).scale
 
     def _render_plainly(
@@ -183,41 +182,42 @@ class Definition:
 
     @property
     def components_type(self) -> type:
-        """The class of all components."""
+        """Class of all components of the game."""
         return type(self.standard)
 
     @cached_property
     def num_action_features(self) -> int:
-        """Numbers that the verb `action_features` tells of an action."""
+        """Number of features that the verb `action_features` writes for an action."""
         return int(dispatch.as_python(verbs.num_action_features, self.build_tables(self.standard)[0]))
 
     @property
     def rules_hash(self) -> str:
-        """Hash of the code of the verbs, and of the values that they take from elsewhere: 16 hex digits."""
+        """Hash of the code of the verbs and of the values that they take from elsewhere: 16 hex digits."""
         functions = dispatch.functions_of(self.build_tables(self.standard).dtype)
         codes = [code_hash(module) for module in sorted({function.__module__ for function in functions})]
         return hashlib.sha256(repr((codes, values_hash(*functions))).encode()).hexdigest()[:16]
 
     @cached_property
     def mask_words(self) -> int:
-        """Words of 64 bits that a set of actions takes."""
+        """Number of 64-bit words in a set of actions."""
         return -(-(self.max_actions or len(self.action_table(self.standard))) // 64)
 
     def box(self, components: Any) -> Any:
-        """The given components, the standard ones for None.
+        """Return the given components, or the standard ones for None.
 
         Raises:
-            TypeError: If they are no components.
+            TypeError: If they aren't components of this game.
         """
         if components is not None and not isinstance(components, self.components_type):
             raise TypeError(f"components must be {self.components_type.__name__}, got {components!r}")
         return self.standard if components is None else components
 
     def check_variant(self, rules: str | None, num_players: int, start_player: int | None = None) -> str:
-        """The name of the rule set: the first one for None.
+        """Return the name of the rule set: the first one for None.
 
         Raises:
-            ValueError: If there is no such rule set, number of players or start player; the message says what there is.
+            ValueError: If there is no such rule set, number of players or start player; the message lists the valid
+                ones.
         """
         if rules is None:
             rules = self.rules[0]

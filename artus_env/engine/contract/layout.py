@@ -1,4 +1,4 @@
-"""An observation in blocks: what its features mean, their bounds and their scale, said once."""
+"""Observation in blocks: meaning, bounds and scale of its features, defined in one place."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Feature:
     """A block of features with the same meaning, bounds and scale.
 
     Attributes:
-        name: Different from those of all other blocks.
-        size: How many features there are.
-        low, high: Bounds of what is written.
-        scale: Multiply by it for small floats, most of them within -1..1; 0: by the bounds.
-        meaning: For the table in the documentation.
+        name: Different from the names of all other blocks.
+        size: Number of features.
+        low, high: Bounds of the values.
+        scale: Factor for small floats, most of them within -1..1; 0: derived from the bounds.
+        meaning: Text for the table in the documentation.
     """
 
     name: str
@@ -39,20 +39,20 @@ class Feature:
 
     @property
     def scaled_range(self) -> str:
-        """The bounds of the feature times its scale, as text."""
+        """Bounds of the feature times its scale, as text."""
         return "..".join(f"{bound * self.scale:.3g}" for bound in (self.low, self.high))
 
 
 class Layout:
-    """The blocks of an observation one behind the other.
+    """Blocks of an observation, one after the other.
 
     Attributes:
         features: The blocks.
-        starts: Where each block begins, by its name.
-        size: Features in all.
+        starts: First index of each block, by its name.
+        size: Total number of features.
 
     Raises:
-        ValueError: If two blocks have one name.
+        ValueError: If two blocks have the same name.
     """
 
     def __init__(self, features: Sequence[Feature]) -> None:
@@ -67,7 +67,7 @@ class Layout:
 
     @cached_property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest value of each feature, 0 always among them: shapes (F,), int8, read-only."""
+        """Lowest and highest value of each feature, always including 0: shapes (F,), int8, read-only."""
         low = np.concatenate([np.full(block.size, min(block.low, 0), np.int8) for block in self.features])
         high = np.concatenate([np.full(block.size, block.high, np.int8) for block in self.features])
         low.flags.writeable = high.flags.writeable = False
@@ -79,8 +79,9 @@ class Layout:
         return np.concatenate([np.full(block.size, block.scale, np.float32) for block in self.features])
 
     def rows(self) -> list[list[object]]:
-        """The lines of a table: index, size, name, range, scale, range as floats, meaning. Like blocks in a row that
-        only a number or a player at the end of their names tells apart share one line, with the first one's meaning."""
+        """Return the lines of a table: index, size, name, range, scale, range as floats, meaning. Adjacent blocks with
+        the same size, bounds and scale share a line, with the meaning of the first, if their names differ only by a
+        number or a player at the end."""
         rows: list[list[object]] = []
         for _, run in groupby(self.features, _likeness):
             first, *others = run
@@ -105,5 +106,5 @@ def _likeness(feature: Feature) -> tuple[object, ...]:
 
 @jit
 def clipped(number):
-    """The nearest whole number in -127..127: an int8, and its negative one, too."""
+    """Nearest whole number in -127..127: it and its negative fit into an int8."""
     return max(-127, min(127, math.floor(number + 0.5)))

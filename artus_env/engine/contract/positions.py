@@ -1,8 +1,8 @@
-"""Positions as plain data, ready for JSON: what of the state record they show, in which form, and to whom.
+"""Positions as plain data, ready for JSON: which parts of the state record they show, in which form, and to whom.
 
-A position is an object with a key for each *part*. Without further ado the parts are the fields of the state record,
-in its order: whole numbers in lists of their shape. A game may give parts of its own: other keys, names in place of
-numbers, lists in place of arrays that are filled up with -1.
+A position is an object with a key for each *part*. By default the parts are the fields of the state record, in its
+order: whole numbers in lists of their shape. A game may define its own parts: other keys, names instead of numbers,
+lists instead of arrays that are padded with -1.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from artus_env.engine.basics.numbers import whole_number
 from artus_env.engine.basics.reading import check_keys, check_names, list_of, one_of, shown, some_of
 
 MOST = (1 << 53) - 1
-"""The largest number in a position: all readers of JSON keep it."""
+"""The largest number in a position: all JSON readers represent it exactly."""
 
 Bound = int | Callable[[np.void, Any], int]
-"""A number, or what makes it of the state, as far as it has been read, and the components."""
+"""A number, or a function of the state, as far as it has been read, and the components."""
 Names = Sequence[str] | Callable[[Any], Sequence[str]]
-"""Names in the order of their numbers, or what makes them of the components."""
+"""Names in the order of their numbers, or a function of the components that returns them."""
 
 
 class Form(Protocol):
-    """How a value of a state is written as plain data, and read again."""
+    """Form in which a value of a state is written as plain data, and read again."""
 
     def write(self, value: Any, state: np.void, components: Any) -> Any:
-        """Plain data for a value."""
+        """Return plain data for a value."""
 
     def read(self, name: str, data: Any, state: np.void, components: Any) -> Any:
-        """The value; messages call it `name`. Raises a ValueError that says what is wrong with the data."""
+        """Return the value; messages call it `name`. Raises a ValueError that names the error in the data."""
 
 
 def _names(names: Names, components: Any) -> Sequence[str]:
@@ -63,7 +63,7 @@ SEAT = Number(0, lambda state, components: int(state["num_players"]) - 1)
 
 @dataclass(frozen=True)
 class Choice:
-    """A number as its name."""
+    """A number, written as its name."""
 
     names: Names
 
@@ -78,7 +78,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Each:
-    """An array as a list of its values."""
+    """An array, written as a list of its values."""
 
     form: Form
     length: Bound
@@ -96,7 +96,7 @@ class Each:
 
 @dataclass(frozen=True)
 class Members:
-    """A set of bits as the list of its members in rising order: names, or numbers below a bound."""
+    """A set of bits, written as the list of its members in rising order: names, or numbers below a bound."""
 
     names: Names = ()
     below: Bound = 63
@@ -121,12 +121,12 @@ class Members:
 
 @dataclass(frozen=True)
 class Row:
-    """Numbers in an array that is filled up with -1, as the list of their names.
+    """Numbers in an array that is padded with -1, written as the list of their names.
 
     Attributes:
-        names: Of the numbers.
-        length: Of the array.
-        at_end: Whether they stand at its end.
+        names: Names of the numbers.
+        length: Length of the array.
+        at_end: Whether the numbers stand at its end.
     """
 
     names: Names
@@ -153,13 +153,13 @@ class Part:
 
     Attributes:
         key: Its name.
-        form: How it is written and read.
-        field: Of the state; "": as the key; None: none, so that the form gets the state as the value, and writes what
-            it has read into the state itself. Those are read last.
-        by_seat: Whether it is a list of a value for each player.
-        hidden: (state, seat, viewer) -> whether the viewer doesn't know it (seat -1: where it isn't by seat).
-        count: (state, seat, data, components) -> what stands in its place then, of the state or of the data that are
-            hidden; None: null by seats, else the key is left out.
+        form: Form in which it is written and read.
+        field: Field of the state; "": the field named like the key; None: no field: the form gets the state as the
+            value, and writes the data into the state itself. Such parts are read last.
+        by_seat: Whether it is a list with one value per player.
+        hidden: (state, seat, viewer) -> whether it is hidden from the viewer (seat -1: it isn't by seat).
+        count: (state, seat, data, components) -> replacement for hidden data, computed from the state or these data;
+            None: null by seats, else the key is omitted.
     """
 
     key: str
@@ -171,31 +171,31 @@ class Part:
 
 
 def from_others(state: np.void, seat: int, viewer: int) -> bool:
-    """Hidden from all but the player whose seat it is."""
+    """Whether the viewer isn't the player in that seat."""
     return seat != viewer
 
 
 class Positions:
-    """Writes and reads the positions of a game: `to_dict` and `from_dict` of its `Definition`.
+    """Conversion of a game's positions to plain data and back: `to_dict` and `from_dict` of its `Definition`.
 
     Args:
-        game: Its name, which positions have as `game`.
+        game: Name of the game, in positions under the key `game`.
         rules: Names of its rule sets: `rules` of a position is one of them, in place of the field `rule_set`.
         state_dtype: The state record.
-        parts: The keys behind `game`, `rules` and `num_players`, in order. None: the fields of the state; one whose
-            first dimension is that of `scores` has a part for each seat. What follows is for this case.
-        sets: Fields whose numbers are sets of cards (bit c: card c), which are written as lists.
-        hidden: Fields that are left out of what a player knows; where there is a part for each seat, the player's own
-            is there, and the others are null.
-        counted: Those of the hidden fields of which a player knows how many: the cards of all sets, or the sum of all
-            numbers, stands in place of what is left out.
-        common: Fields that have no part for each seat, though their first dimension is as long.
-        check: (state, components) -> raises a ValueError that names what is wrong with a position each of whose parts
-            is right by itself. It may also fill in fields that follow from the others.
+        parts: The keys after `game`, `rules` and `num_players`, in order. None: the fields of the state; a field with
+            the same first dimension as `scores` has a part for each seat. The next four arguments are for this case.
+        sets: Fields whose numbers are sets of cards (bit c: card c); they are written as lists.
+        hidden: Fields that are omitted for a player; of a field with a part for each seat, the player's own part is
+            shown, and the others are null.
+        counted: Hidden fields whose count a player knows: the number of cards in all sets, or the sum of all numbers,
+            replaces the omitted value.
+        common: Fields without a part for each seat, although their first dimension has that size.
+        check: (state, components) -> raises a ValueError that names the error in a position whose parts are each valid.
+            It may also fill in fields that follow from the others.
         named: Whether positions have the key `game`.
 
     Raises:
-        ValueError: If a field has other numbers than whole ones, or what is said of the fields doesn't fit.
+        ValueError: If a field has numbers other than whole ones, or the arguments don't fit the fields.
     """
 
     def __init__(
@@ -231,7 +231,7 @@ class Positions:
         self.keys = (*self.head, *(part.key for part in parts))
 
     def _part(self, name: str, is_set: bool, hidden: bool, counted: bool, common: bool) -> Part:
-        """A field of the state as it stands."""
+        """Return the default part for a field of the state."""
         kind = self.state_dtype[name]
         if kind.base.kind not in "iu":
             raise ValueError(f"{self.game}: {name} must be whole numbers, not {kind.base}")
@@ -252,7 +252,7 @@ class Positions:
         )
 
     def to_dict(self, state: np.void, components: Any, player: int | None = None) -> dict[str, Any]:
-        """A position as plain data; with `player`, only what they may know."""
+        """Return a position as plain data; with `player`, only the parts that they may know."""
         players = int(state["num_players"])
         head = {"game": self.game, "rules": self.rules[int(state["rule_set"])], "num_players": players}
         data: dict[str, Any] = {key: head[key] for key in self.head}
@@ -267,14 +267,14 @@ class Positions:
         return data
 
     def _known(self, part: Part, value: Any, state: np.void, components: Any, seat: int, player: int | None) -> Any:
-        """What a player knows of a value as plain data, None: nothing."""
+        """Return a value as plain data as far as a player knows it; None: not at all."""
         data = part.form.write(value, state, components)
         if player is None or part.hidden is None or not part.hidden(state, seat, player):
             return data
         return part.count(state, seat, data, components) if part.count else None
 
     def from_dict(self, data: Any, components: Any) -> np.ndarray:
-        """The position as a state: shape (1,).
+        """Return the position as a state: shape (1,).
 
         Raises:
             ValueError: If anything is missing, unknown or doesn't fit; the message names it.
@@ -299,18 +299,18 @@ class Positions:
 
 
 def _total(data: Any, is_set: bool) -> int:
-    """How many cards are in a list of sets, or the sum of numbers."""
+    """Number of cards in a list of sets, or the sum of numbers."""
     if not isinstance(data, list):
         return 1 if is_set else int(data)
     return sum(_total(part, is_set) for part in data)
 
 
 def plain_lines(position: dict[str, Any], names: Sequence[str] | None = None) -> list[str]:
-    """A position as text, a line for each of its parts.
+    """Return a position as text, one line for each of its parts.
 
     Args:
         position: As from `to_dict`.
-        names: Who plays, instead of "player 0", ...
+        names: Names of the players, instead of "player 0", ...
 
     Raises:
         ValueError: If `names` doesn't name every player.

@@ -1,4 +1,4 @@
-"""Games by name: any installed package can bring one, as an entry point of the group `artus.games`."""
+"""Games by name: any installed package can add one, as an entry point of the group `artus.games`."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from artus_env.engine.contract.definition import Definition
 
 GROUP = "artus.games"
 DEFAULT_GAME = "artus"
-"""Name of the game that is played where none is named."""
+"""Name of the game that is played if none is given."""
 
 
 def game_names() -> list[str]:
-    """Names of all games that are installed."""
+    """Names of all installed games."""
     return sorted({entry.name for entry in entry_points(group=GROUP)})
 
 
 def game_modules() -> dict[str, str]:
-    """The module that brings each installed game, by the game's name. Nothing is imported."""
+    """Module of each installed game, by the game's name. Nothing is imported."""
     return {entry.name: entry.module for entry in reversed(tuple(entry_points(group=GROUP)))}  # the first one counts
 
 
 def class_prefix(game: str) -> str:
-    """How the names of a game's classes begin: `SecretLot` for `secret-lot`."""
+    """Beginning of the names of a game's classes: `SecretLot` for `secret-lot`."""
     return "".join(part.capitalize() for part in game.split("-"))
 
 
 def find_game(game: str | Definition | None = None) -> Definition:
-    """A game's definition from its name, or from itself; None: the default game's.
+    """Return a game's definition for its name, or the definition itself; None: the default game's.
 
     Raises:
-        ValueError: If there is no such game; the message lists those there are, the nearest first.
-        TypeError: If what the name stands for is no definition, or one of another name.
+        ValueError: If there is no such game; the message suggests similar names and lists the installed ones.
+        TypeError: If the object with this name isn't a definition, or is a definition with another name.
     """
     return game if isinstance(game, Definition) else _load(DEFAULT_GAME if game is None else game)
 
@@ -55,5 +55,5 @@ def _load(name: str) -> Definition:
     raise ValueError(f"there is no game {shown(name)}{guess} installed are: {', '.join(names) or 'none'}")
 
 
-# A game is the same in every process: what is pickled is its name.
+# A game is the same in every process: only its name is pickled.
 copyreg.pickle(Definition, lambda definition: (find_game, (definition.name,)))

@@ -18,8 +18,8 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MUL_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
-_NEXT = np.uint64(1 << 32)  # the number that becomes the next deal's seed: far behind those that one deal uses
-_SEAT = np.uint64(1 << 33)  # the number that says who sits where
+_NEXT = np.uint64(1 << 32)  # number of the next deal's seed: far above the numbers that one deal uses
+_SEAT = np.uint64(1 << 33)  # number for drawing a seat
 
 
 def _hash(key, n):
@@ -41,14 +41,14 @@ def random_bits(key, n):
 
 @jit_wrapping
 def below(bits, bound):
-    """A number in 0..bound-1 from 64 random bits; for bounds under 2**10 uniform to within 2**-22."""
+    """A number in 0..bound-1 from 64 random bits; uniform to within 2**-22 for bounds under 2**10."""
     return int(np.int64(((np.uint64(bits) >> _32) * np.uint64(bound)) >> _32))
 
 
 @jit
 def shuffle(cards, start, size, seed, first, step):
-    """Shuffle `cards[start:start + size]` (Fisher and Yates, from the last card on) with numbers `first`,
-    `first + step`, ... of the stream `seed`. Returns the number after the last one used."""
+    """Shuffle `cards[start:start + size]` (Fisher-Yates, from the last card down) with numbers `first`, `first + step`,
+    ... of the stream `seed`. Returns the number after the last one used."""
     for last in range(size - 1, 0, -1):
         other = below(random_bits(seed, first), last + 1)
         first += step
@@ -60,8 +60,8 @@ def shuffle(cards, start, size, seed, first, step):
 
 @jit_wrapping
 def breaks_tie(key, equals):
-    """Whether the last of `equals` choices that are equally good takes the place of the one that is kept so far: in the
-    end each of them has the same chance. By number `equals` of the stream `key`."""
+    """Whether the last of `equals` equally good choices replaces the one kept so far, so that each has the same chance
+    in the end. Uses number `equals` of the stream `key`."""
     return below(random_bits(key, equals), equals) == 0
 
 
@@ -83,7 +83,7 @@ def following_keys(keys: np.ndarray) -> np.ndarray:
 
 
 def key_bits(keys: np.ndarray, numbers: np.ndarray | int = 0) -> np.ndarray:
-    """Number 0 of each key's stream, or another one: 64 random bits, uint64."""
+    """Number 0, or another one, of each key's stream: 64 random bits, uint64."""
     with np.errstate(over="ignore"):
         return _hash(keys, np.asarray(numbers, np.uint64))
 
@@ -95,7 +95,7 @@ def next_seeds(seeds: np.ndarray) -> np.ndarray:
 
 
 def drawn_seats(seeds: np.ndarray, num_players: int) -> np.ndarray:
-    """A seat in 0..num_players-1 for each deal, unrelated to its cards: shape of `seeds`, int64."""
+    """A seat in 0..num_players-1 for each deal, independent of its cards: shape of `seeds`, int64."""
     with np.errstate(over="ignore"):
         bits = _hash(seeds, _SEAT)
     return (((bits >> _32) * np.uint64(num_players)) >> _32).astype(np.int64)
@@ -104,7 +104,7 @@ def drawn_seats(seeds: np.ndarray, num_players: int) -> np.ndarray:
 def seed_stream(seed: int, count: int, purpose: int = 0, first: int = 0) -> np.ndarray:
     """`count` seeds derived from one, from number `first` on: shape (count,), uint64. Seed i doesn't depend on `count`.
 
-    Different `purpose` give unrelated streams, and none of them reveals the seed or another stream.
+    Streams for different `purpose` are unrelated, and none of them reveals the seed or another stream.
 
     Raises:
         TypeError, ValueError: As for `check_seed`.
@@ -115,10 +115,10 @@ def seed_stream(seed: int, count: int, purpose: int = 0, first: int = 0) -> np.n
 
 
 def check_seed(seed: Any) -> int:
-    """The seed as an int.
+    """Return the seed as an int.
 
     Raises:
-        TypeError: If it isn't a whole number, Python's or NumPy's.
+        TypeError: If it isn't a whole number of Python or NumPy.
         ValueError: If it isn't in 0..2**64-1.
     """
     if not is_whole(seed):
@@ -129,5 +129,5 @@ def check_seed(seed: Any) -> int:
 
 
 def fresh_seed() -> int:
-    """A seed from the operating system, for callers who gave none."""
+    """Return a seed from the operating system, for callers that were given none."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

@@ -1,4 +1,4 @@
-"""The record of one game: what every game has in it, beside a game's own fields."""
+"""Record of one game: the fields of every game, and a game's own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 
 def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.int16) -> np.dtype:
-    """A structured data type: `scores` (one for each seat), `player` (who is to move), `num_players`, `rule_set`
-    (number of the rule set), and a game's own fields. The widest numbers come first, so that they lie aligned.
+    """Return a structured data type: `scores` (one for each seat), `player` (the player to move), `num_players`,
+    `rule_set` (number of the rule set), and a game's own fields. The widest numbers come first, so that they are
+    aligned.
 
     Args:
-        seats: Players that a game can have at most.
+        seats: Most players of a game.
         fields: The game's own, as for `np.dtype`: `(name, type)` or `(name, type, shape)`.
         score: Type of a score.
     """
@@ -22,12 +23,13 @@ def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.i
 
 
 def marked(game: str, tables: np.ndarray) -> np.ndarray:
-    """Tables with a field named after the game, by which compiled code tells games apart: shape (1,), read-only.
+    """Return tables with a field named after the game, by which compiled code distinguishes games: shape (1,),
+    read-only.
 
     Raises:
-        ValueError: If the game has a field of that name itself.
+        ValueError: If the game's tables already have another field of that name.
     """
-    # Tables that have been marked already have an int8 that is 0.
+    # In tables that are already marked, this field is an int8 with the value 0.
     if game in (tables.dtype.names or ()) and (tables.dtype[game] != np.int8 or tables[game].any()):
         raise ValueError(
             f"{game}: tables have a field {game}, which the definition adds itself: give yours another name"

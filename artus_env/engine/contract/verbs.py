@@ -1,11 +1,11 @@
-"""What a game can do, under one name each, for all games: `play(t, g, action)` and so on.
+"""Verbs: functions that all games have under the same names, such as `play(t, g, action)`.
 
-`t` is the record of a game's tables, `g` the record of one game. The type of the tables says whose verb is meant (see
-`compiling.dispatch`). A game hands its functions in through `register`, which its `Definition` does.
+`t` is the record of a game's tables, `g` the record of one game. The type of the tables determines the game whose verb
+is called (see `compiling.dispatch`). A game registers its functions with `register`, which its `Definition` calls.
 
-A state record has the fields `player` (who is to move), `num_players`, `rule_set` (number of the rule set) and
-`scores`, one for each seat that a game can have. Small fields go through `int()` before arithmetic, as in all compiled
-code here.
+A state record has the fields `player` (the player to move), `num_players`, `rule_set` (number of the rule set) and
+`scores`, one for each possible seat. Small fields are converted with `int()` before arithmetic, as in all compiled code
+here.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from artus_env.engine.compiling.jit import jit
 
 
 def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int) -> None:
-    """Make a game's verbs known.
+    """Register a game's verbs.
 
     Args:
         game: Its name.
-        tables: The type of its tables, which no other game has: a field that is named after the game makes sure.
-        sources: Objects or modules with functions that are called like verbs, the first one that has a verb counts.
-        num_words: What `mask_words` returns.
+        tables: The type of its tables, different from all other games' because of a field named after the game.
+        sources: Objects or modules with functions named like verbs; the first one that has a verb counts.
+        num_words: The value of `mask_words`.
 
     Raises:
         ValueError: If a verb is missing, or another game with other verbs has tables of this type.
@@ -45,8 +45,8 @@ def register(game: str, tables: np.dtype, sources: Iterable[Any], num_words: int
 
 
 def _literal(name: str, number: int) -> Any:
-    """A verb that returns a number which compiled code knows. Its name tells it from others: compiled code is kept and
-    linked by names."""
+    """Return a verb that returns a number known to the compiler. Its name distinguishes it from others: compiled code
+    is saved and linked by name."""
 
     def literal(t: Any) -> int:
         return number
@@ -55,22 +55,22 @@ def _literal(name: str, number: int) -> Any:
     return jit(literal)
 
 
-# --- what every game has ------------------------------------------------------------------------------------------
+# --- verbs that every game must have ------------------------------------------------------------------------------
 
 
 @verb(required=True)
 def deal(t, g, seed, start_player, num_players, rule_set):
-    """Set a new game up: all of `g` is written. A start player of -1 is drawn."""
+    """Set up a new game: all of `g` is written. A start player of -1 is drawn."""
 
 
 @verb(required=True)
 def legal(t, g, words):
-    """Write the legal actions of the player to move as bits: shape (mask_words,), uint64; all zero when over."""
+    """Write the legal actions of the player to move as bits: shape (mask_words,), uint64; all zero after the end."""
 
 
 @verb(required=True)
 def play(t, g, action):
-    """Carry out a legal action of the player to move. Returns the points that it brought them at once."""
+    """Play a legal action of the player to move. Returns the points earned at once."""
 
 
 @verb(required=True)
@@ -80,22 +80,22 @@ def is_over(t, g):
 
 @verb(required=True)
 def observe(t, g, viewer, out):
-    """Write what `viewer` knows: shape (F,), int8."""
+    """Write the observation of `viewer`: shape (F,), int8."""
 
 
 @verb(required=True)
 def resample_hidden(t, g, viewer, seed):
-    """Draw all that `viewer` doesn't know anew, uniformly among what fits what they know; the same for the same seed,
-    whatever the truth is."""
+    """Resample everything that is hidden from `viewer`, uniformly among the deals that fit what they know; the same for
+    the same seed, whatever the true state is."""
 
 
-# --- what has a default ---------------------------------------------------------------------------------------------
+# --- verbs with a default -------------------------------------------------------------------------------------------
 
 
 @verb(required=False)
 def mask_words(t):
-    """Words of 64 bits that a set of actions takes: a literal number, the same for every box. No game writes it; it
-    follows from how many actions there are."""
+    """Number of 64-bit words in a set of actions: a literal, the same for all components. No game defines it; it
+    follows from the number of actions."""
     return 1
 
 
@@ -107,22 +107,21 @@ def points_of(t, g, action):
 
 @verb(required=False)
 def hide(t, g, viewer):
-    """Remove all that `viewer` doesn't know. Default: something they can't tell from it stands in its place, the same
-    whatever the truth is."""
+    """Remove everything that is hidden from `viewer`. Default: replace it by something that looks the same to them and
+    doesn't depend on the true state."""
     resample_hidden(t, g, viewer, 0)
 
 
 @verb(required=False)
 def public_action(t, g, action, viewer):
-    """What `viewer` sees of an action of the player to move, as an action id: two actions that they can't tell apart
-    have the same one. It need not be legal: which actions are legal may be hidden as well. Default: the action
-    itself."""
+    """Action id that `viewer` sees for an action of the player to move: actions that look the same to them have the
+    same id. It need not be legal: the set of legal actions may be hidden as well. Default: the action itself."""
     return action
 
 
 @verb(required=False)
 def has_secrets(t):
-    """Whether choices can be secret: a literal. No game writes it; it is so where there is a `public_action`."""
+    """Whether choices can be secret: a literal. No game defines it; it is true if the game has a `public_action`."""
     return False
 
 
@@ -133,18 +132,18 @@ def _yes(t):
 
 @verb(required=False)
 def is_revealed(t, g, action, viewer, now):
-    """Whether `viewer` has been shown the action that was taken in `g` when the game has come to the state `now`; asked
-    about actions that they didn't see. Default: never."""
+    """Whether the action taken in `g` has been revealed to `viewer` by the state `now`; asked only about actions that
+    they didn't see. Default: never."""
     return False
 
 
 def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int, now: Any = None) -> bool:
-    """Whether `viewer` sees which action the player to move takes: no other one looks the same to them.
+    """Whether `viewer` sees which action the player to move takes: no other action looks the same to them.
 
-    That `public_action` returns the action itself doesn't say so: it may be the one that stands for all hidden ones.
+    A `public_action` equal to the action isn't enough: it may be the id for all hidden actions.
 
     Args:
-        now: A state to which the game has come since; what has been opened up to there is seen, too.
+        now: A later state of the game; actions revealed by then count as seen, too.
     """
     if now is not None and is_revealed(t, g, action, viewer, now):
         return True
@@ -154,21 +153,22 @@ def is_seen(t: Any, g: Any, action: int, viewer: int, num_actions: int, now: Any
 
 @verb(required=False)
 def ranking_key(t, g, player):
-    """What ranks the players of a finished game: most wins, equal numbers share. Default: the score."""
+    """Value that ranks the players of a finished game: the highest wins, players with equal values share. Default: the
+    score."""
     return int(g["scores"][player])
 
 
 @verb(required=False)
 def margin_scale(t, g):
-    """Points that make a margin of 1, as a float; it may depend on the number of players, on nothing else of the game.
+    """Points for a margin of 1, as a float; may depend on the number of players, but on nothing else of the game.
     Default: 1."""
     return 1.0
 
 
 @verb(required=False)
 def evaluate(t, g, player, weight):
-    """How good a position is for a player, in points; what they hold counts at `weight`. Default: their lead in score
-    over the mean of the others."""
+    """Value of a position for a player, in points; `weight` is the weight of their holdings. Default: their lead in
+    score over the mean of the others."""
     players = int(g["num_players"])
     own = 0.0
     others = 0.0
@@ -183,44 +183,42 @@ def evaluate(t, g, player, weight):
 
 @verb(required=False)
 def greedy_value(t, g, action):
-    """Points that a greedy player takes a legal action to bring at once. Default: `points_of`."""
+    """Points that a greedy player expects a legal action to earn at once. Default: `points_of`."""
     return points_of(t, g, action)
 
 
 @verb(required=False)
 def default_action(t, g, key):
-    """An action that is good enough not to be searched for, or -1; ties broken by the random bits `key`. Default:
-    -1."""
+    """An action that is good enough to play without a search, or -1; the random bits `key` break ties. Default: -1."""
     return -1
 
 
 @verb(required=False)
 def num_action_features(t):
-    """Numbers that `action_features` tells of an action: a literal number. Default: 0."""
+    """Number of features that `action_features` writes for an action: a literal. Default: 0."""
     return 0
 
 
 @verb(required=False)
 def action_features(t, g, words, scratch, out):
-    """Write what a policy is told of each legal action beside the observation: shape (A, num_action_features), int8;
-    other rows stay.
+    """Write features of each legal action for a policy, in addition to the observation: shape (A, num_action_features),
+    int8; other rows stay unchanged.
 
     Args:
         words: The legal actions, see `legal`.
-        scratch: Room for two games: shape (2,), the state dtype.
+        scratch: Memory for two games: shape (2,), the state dtype.
     """
 
 
 @verb(required=False)
 def score_stddev(t, g):
-    """By how many points the lead of a player may still change, about (a standard deviation). Default:
-    `margin_scale`."""
+    """Approximate standard deviation of the further change of a player's lead, in points. Default: `margin_scale`."""
     return margin_scale(t, g)
 
 
 @verb(required=False)
 def perfect_information_horizon(t, g):
-    """How many decisions are still to come, at most, where everybody knows everything and nothing is left to chance:
-    then `points_of` says exactly what an action brings, and the scores decide. Else -1. Asked of positions that aren't
-    over; nothing hidden is looked at, so the state may be concealed. Default: -1."""
+    """Largest possible number of remaining decisions, if all players know everything and nothing is random any more:
+    then `points_of` is exact, and the scores decide. Else -1. Called only before the end of the game; hidden parts of
+    the state aren't read, so they may have been removed. Default: -1."""
     return -1

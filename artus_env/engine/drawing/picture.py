@@ -1,4 +1,4 @@
-"""The part of a picture that is the same for all games: options, the last move, the frame."""
+"""Common part of the pictures of all games: options, the last move, the frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Position = dict[str, Any]
 
 
 class Draw(Protocol):
-    """A function that draws what lies within the frame."""
+    """Function that draws the content of the frame."""
 
     def __call__(
         self,
@@ -25,16 +25,16 @@ class Draw(Protocol):
         note: str,
         wide: bool,
     ) -> Iterable[str]:
-        """The parts of the picture as SVG, those at the back first.
+        """Return the parts of the picture as SVG, from back to front.
 
         Args:
             position: As from `to_dict`.
-            components: The box.
-            last: The last move as `PictureParts.last_move` describes it, None: there was none.
+            components: The components of the game.
+            last: The last move as `PictureParts.last_move` describes it; None: there was none.
             before: The position before that move.
-            names: The players' names, None: they have none.
-            note: A line to write in the middle.
-            wide: Whether everything is drawn, or only what the layout "table" shows.
+            names: Names of the players; None: they have none.
+            note: A line of text in the middle.
+            wide: Whether to draw everything, or only the part in the layout "table".
         """
 
 
@@ -42,11 +42,11 @@ class PictureParts(NamedTuple):
     """A game's own parts of its pictures. `PictureParts(...).picture` is the function for `Definition.picture`."""
 
     name: str
-    """The game's name, which begins the picture's class in style sheets."""
+    """The game's name, the beginning of the picture's class in style sheets."""
     standard: Any
-    """The box that is drawn with if none is given."""
+    """The components to draw with if none are given."""
     table_view: tuple[float, float, float, float]
-    """Left, top, width and height of what the layout "table" shows."""
+    """Left, top, width and height of the part in the layout "table"."""
     style: Callable[[str], str]
     """theme -> the style sheet."""
     last_move: Callable[[Position, str, Position, Any], Any]
@@ -70,12 +70,12 @@ class PictureParts(NamedTuple):
         """Draw a position.
 
         Args:
-            position: As from `to_dict`: what is a count there is drawn as backs of cards.
-            components: The box; None: the standard one.
-            before, move: The position before the last move, and that move's text: shows what the move did.
-            names: The players' names, shown beside their letters.
+            position: As from `to_dict`: counts in place of cards are drawn as backs of cards.
+            components: The components of the game; None: the standard ones.
+            before, move: The position before the last move, and that move's text, to show its effect.
+            names: Names of the players, shown next to their letters.
             note: A line in the middle.
-            theme: "light", "dark", or "auto": the one that the reader's system asks for.
+            theme: "light", "dark", or "auto": the theme of the reader's system.
             layout: "wide", everything (1216 x 688), or "table", the table alone: readable at 200 pixels, too.
 
         Returns:
@@ -97,7 +97,7 @@ class PictureParts(NamedTuple):
 
 
 def check_options(position: Mapping[str, Any], names: Sequence[str] | None, theme: str, layout: str) -> None:
-    """Make sure that a position can be drawn as it is asked for.
+    """Check that a position can be drawn with these options.
 
     Raises:
         ValueError: If there is no such theme or layout, or `names` doesn't name every player.

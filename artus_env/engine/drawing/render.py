@@ -1,5 +1,4 @@
-"""Pictures of a game: the drawing of a position, its pixels, and a window. Pixels and windows need the extra
-`render`."""
+"""Pictures of a game: a position as SVG, its pixels, and a window. Pixels and windows need the extra `render`."""
 
 from __future__ import annotations
 
@@ -23,15 +22,14 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 FRAME_WIDTH = 912
-"""Pixels; small enough for some 30 frames a second, and even in both directions, as video formats want it."""
+"""Pixels; small enough for about 30 frames per second; width and height are even, as video formats require."""
 FRAME_THEME = "light"
 PIXEL_MODES = ("rgb_array", "human")
 RenderMode = Literal["ansi", "rgb_array", "human"]
 FONTS = Path(__file__).parent / "fonts"
-"""The letters of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt
-there)."""
+"""Fonts of every frame, so that it looks the same on any machine: Inter, Latin letters only (see OFL.txt there)."""
 GRID_GAMES = 12
-"""How many games a batch shows in a notebook."""
+"""Most games of a batch in a notebook."""
 
 
 def draw(
@@ -43,13 +41,13 @@ def draw(
     action: int = -1,
     **options: Any,
 ) -> str:
-    """A game as SVG, with `player` as they see it.
+    """Draw a game as SVG, as seen by `player`.
 
     Args:
         states: shape (1,).
         before, action: The state before the last move, shape (1,), and that move; None: there was none. It isn't shown
-            if `player` may not see it and it hasn't been opened.
-        options: For the game's own drawing function, e.g. `theme` and `layout`.
+            if it is hidden from `player` and hasn't been revealed.
+        options: Options of the game's own drawing function, e.g. `theme` and `layout`.
     """
     tables = definition.build_tables(components)
     if before is not None and player is not None:
@@ -79,7 +77,7 @@ def _text(
     theme: str = "auto",
     layout: str = "wide",
 ) -> str:
-    """A game that draws no picture: its text, with what the last move has changed marked."""
+    """Draw a game without a picture of its own: its text, with the changes by the last move marked."""
     if theme not in THEMES or layout not in LAYOUTS:
         raise ValueError(f"theme is one of {THEMES}, layout one of {LAYOUTS}, got {theme!r}, {layout!r}")
     text = definition.render(states, components, player, names)
@@ -88,17 +86,17 @@ def _text(
 
 
 def grid(pictures: list[str], rest: int) -> str:
-    """Pictures side by side as HTML, and how many more there are."""
+    """Return pictures side by side as HTML, and the number of further games."""
     cells = "".join(f'<div style="width:220px">{picture}</div>' for picture in pictures)
     more = f"<p>... and {rest} more games</p>" if rest else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:8px">{cells}</div>{more}'
 
 
 def require(mode: str | None) -> None:
-    """Make sure, early, that a render mode will work.
+    """Check early that a render mode will work.
 
     Raises:
-        DependencyNotInstalled: If a package that it needs isn't there; the message says what to install.
+        DependencyNotInstalled: If a package that it needs is missing; the message contains the command to install it.
     """
     if mode in PIXEL_MODES:
         _rasteriser()
@@ -107,21 +105,21 @@ def require(mode: str | None) -> None:
 
 
 def image(svg: str, width: int = FRAME_WIDTH) -> Image:
-    """An SVG as an image without transparency, `width` pixels wide.
+    """Convert an SVG to an image without transparency, `width` pixels wide.
 
     Raises:
         DependencyNotInstalled: Without the extra `render`.
     """
     drawing = _rasteriser().open(io.BytesIO(svg.encode()))
     scale = width / drawing.width
-    while math.ceil(drawing.width * scale) > width:  # rounding errors must not cost a pixel
+    while math.ceil(drawing.width * scale) > width:  # a rounding error must not add a pixel
         scale = math.nextafter(scale, 0)
     drawing.load(scale=scale)
     return drawing.convert("RGB")
 
 
 def rgb_array(svg: str, width: int = FRAME_WIDTH) -> np.ndarray:
-    """An SVG as pixels: shape (height, width, 3), uint8, a fresh array.
+    """Convert an SVG to pixels: shape (height, width, 3), uint8, a fresh array.
 
     Raises:
         DependencyNotInstalled: Without the extra `render`.
@@ -130,11 +128,11 @@ def rgb_array(svg: str, width: int = FRAME_WIDTH) -> np.ndarray:
 
 
 class Window:
-    """A window that shows frames at a steady pace. It opens with the first one; copies of it begin closed.
+    """Window that shows frames at a steady rate. It opens with the first frame; copies of it start closed.
 
     Args:
-        title: What stands above it.
-        fps: Frames a second: `show` waits as long as that asks for.
+        title: Its title.
+        fps: Frames per second: `show` waits as long as needed for this rate.
     """
 
     def __init__(self, title: str, fps: float) -> None:
@@ -153,7 +151,7 @@ class Window:
             screen = pygame.display.set_mode(size)
             self._clock = pygame.time.Clock()
         pygame.surfarray.blit_array(screen, frame.swapaxes(0, 1))
-        pygame.event.pump()  # tells the system that the window is alive
+        pygame.event.pump()  # keeps the window responsive
         pygame.display.flip()
         self._clock.tick(self.fps)
 
@@ -169,7 +167,7 @@ class Window:
 
 @cache
 def _rasteriser() -> Any:
-    """Pillow, with LunaSVG as the reader of SVG and the fonts."""
+    """Pillow, with LunaSVG as its SVG reader, and the fonts."""
     try:
         import pillow_lunasvg
         from PIL import Image
@@ -181,7 +179,7 @@ def _rasteriser() -> Any:
 
 
 def _pygame() -> Any:
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its import would print an advertisement
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # otherwise its import prints an advertisement
     try:
         import pygame
     except ImportError as error:

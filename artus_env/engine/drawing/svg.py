@@ -1,4 +1,4 @@
-"""What the pictures of all games are made of: letters and numbers for SVG, style sheets, a badge for each player.
+"""Common elements of the pictures of all games: text and numbers for SVG, style sheets, a badge for each player.
 
 Nothing here needs an id, so that any number of pictures can stand on one page: colours are classes, and all rules begin
 with the class of the game and the theme.
@@ -19,9 +19,9 @@ WIDTH, HEIGHT = 1216, 688
 CARD_WIDTH, CARD_HEIGHT = 44, 62
 
 Fills = Mapping[str, tuple[str, str]]
-"""Class: fill in the light theme, in the dark theme."""
+"""Class -> fill in the light theme, fill in the dark theme."""
 Strokes = Mapping[str, tuple[str, str, float]]
-"""Class: colour in the light theme, in the dark theme, width."""
+"""Class -> colour in the light theme, colour in the dark theme, width."""
 
 COLOURS: Fills = {
     "page": ("#f5efe3", "#1b1917"),
@@ -32,9 +32,9 @@ COLOURS: Fills = {
     "plate": ("#2a2520", "#1b1917"),  # letters and signs on gold
     "pale": ("#ffffff", "#ffffff"),  # letters and signs on card backs
     "face": ("#fffdf8", "#efe7d8"),
-    "print": ("#2a2520", "#2a2520"),  # what is printed on a face
+    "print": ("#2a2520", "#2a2520"),  # text and signs on a card's front
 }
-"""What all games have; each adds its own."""
+"""Colours of all games; each game adds its own."""
 STROKES: Strokes = {
     "edge": ("#d8cab0", "#453f38", 1.5),
     "cut": ("#cdbfa5", "#6b6156", 1),  # the edge of a card
@@ -45,7 +45,8 @@ STROKES: Strokes = {
 
 
 class Badge(NamedTuple):
-    """A player's shield: its colours as `#rrggbb`, its outline about its middle, where its letter is."""
+    """Badge of a player: its colours as `#rrggbb`, its outline around its centre, the vertical position of its
+    letter."""
 
     colour: str
     ink: str
@@ -61,11 +62,11 @@ BADGES = (
     Badge("#0b7a5c", "#ffffff", "M0-21A21 21 0 1 1 0 21A21 21 0 1 1 0-21Z"),
     Badge("#d9d24b", "#26221e", "M0-23L24 18H-24Z", 5),
 )
-"""Any one of colour, outline and letter tells who it is; each is about 40 x 44."""
+"""Colour, outline and letter each suffice to identify the player; each badge is about 40 x 44."""
 
 
 def badge(player: int, x: float, y: float, scale: float) -> str:
-    """A player's shield with their letter, about its middle."""
+    """Draw a player's badge with their letter, around its centre."""
     return (
         f'<g transform="translate({short(x)} {short(y)}) scale({scale:g})"><path class="p{player} outline round" '
         f'd="{BADGES[player].outline}"/>{label(0, BADGES[player].middle, 24, f"l{player}", letter_of(player))}</g>'
@@ -73,12 +74,13 @@ def badge(player: int, x: float, y: float, scale: float) -> str:
 
 
 def placed(x: float, y: float, scale: float, inside: str) -> str:
-    """Something about its middle, put somewhere in some size."""
+    """Move and scale a drawing that has its centre at the origin."""
     return f'<g transform="translate({short(x)} {short(y)}) scale({round(scale, 3):g})">{inside}</g>'
 
 
 def card_back(colour: str, sign: str) -> str:
-    """The back of a card, `CARD_WIDTH` x `CARD_HEIGHT`: the class of its colour, and the outline of its sign."""
+    """Draw the back of a card, `CARD_WIDTH` x `CARD_HEIGHT`, from the class of its colour and the outline of its
+    sign."""
     return (
         f'<rect class="{colour}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         f'<rect class="inlay none" opacity=".5" x="3.5" y="3.5" width="{CARD_WIDTH - 7}" '
@@ -88,7 +90,7 @@ def card_back(colour: str, sign: str) -> str:
 
 
 def card_front(colour: str, sign: str, value: int) -> str:
-    """The front of a card with a value: large above its sign (24 x 24); `colour`: the class of its lower edge."""
+    """Draw the front of a card: its value, large, above its sign (24 x 24); `colour`: the class of its lower edge."""
     return (
         f'<rect class="face cut" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="5"/>'
         f'<path class="{colour}" d="M1 56H43V58Q42 61 39 61H5Q2 61 1 58Z"/>'
@@ -102,32 +104,32 @@ def short(number: float) -> str:
 
 
 def label(x: float, y: float, size: float, classes: str, text: str) -> str:
-    """Text with its capitals' middle at y."""
+    """Draw text; the middle of its capitals is at y."""
     where = f'x="{short(x)}" y="{short(y + 0.36 * size)}"'
     return f'<text class="{classes}" {where} font-size="{short(size)}">{xml_text(text)}</text>'
 
 
 def xml_text(text: str) -> str:
-    """Text for XML, which knows no control characters at all."""
+    """Return text for XML, which allows no control characters."""
     return escape("".join(letter for letter in text if letter.isprintable()), quote=True)
 
 
 def shortened(text: str, length: int) -> str:
-    """A text of at most so many letters."""
+    """Shorten a text to at most `length` characters."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def whole(
     look: str, view: tuple[float, float, float, float], title: str, details: str, sheet: str, inside: Iterable[str]
 ) -> str:
-    """A whole picture: one `<svg>` element without ids.
+    """Return a complete picture: one `<svg>` element without ids.
 
     Args:
         look: Its class, `name-theme`.
-        view: What it shows: left, top, width, height.
-        title, details: What it is for readers who can't see it.
+        view: The visible part: left, top, width, height.
+        title, details: Title and description for readers who can't see it.
         sheet: Its style sheet.
-        inside: What is drawn.
+        inside: The drawn parts.
     """
     left, top, width, height = view
     lines = [
@@ -144,24 +146,24 @@ def whole(
 
 
 def small(name: str, box: str, inside: str) -> str:
-    """A drawing with the colours of a page that shows a picture of the game `name`; `box`: its view box."""
+    """Return a drawing in the colours of a page that shows a picture of the game `name`; `box`: its view box."""
     return f'<svg class="{name}-auto" viewBox="{box}">{inside}</svg>'
 
 
 def small_card(name: str, inside: str) -> str:
-    """A card, with room for its edge, as `small` draws it."""
+    """Return a card as a `small` drawing, with room for its edge."""
     return small(name, f"-1 -1 {CARD_WIDTH + 2} {CARD_HEIGHT + 2}", inside)
 
 
 def small_badges(name: str, num_players: int) -> list[str]:
-    """The badges of the first players, as `small` draws them."""
+    """Return the badges of the first players as `small` drawings."""
     return [small(name, "-26 -26 52 52", badge(player, 0, 0, 1)) for player in range(num_players)]
 
 
 def style_sheet(name: str, theme: str, fills: Fills, strokes: Strokes, players: int) -> str:
-    """The style sheet of a theme for pictures of the class `name-theme`, with colours for the badges of `players`.
+    """Style sheet of a theme for pictures of the class `name-theme`, with colours for the badges of `players`.
 
-    "auto" follows the reader's: light, or dark where their system asks for it.
+    "auto" follows the reader's system: light, or dark if the system asks for it.
     """
     head = f".{name}-{theme}"
     badges = BADGES[:players]
@@ -187,7 +189,7 @@ def _colours(head: str, fills: Fills, strokes: Strokes, column: int) -> str:
 
 
 def flat_colours(theme: str, fills: Fills, strokes: Strokes, players: int) -> Sequence[str]:
-    """Every colour of "light" or "dark", as `#rrggbb`: for pictures that can't have many."""
+    """All colours of "light" or "dark", as `#rrggbb`: for image formats with few colours."""
     column = THEMES.index(theme) - 1
     badges = (badge.colour for badge in BADGES[:players])
     drawn = ((light, dark)[column] for light, dark, _ in strokes.values())

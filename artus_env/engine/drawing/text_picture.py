@@ -1,4 +1,4 @@
-"""The picture of a game that draws none of its own: its text."""
+"""Picture of a game that has no picture of its own: its text."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import unicodedata
 from html import escape
 
 LINE, COLUMN, EDGE = 20, 9, 18
-"""Height of a line, width of a column, room around the text, in units of a text picture: pixels at its full size."""
+"""Height of a line, width of a column, margin around the text, in units of a text picture: pixels at full size."""
 
 
 COLOURS = {
     "light": {"panel": "#fffcf5", "edge": "#d8cab0", "ink": "#2a2520", "mark": "#f3dfae"},
     "dark": {"panel": "#2a2520", "edge": "#574b3d", "ink": "#f4ecdf", "mark": "#6b5320"},
 }
-"""By theme; the names are those of the page's own colours."""
+"""Colours by theme; their names are the names of the page's own colours."""
 
 
 def text_picture(text: str, before: str | None = None, title: str = "", theme: str = "auto") -> str:
-    """A text of several lines as SVG, letter below letter; words that differ from those of `before` are marked.
+    """Draw a text of several lines as SVG in fixed columns; words that differ from `before` are marked.
 
     Args:
-        text, before: What is drawn, and what stood there before the last move.
-        title: What the picture is called.
-        theme: "light" or "dark", or "auto": the colours of the page around it, elsewhere those of a light page.
+        text, before: The text now and before the last move.
+        title: Title of the picture.
+        theme: "light", "dark", or "auto": the colours of the surrounding page; elsewhere the colours of a light page.
     """
     colours = COLOURS["light" if theme == "auto" else theme]
     if theme == "auto":
@@ -37,7 +37,7 @@ def text_picture(text: str, before: str | None = None, title: str = "", theme: s
         for start, end in _changes(row, was):
             x, length = EDGE + _columns(row[:start]) * COLUMN, _columns(row[start:end]) * COLUMN
             marks.append(f'<rect class="new" x="{x - 4}" y="{top}" width="{length + 8}" height="{LINE}" rx="5"/>')
-        for word in re.finditer(r"\S+", row):  # each at its place: no font's own width shifts the columns
+        for word in re.finditer(r"\S+", row):  # each has its own x: the width of a font can't shift the columns
             x, length = EDGE + _columns(row[: word.start()]) * COLUMN, _columns(word[0]) * COLUMN
             words.append(f'<text x="{x}" y="{top + 14.5:g}" textLength="{length}">{escape(word[0])}</text>')
     return (
@@ -53,13 +53,13 @@ def text_picture(text: str, before: str | None = None, title: str = "", theme: s
 
 
 def _rows(text: str) -> list[str]:
-    """The lines of a text, without what can't be seen."""
+    """Lines of a text, with invisible characters replaced by spaces."""
     lines = text.expandtabs().rstrip().splitlines() or [""]
     return ["".join(letter if letter.isprintable() else " " for letter in line) for line in lines]
 
 
 def _changes(row: str, was: str) -> list[tuple[int, int]]:
-    """Where a row has words that weren't in the same place before, from - to; neighbours are put together."""
+    """Ranges of a row with words that weren't in the same place before, as start and end; adjacent ones are joined."""
     found: list[tuple[int, int]] = []
     for word in re.finditer(r"\S+", row):
         start, end = word.span()
@@ -72,7 +72,7 @@ def _changes(row: str, was: str) -> list[tuple[int, int]]:
 
 
 def _columns(text: str) -> int:
-    """How many columns a text takes: two for each wide letter, none for marks on another one."""
+    """Number of columns of a text: two for each wide letter, none for combining marks."""
     return sum(
         0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
         for letter in text

@@ -1,8 +1,8 @@
-"""Texts for people in several languages: a catalogue for each, and the language that is spoken now.
+"""Texts in several languages: a catalogue for each language, and the current language.
 
-A catalogue is a JSON file `LANGUAGE.json` in a folder: key -> text, with places for values such as `{name}`. A text
-that depends on a number `n` is an object with the forms `one` and `other`. Scripts in the browser read the same files,
-by the same rules (`texts.js` of the play page).
+A catalogue is a JSON file `LANGUAGE.json` in a folder: key -> text, with placeholders for values such as `{name}`. A
+text that depends on a number `n` is an object with the forms `one` and `other`. Scripts in the browser read the same
+files by the same rules (`texts.js` of the play page).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
-"""Each with what it calls itself; the first is spoken unless something else is asked for."""
+"""Languages, each with its own name for itself; the first is the default."""
 _DEFAULT = next(iter(LANGUAGES))
 _now: ContextVar[str] = ContextVar("language", default=_DEFAULT)
 
@@ -24,16 +24,16 @@ Entry = str | Mapping[str, str]
 
 
 def language() -> str:
-    """The language that is spoken now."""
+    """The current language."""
     return _now.get()
 
 
 @contextmanager
 def speaking(wanted: str) -> Iterator[None]:
-    """Speak a language within the block: in this thread, or in this task of an event loop.
+    """Set the language within the block: in this thread, or in this task of an event loop.
 
     Raises:
-        ValueError: If it is none of `LANGUAGES`.
+        ValueError: If it isn't in `LANGUAGES`.
     """
     if wanted not in LANGUAGES:
         raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {wanted!r}")
@@ -45,7 +45,7 @@ def speaking(wanted: str) -> Iterator[None]:
 
 
 def preferred(accepted: str) -> str:
-    """The one of `LANGUAGES` that somebody likes best, by the Accept-Language header of their browser."""
+    """Return the preferred one of `LANGUAGES` for a user, from the Accept-Language header of their browser."""
     best, best_weight = _DEFAULT, 0.0
     for part in accepted[:1000].split(","):
         tag, _, weight = part.replace(" ", "").lower().partition(";q=")
@@ -60,10 +60,11 @@ def preferred(accepted: str) -> str:
 
 
 class Texts:
-    """The texts of a folder, said in the language that is spoken now.
+    """Texts of a folder in the current language.
 
     Args:
-        folder: With the catalogues. A language that has none there is replaced by the first of `LANGUAGES`.
+        folder: Folder with the catalogues. A language without a catalogue there is replaced by the first of
+            `LANGUAGES`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -71,7 +72,7 @@ class Texts:
         self._read: dict[str, dict[str, Entry]] = {}
 
     def catalogue(self) -> dict[str, Entry]:
-        """All texts in the language that is spoken now, empty if the folder has none.
+        """Return all texts in the current language, none if the folder has none.
 
         Raises:
             ValueError: If a file isn't a catalogue.
@@ -85,11 +86,12 @@ class Texts:
         return self._read[wanted]
 
     def without(self, *beginnings: str) -> dict[str, Entry]:
-        """The catalogue without the texts whose keys begin like one of these: what a page can do without."""
+        """Return the catalogue without the texts whose keys have one of these beginnings: texts that a page doesn't
+        need."""
         return {key: entry for key, entry in self.catalogue().items() if not key.startswith(beginnings)}
 
     def __call__(self, key: str, **values: Any) -> str:
-        """A text with its values, those of a form if there is a number `n`.
+        """Return a text with its values filled in; a number `n` selects the form.
 
         Raises:
             KeyError: If there is no such text, or a value is missing.
@@ -102,15 +104,15 @@ class Texts:
         return key in self.catalogue()
 
     def listed(self, parts: list[str]) -> str:
-        """Things one after the other: `one, two and three`. The catalogue has the last link as `and`."""
+        """Join items to a list: `one, two and three`. The last link is the text `and` of the catalogue."""
         return f"{', '.join(parts[:-1])} {self('and')} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def read_catalogue(path: Path) -> dict[str, Entry]:
-    """A catalogue from its file.
+    """Read a catalogue from its file.
 
     Raises:
-        ValueError: If it isn't one; the message names what is wrong.
+        ValueError: If it isn't one; the message names the error.
     """
     found = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(found, dict):

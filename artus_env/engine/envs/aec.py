@@ -1,4 +1,4 @@
-"""A game as a PettingZoo AEC environment: one decision a step, everybody leaves together."""
+"""A game as a PettingZoo AEC environment: one decision per step, and all agents terminate together."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ SET_BY_RESET = frozenset(
 )
 
 SET_AT_END = SET_BY_RESET - {"num_agents"} | {"_skip_agent_selection"}
-"""What a step of an agent who has terminated changes."""
+"""Attributes that a step of a terminated agent changes."""
 
 
 class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
     """One game for PettingZoo. Each game has a subclass that describes it, see `artus_env.environments`.
 
-    Order and legality are checked here: PettingZoo's wrappers for that cost more than the game itself.
+    Turn order and legality are checked here: PettingZoo's wrappers for that cost more than the game itself.
 
     Args:
         rules, num_players, components: The variant, as for `Game`.
         reward: "win", "margin" or "points" (see `artus_env.engine.play.rewards`).
         render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
-        game: Name of the game, or its definition; None: that of the subclass, else the default one.
-        raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game as it is, instead of ending it.
+        game: Name of the game, or its definition; None: the game of the subclass, else the default one.
+        raise_illegal: Raise `IllegalMoveError` on an illegal action and leave the game unchanged, instead of ending it.
 
     Attributes:
         game: The game itself, from the first reset on.
-        has_updated: Whether the loop over `agent_iter` has called `step`, or `reset`, in its present round.
+        has_updated: Whether the loop over `agent_iter` has called `step`, or `reset`, in its current round.
     """
 
     game_name: ClassVar[str | None] = None
-    """What a subclass plays."""
+    """The game of a subclass."""
     metadata: dict[str, Any] = {
         "render_modes": ["human", "rgb_array", "ansi"],
         "is_parallelizable": False,
@@ -106,11 +106,11 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self.state_space = Box(np.tile(low, num_players), np.tile(high, num_players), dtype=np.int8)
 
         self._index = {agent: player for player, agent in enumerate(self.possible_agents)}
-        self._seed: int | None = None  # of the last deal
+        self._seed: int | None = None  # seed of the last deal
         self._reward = np.zeros(num_players)
         self._was_reset = False
-        self._ended = True  # nobody may act: before the first reset, and from the end of a game to the next reset
-        self.has_updated = False  # whether the loop over `agent_iter` stepped
+        self._ended = True  # no agent may act: before the first reset, and from the end of a game to the next reset
+        self.has_updated = False  # whether the loop over `agent_iter` has called `step` or `reset`
 
     # --- PettingZoo's API ---
 
@@ -126,16 +126,16 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         """Deal a new game.
 
         Args:
-            seed: The deal: the same as that of `Game(seed=seed)`. None: the next of the stream of deals, which begins
-                at the last given seed, or anywhere if there was none.
-            options: `start_player`: who starts, 0.. (default: drawn from the seed). `position`: a position as plain
-                data (`Game.to_dict`) to begin at, instead of a deal.
+            seed: Seed of the deal, the same deal as `Game(seed=seed)`. None: the next of the stream of deals, which
+                begins at the last given seed, or at a random one if there was none.
+            options: `start_player`: the player who starts, 0.. (default: drawn from the seed). `position`: a position
+                as plain data (`Game.to_dict`) to begin at, instead of a deal.
 
         Raises:
-            TypeError: If the seed is no whole number or `options` no dict; the environment is unchanged.
+            TypeError: If the seed isn't a whole number or `options` isn't a dict; the environment is unchanged.
             ValueError: If the seed or an option is unknown or doesn't fit; the environment is unchanged.
         """
-        # PettingZoo's api_test sends an option of this name, to see whether reset takes options.
+        # PettingZoo's api_test sends an option of this name, to check that reset accepts options.
         given = read_options(options, (*OPTIONS, "options"))
         given.pop("options", None)
         if seed is not None:
@@ -159,8 +159,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             agents=agents[:],
             rewards=dict.fromkeys(agents, 0.0),
             _cumulative_rewards=dict.fromkeys(agents, 0.0),
-            _scores=np.array(game.scores),  # as of the last reward
-            _paid=0,  # moves of the game as of the last reward
+            _scores=np.array(game.scores),  # at the last reward
+            _paid=0,  # moves of the game at the last reward
             terminations=dict.fromkeys(agents, False),
             truncations=dict.fromkeys(agents, False),
             infos=infos,
@@ -176,9 +176,9 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             self.render()
 
     def step(self, action: int | None) -> None:
-        """Play an action of `agent_selection`; None for an agent who has terminated.
+        """Play an action of `agent_selection`; None for a terminated agent.
 
-        An illegal action ends the game for all: -1 for its player, 0 for the others, and his info names it as
+        An illegal action ends the game for all: -1 for its player, 0 for the others, and the player's info has it as
         `illegal_action`.
 
         Raises:
@@ -199,36 +199,35 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             if self._raise_illegal:
                 raise
             self._end_illegally(agent, number)
-        except BaseException:  # an interrupt, and the game may have moved already
+        except BaseException:  # an interrupt; the game may already have moved
             self._note(agent, game.player, game.over)
             raise
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What an agent sees and may do: `observation`, shape (F,), and `action_mask`, shape (A,), int8, fresh arrays.
+        """Return an agent's `observation`, shape (F,), and `action_mask`, shape (A,), int8, fresh arrays.
 
         The mask is all zeros unless it is the agent's turn.
         """
         if not self._was_reset:
             EnvLogger.error_observe_before_reset()
-        if agent == self.agent_selection and not self._ended:  # worked out by the last step
+        if agent == self.agent_selection and not self._ended:  # computed by the last step
             return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
         return {"observation": self.game.observation(self._index[agent]), **self._waiting()}
 
     def state(self) -> np.ndarray:
-        """The observations of all players in their order, one behind the other: shape (num_players * F,), int8.
+        """Return the observations of all players in their order, concatenated: shape (num_players * F,), int8.
 
-        Together they show every hand; nobody knows the order of the piles.
+        Together they show every hand, but not the order of the piles.
         """
         if not self._was_reset:
             EnvLogger.error_state_before_reset()
         return np.concatenate([self.game.observation(player) for player in range(self.num_players)])
 
     def render(self) -> str | np.ndarray | None:
-        """The position with all hands open: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
-        or shown in a window ("human").
-        """
+        """Return the position with all hands open, as text ("ansi") or as pixels ("rgb_array": shape (height, width,
+        3), uint8), or show it in a window ("human")."""
         if not self._was_reset:
             EnvLogger.error_render_before_reset()
         if self.render_mode is None:
@@ -247,30 +246,30 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self._window.close()
 
     def agent_iter(self, max_iter: int = 2**63) -> AECIterable[str, dict[str, np.ndarray], int]:
-        """Yield who is to act, until nobody is left; call `step` once in every round."""
+        """Yield the agent to act until no agent is left; call `step` once in every round."""
         if not self._was_reset:
             EnvLogger.error_agent_iter_before_reset()
         return _CheckedIterable(self, max_iter)
 
-    # --- what happens between decisions ---
+    # --- between decisions ---
 
     def _waiting(self) -> dict[str, Any]:
-        """The info of an agent who isn't to move."""
+        """Info of an agent that isn't to move."""
         return {"action_mask": np.zeros(self._num_actions, np.int8)}
 
     def _change(self, **values: Any) -> None:
-        """Set attributes, all at once: no interrupt comes between two of them."""
+        """Set attributes all at once: no interrupt can come between two of them."""
         self.__dict__.update(values)
 
     def _note(self, agent: str, player: int, over: bool) -> None:
-        """Bring the attributes up to date with the game. Nothing changes if they are.
+        """Update the attributes from the game. Nothing changes if they are up to date.
 
         Args:
-            agent: The agent selected before.
+            agent: The previously selected agent.
             player: The player to move now.
             over: Whether the game has ended.
         """
-        if over or self._mode == POINTS:  # otherwise nothing has been paid yet
+        if over or self._mode == POINTS:  # otherwise there are no rewards yet
             self._pay(agent)
         if over:
             self.terminations = dict.fromkeys(self.agents, True)
@@ -283,7 +282,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         self.has_updated = True
 
     def _pay(self, agent: str) -> None:
-        """Pay for the move of an agent, unless that is done."""
+        """Pay the rewards for the move of an agent, unless that is done."""
         moves = self.game.num_played
         if moves == self._paid:
             return
@@ -310,8 +309,8 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
         if not self._was_reset:
             EnvLogger.error_step_before_reset()
         if self.agents:
-            # PettingZoo deletes the agent from several lists and dicts in turn. It gets copies, which are put in place
-            # at once.
+            # PettingZoo deletes the agent from several lists and dicts in turn. It gets copies, which replace the
+            # originals all at once.
             after: Any = AECEnv.__new__(AECEnv)
             after.__dict__ = {name: copy(getattr(self, name)) for name in SET_AT_END}
             after._was_dead_step(action)
@@ -321,7 +320,7 @@ class GameAEC(AECEnv[str, dict[str, np.ndarray], int]):
             EnvLogger.warn_step_after_terminated_truncated()
 
     def __getattr__(self, name: str) -> Any:
-        """Only called for what isn't there: what `reset` sets, before the first one."""
+        """Called only for missing attributes: those set by `reset`, before the first reset."""
         if name in SET_BY_RESET:
             raise AttributeError(f"{name} cannot be accessed before reset")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -331,7 +330,7 @@ class _CheckedIterable(AECIterable[str, dict[str, np.ndarray], int]):
     env: GameAEC
 
     def __iter__(self) -> _CheckedIterator:
-        self.env.has_updated = True  # a loop that was interrupted may begin again
+        self.env.has_updated = True  # an interrupted loop may begin again
         return _CheckedIterator(self.env, self.max_iter)
 
 

@@ -1,4 +1,4 @@
-"""Docstrings of a game's environments in Gymnasium's form, made from its definition."""
+"""Docstrings of a game's environments in Gymnasium's form, generated from its definition."""
 
 from __future__ import annotations
 
@@ -161,11 +161,11 @@ its own game.
 
 
 def docstring(template: str, definition: Definition, module: str, env: str) -> str:
-    """One of the templates above, filled in.
+    """Fill in one of the templates above.
 
     Args:
         module: Full name of the game's module.
-        env: Name of the class of its environment for Gymnasium.
+        env: Class name of its Gymnasium environment.
     """
     low, high, components = definition.min_players, definition.max_players, definition.standard
     facts = {

@@ -1,4 +1,4 @@
-"""A game as a Gymnasium environment: one seat plays, agents play the others."""
+"""A game as a Gymnasium environment: the user plays one seat, agents play the others."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
 
     Args:
         rules, num_players, reward, components: The variant, as for `Batch`.
-        seat: 0..num_players-1, or None: drawn anew for each episode.
+        seat: 0..num_players-1, or None: drawn for each episode.
         opponents: Name, agent or callable `(observation, action_mask) -> action`: one for all other seats, or a list
-            for those clockwise from the seat.
+            for the seats clockwise from the user's.
         render_mode: None, "ansi" (`render` returns the position as text), "rgb_array" (as pixels) or "human" (a window
             shows it at each reset and step). Pixels and window need the extra `render`.
-        scale_observation: Whether observations are small float32 numbers, as networks want them (the observation times
-            the game's `observation_scale`; `observation_space` has the bounds), instead of int8.
-        game: Name of the game, or its definition; None: that of the subclass, else the default one.
+        scale_observation: Whether observations are small float32 numbers for networks (the observation times the game's
+            `observation_scale`; `observation_space` has the bounds), instead of int8.
+        game: Name of the game, or its definition; None: the game of the subclass, else the default one.
 
     Attributes:
         games: The game and its players.
     """
 
     game_name: ClassVar[str | None] = None
-    """What a subclass plays."""
+    """The game of a subclass."""
     metadata: dict[str, Any] = {"render_modes": ["human", "rgb_array", "ansi"], "render_fps": 2}
 
     def __init__(
@@ -88,25 +88,25 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """Deal a new game and let the opponents play until the seat is to move.
 
         Args:
-            seed: Of the deal, which is that of `Game(seed=seed)`, of the seat if it is drawn, of the opponents'
-                decisions, and of all that in later episodes. None: go on from there. A game that ends before the seat
-                has had a decision is skipped: the deal is the next one then, as if reset had been called once more. Its
-                reward is added to that of the first step.
+            seed: Seed of the deal (the same as `Game(seed=seed)`), of the seat if it is drawn, of the opponents'
+                decisions, and of all these in later episodes. None: continue the streams. A game that ends before the
+                seat's first decision is skipped: the next deal follows, as if reset had been called again, and the
+                reward of the skipped game is added to the reward of the first step.
             options: For this episode: `start_player` (0..), `seat` (0..), `position` (as from `Game.to_dict`).
 
         Returns:
             The observation, shape (F,), int8 or float32, and the info: `action_mask`, shape (A,), int8, `seat` and
-            `skipped_games`, the number of games that were skipped, np.int64.
+            `skipped_games`, the number of skipped games, np.int64.
 
         Raises:
-            TypeError: If the seed is no whole number or `options` no dict.
+            TypeError: If the seed isn't a whole number or `options` isn't a dict.
             ValueError: If the seed or an option is unknown or doesn't fit.
             RuntimeError: If the seat has had no decision in 1,000 games in a row.
         """
-        seed = None if seed is None else check_seed(seed)  # Gymnasium takes no number of NumPy's
+        seed = None if seed is None else check_seed(seed)  # Gymnasium doesn't accept NumPy's numbers
         with self.games.all_or_nothing():
             self.games.deal(GAME, [seed], options)
-        super().reset(seed=seed)  # for wrappers and users: no game draws from this generator
+        super().reset(seed=seed)  # for wrappers and users: games don't use this generator
         if self.render_mode == "human":
             self.render()
         return self.games.observation()[0], self._info()
@@ -115,8 +115,8 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         """Play an action, then the opponents' moves, until the seat is to move again or the game has ended.
 
         Returns:
-            The observation, shape (F,), int8 or float32; the seat's reward for all that happened; whether the game has
-            ended; False; the info, with `illegal_action` where that has ended it.
+            The observation, shape (F,), int8 or float32; the seat's reward for all these moves; whether the game has
+            ended; False; the info, with `illegal_action` if an illegal action ended the game.
 
         Raises:
             ResetNeeded: After the end of an episode and before the first.
@@ -136,14 +136,13 @@ class GameEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self.games.observation()[0], float(reward), bool(ended), False, info
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions, as sb3-contrib and `action_space.sample` want them: shape (A,), int8; all zeros after the
+        """Legal actions, in the form for sb3-contrib and `action_space.sample`: shape (A,), int8; all zeros after the
         end."""
         return self.games.mask()[0]
 
     def render(self) -> str | np.ndarray | None:
-        """The position as the seat sees it: as text ("ansi"), as pixels ("rgb_array": shape (height, width, 3), uint8),
-        or shown in a window ("human").
-        """
+        """Return the position as the seat sees it, as text ("ansi") or as pixels ("rgb_array": shape (height, width,
+        3), uint8), or show it in a window ("human")."""
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None

@@ -1,4 +1,4 @@
-"""What `reset(options=...)` of the environments understands."""
+"""Options of the environments' `reset(options=...)`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from artus_env.engine.play import kernels
 
 
 def read_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> dict[str, Any]:
-    """The options that were given, without those that are None.
+    """Return the given options, without those set to None.
 
     Raises:
-        TypeError: If they are no mapping.
+        TypeError: If they aren't a mapping.
         ValueError: If there is an unknown option, or both a position and a start player.
     """
     if options is not None and not isinstance(options, Mapping):
@@ -31,10 +31,10 @@ def read_options(options: Mapping[str, Any] | None, known: Sequence[str]) -> dic
 
 
 def read_position(position: Any, definition: Definition, components: Any, rules: str, num_players: int) -> np.ndarray:
-    """A position as a state: shape (1,), the state dtype.
+    """Return a position as a state: shape (1,), the state dtype.
 
     Raises:
-        ValueError: If the position can't be, is of another variant, or the game is over there.
+        ValueError: If the position is invalid, of another variant, or at the end of a game.
     """
     states = definition.from_dict(position, components)
     there = definition.rules[int(states[0]["rule_set"])], int(states[0]["num_players"])

@@ -1,4 +1,4 @@
-"""Games in which one seat is played from outside: what the Gymnasium environments share."""
+"""Games in which the user plays one seat: common code of the Gymnasium environments."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 OPTIONS = ("start_player", "seat", "position")
 MOST_SKIPPED = 1000
-"""Games in a row that may end before a seat has had a decision."""
-_OPPONENTS = 2  # purpose of the seed streams: 0 and 1 are the batch's
+"""Most games in a row that may end before a seat's first decision."""
+_OPPONENTS = 2  # purpose of the seed streams; the batch uses 0 and 1
 
 
 class SeatedGames:
-    """N games; in each one seat is played from outside and agents play the others.
+    """N games; in each the user plays one seat and agents play the others.
 
-    The outside only ever meets games in which it is to move, or which have ended. A game that ends before its seat has
-    had a decision is skipped: the next one is dealt. What happens in a game depends on the seed that it was given and
-    on what was played in it, not on the games beside it.
+    The user only sees games in which the seat is to move, or which have ended. A game that ends before its seat's first
+    decision is skipped: the next one is dealt. A game depends on its seed and on the actions played in it, not on the
+    other games.
 
     Args:
         batch: The games, without autoreset.
-        seat: 0..num_players-1, or None: drawn anew for each deal.
-        opponents: Name, agent or callable: one for all other seats, or a list for those clockwise from the seat.
+        seat: 0..num_players-1, or None: drawn for each deal.
+        opponents: Name, agent or callable: one for all other seats, or a list for the seats clockwise from the user's.
         scale: Whether observations are float32, times the game's `observation_scale`, instead of int8.
 
     Attributes:
-        observation_space: Of one game.
-        seat: The seat that is played from outside: shape (N,), int64.
-        ended: Whether a game has ended or was cut off, or none was dealt yet: shape (N,), bool.
-        skipped: How many games the last call of `deal` has skipped; zeros after `act`: shape (N,), int64.
+        observation_space: Observation space of one game.
+        seat: The user's seat: shape (N,), int64.
+        ended: Whether a game has ended or was truncated, or none was dealt yet: shape (N,), bool.
+        skipped: Number of games skipped by the last call of `deal`; zeros after `act`: shape (N,), int64.
 
     Raises:
         ValueError: If there is no such seat or agent, or the number of opponents is wrong.
@@ -59,23 +59,23 @@ class SeatedGames:
         given = [opponents] if single else opponents
         self.agents: list[Agent] = [find_agent(agent) for agent in given]
         self._names = [name if isinstance(name, str) else type_name(name) for name in given]
-        self._order = np.zeros(count, np.int64) if single else np.arange(count)  # who sits clockwise from the seat
+        self._order = np.zeros(count, np.int64) if single else np.arange(count)  # agents clockwise from the seat
         self.batch = batch
         self.fixed_seat = seat
         self.seat = np.zeros(len(batch), np.int64)
         self.ended = np.ones(len(batch), np.bool_)
-        self._holders = np.full((len(batch), batch.num_players), -1)  # the agent of each seat, -1: the outside
+        self._holders = np.full((len(batch), batch.num_players), -1)  # agent of each seat, -1: the user
         self.skipped = np.zeros(len(batch), np.int64)
         self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
-        self._owed_before = np.zeros(len(batch))  # those of skipped games
-        self._has_skipped = False  # whether there is anything but zeros in these two
+        self._owed_before = np.zeros(len(batch))  # rewards of skipped games
+        self._has_skipped = False  # whether `skipped` or `_owed_before` has non-zeros
         choosers = [chooser_of(agent) for agent in self.agents]
-        self._compiled = None not in choosers  # whether compiled code can play for all others
+        self._compiled = None not in choosers  # whether compiled code can play for all opponents
         self._chooser_of_agent = np.array([-1 if chooser is None else chooser for chooser in choosers])
-        uniform = set(choosers) == {UNIFORM}  # the usual beginning: then nothing else has to be compiled
-        self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # of each seat
+        uniform = set(choosers) == {UNIFORM}  # the usual start: then nothing else needs compiling
+        self._choosers = None if uniform else np.zeros((len(batch), batch.num_players), np.int64)  # by seat
         self._keys = seed_stream(fresh_seed(), len(batch), _OPPONENTS)
-        self._last_actions: np.ndarray | None = None  # of each game, -1: none yet; None: not recorded
+        self._last_actions: np.ndarray | None = None  # by game, -1: none yet; None: not recorded
         self._last_states: np.ndarray | None = None  # the states before them
         self._undo: Undo | None = None
         self._scale = batch.definition.observation_scale(batch.components) if scale else None
@@ -90,15 +90,15 @@ class SeatedGames:
     def deal(
         self, which: np.ndarray, seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> None:
-        """Begin games, and let the opponents play until the seat is to move.
+        """Deal games and let the opponents play until the seat is to move.
 
-        Where a game ends before that, the next deal of its stream follows, with the same options, as if this had been
+        If a game ends before that, the next deal of its stream follows with the same options, as if this had been
         called again without a seed. The seat's rewards for such games are added to the reward of its next action.
 
         Args:
             which: The games: rising indices, shape (n,).
-            seeds: For each of them the seed of its deals and its opponents, None: go on with the streams that it has.
-            options: For all of them: `start_player`, `seat`, `position`.
+            seeds: The seed of the deals and the opponents of each of these games; None: continue its streams.
+            options: For all these games: `start_player`, `seat`, `position`.
 
         Raises:
             ValueError: If a seed or an option doesn't fit, and nothing has changed; or if the seat has no decision left
@@ -150,7 +150,7 @@ class SeatedGames:
         start_player: int | None,
         states: np.ndarray | None = None,
     ) -> None:
-        """Begin a game each, with these seeds or at this state, and play until the seat is to move or the game is
+        """Deal games with these seeds, or set them to this state, and play until the seat is to move or the game is
         over."""
         batch = self.batch
         batch.reset(deals, start_player, which, look=False)
@@ -166,14 +166,14 @@ class SeatedGames:
         self._owed[which] = 0
         if self._last_actions is not None:
             self._last_actions[which] = -1
-        if not self._compiled:  # what is compiled looks in the end
+        if not self._compiled:  # compiled code refreshes by itself
             batch.refresh(which)
         self._let_others_play(which)
         self.ended[which] = batch.done[which]
 
     def act(self, actions: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Play an action for the seat of each game, then the opponents', until the seat is to move or the game has
-        ended.
+        """Play an action for the seat of each game, then the opponents' actions, until the seat is to move or the game
+        has ended.
 
         An illegal action ends its game with a reward of -1. The rewards of skipped games are added.
 
@@ -182,17 +182,17 @@ class SeatedGames:
             which: The games, none of them ended: rising indices, shape (n,).
 
         Returns:
-            The seat's reward for all that happened, shape (n,), float64; whether the game has ended, shape (n,), bool;
-            whether it has by an illegal action, shape (n,), bool.
+            The seat's reward for all these moves, shape (n,), float64; whether the game has ended, shape (n,), bool;
+            whether an illegal action ended it, shape (n,), bool.
         """
         batch = self.batch
         if self._compiled:
-            # Compiled code writes all that changes: an interrupt can't come between.
+            # Compiled code makes all changes in one call, which an interrupt can't divide.
             reward, illegal = self._play_on(actions, which)
             ended = self.ended[which]
         else:
-            # What `play_on` does for opponents that compiled code knows. Asked here, because `Batch.step` would refuse
-            # all games for one illegal action.
+            # Like `play_on`, for opponents without compiled code. Legality is checked here, because one illegal action
+            # would make `Batch.step` reject all games.
             inside = (actions >= 0) & (actions < batch.num_actions)
             legal = inside & (batch.mask[which, np.where(inside, actions, 0)] != 0)
             playing = which[legal]
@@ -204,7 +204,7 @@ class SeatedGames:
             self._owed[which] = 0
             if illegal.any():
                 batch.done[which[illegal]] = True
-                batch.mask[which[illegal]] = 0  # for the batch these games aren't over
+                batch.mask[which[illegal]] = 0  # in the batch these games aren't over
         if self._has_skipped:
             reward += self._owed_before[which]
             self._owed_before[which] = 0
@@ -213,14 +213,14 @@ class SeatedGames:
         return reward, ended, illegal
 
     def observation(self) -> np.ndarray:
-        """What the seats see: shape (N, F), int8, or float32 where they are scaled; a fresh array. After the end,
-        too."""
+        """Observations of the seats: shape (N, F), int8, or float32 if they are scaled; a fresh array. Also after the
+        end."""
         if self._scale is None:
             return self.batch.observation.copy()
         return self.batch.observation * self._scale
 
     def mask(self) -> np.ndarray:
-        """What the seats may do: shape (N, A), int8, a fresh array; zeros after the end."""
+        """Legal actions of the seats: shape (N, A), int8, a fresh array; zeros after the end."""
         return self.batch.mask.copy()
 
     def text(self, game: int) -> str:
@@ -229,8 +229,8 @@ class SeatedGames:
         return batch.definition.render(batch.states[game : game + 1], batch.components, int(self.seat[game]))
 
     def all_or_nothing(self, *owners: Any) -> Undo:
-        """For `with`: an error or an interrupt in the block leaves these games, and the attributes of the owners, as
-        they were."""
+        """Context manager: an error or an interrupt in the block restores these games, and the attributes of the
+        owners."""
         if self._undo is None:
             batch = self.batch
             arrays = (
@@ -242,7 +242,7 @@ class SeatedGames:
         return self._undo
 
     def _look(self) -> None:
-        """Write what the seats see and may do, after everything else has been undone."""
+        """Compute observations and masks, after everything else has been undone."""
         batch = self.batch
         self._has_skipped = bool(self.skipped.any() or self._owed_before.any())
         batch.refresh()
@@ -252,16 +252,16 @@ class SeatedGames:
             batch.mask[over] = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_undo": None}  # it knows the arrays of these games, not those of a copy
+        return {**self.__dict__, "_undo": None}  # it refers to the arrays of these games, not of a copy
 
     def watch(self) -> None:
-        """From now on remember each game's last move, so that pictures can show it."""
+        """Remember each game's last move from now on, so that pictures can show it."""
         self._last_states = np.zeros_like(self.batch.states)
         self._last_actions = np.full(len(self.batch), -1)
         self._undo = None
 
     def svg(self, game: int, **options: Any) -> str:
-        """The position as the seat sees it, as a picture; with the last move since `watch` was called."""
+        """Draw the position as the seat sees it, with the last move since `watch` was called."""
         batch, seat, action = self.batch, int(self.seat[game]), -1
         if self._last_actions is not None:
             action = int(self._last_actions[game])
@@ -269,14 +269,14 @@ class SeatedGames:
         return draw(batch.definition, batch.states[game : game + 1], batch.components, seat, before, action, **options)
 
     def acts_at_once(self) -> bool:
-        """Whether `act` is one compiled call, which an interrupt can't divide."""
+        """Whether `act` is a single compiled call, which an interrupt can't divide."""
         return self._compiled and not self._has_skipped
 
     def _play_on(self, actions: np.ndarray | None, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Play actions (None: the others begin), then for the others, all in compiled code.
 
         Returns:
-            What the seats are paid, shape (n,), float64; which actions were illegal, shape (n,), bool.
+            The seats' rewards, shape (n,), float64; whether each action was illegal, shape (n,), bool.
         """
         paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
         play_on(
@@ -301,7 +301,7 @@ class SeatedGames:
             except IllegalMoveError as error:
                 raise blamed(error, batch, self.agents, self._holders, self._names) from None
         over = which[batch.done[which]]
-        if len(over):  # the batch shows the start player's view when a game is over
+        if len(over):  # after the end the batch has the start player's view
             batch.observation[over] = batch.observe(self.seat[over], over)
 
     def _play(self, actions: np.ndarray, which: np.ndarray) -> None:

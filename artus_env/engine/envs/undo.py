@@ -1,4 +1,4 @@
-"""All or nothing: takes back what an error or an interrupt has left half done."""
+"""All or nothing: undo changes after an error or an interrupt."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import numpy as np
 
 
 class Undo:
-    """For `with`, as often as needed: when the block raises, all is as it was when it began.
+    """Reusable context manager: an error in the block restores the state at its beginning.
 
     Args:
-        arrays: Their contents come back. They are contiguous.
-        derive: Called in the end, for arrays that follow from the others.
+        arrays: Arrays whose contents are restored. They are contiguous.
+        derive: Called at the end, to recompute arrays that follow from the others.
 
     Attributes:
-        owners: Their attributes come back. The block may set new values, but must not change the old ones in place,
-            apart from the arrays.
+        owners: Objects whose attributes are restored. The block may set new values, but must not change the old ones in
+            place, apart from the arrays.
     """
 
     def __init__(
         self, arrays: Iterable[np.ndarray], owners: tuple[Any, ...] = (), derive: Callable[[], None] | None = None
     ) -> None:
-        # As bytes: that takes half the time, and records would be copied field by field.
+        # As bytes, in half the time: records would be copied field by field.
         self._arrays = [array.reshape(-1).view(np.uint8).data for array in arrays]
         self._kept = [memoryview(bytearray(array.nbytes)) for array in self._arrays]
         self._attributes: list[dict[str, Any]] = []

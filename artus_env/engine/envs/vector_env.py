@@ -26,7 +26,7 @@ from artus_env.engine.play.rewards import RewardMode
 NOT_CALLED = ("reset", "step", "close")
 """Methods of the whole environment, which `call` refuses."""
 OF_EACH_GAME = ("action_masks", "render")
-"""Methods that return something for each game."""
+"""Methods with a result for each game."""
 SINGLE = {"observation_space": "single_observation_space", "action_space": "single_action_space"}
 """Attributes of one game that have another name here."""
 
@@ -35,16 +35,17 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """One seat in each of N games for Gymnasium. Each game has a subclass that describes it, see
     `artus_env.environments`.
 
-    It does what a `SyncVectorEnv` of N `GameEnv` does, with the same seeds the same games, apart from two things: in
-    the autoreset mode NEXT_STEP the mask that comes with the end of an episode is all ones, because the next action is
-    ignored; and a `reset` of some games returns the infos of all games, so that its masks fit the next step.
+    It behaves like a `SyncVectorEnv` of N `GameEnv`, with the same games for the same seeds, apart from two things: in
+    the autoreset mode NEXT_STEP the mask at the end of an episode is all ones, because the next action is ignored; and
+    a `reset` of some games returns the infos of all games, so that its masks fit the next step.
 
     Args:
         num_envs: N.
         rules, num_players, seat, opponents, reward, components, scale_observation, game: As for `GameEnv`.
-        autoreset_mode: What happens when an episode ends. `NextStep`: the next step deals anew and ignores the action.
-            `SameStep`: the same step deals anew; `final_obs` and `final_info` of its info tell of the end. `Disabled`:
-            `reset` has to be called, where only some have ended with `options={"reset_mask": (N,) bool}`.
+        autoreset_mode: The effect of the end of an episode. `NextStep`: the next step deals a new game and ignores the
+            action. `SameStep`: the same step deals a new game; its info describes the end in `final_obs` and
+            `final_info`. `Disabled`: `reset` has to be called, with `options={"reset_mask": (N,) bool}` if only some
+            games have ended.
         render_mode: None, "ansi" (`render` returns the positions as text) or "rgb_array" (as pixels: needs the extra
             `render`).
         max_episode_steps: Truncate an episode after this many steps, as Gymnasium's `TimeLimit` does; None or -1:
@@ -55,7 +56,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """
 
     game_name: ClassVar[str | None] = None
-    """What a subclass plays."""
+    """The game of a subclass."""
     metadata: dict[str, Any] = {"render_modes": ["rgb_array", "ansi"], "render_fps": 2}
 
     def __init__(
@@ -84,7 +85,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self.max_episode_steps = whole_number("max_episode_steps", max_episode_steps, 1)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
-        # One thread: the learner needs the other cores more, and moving is a small part of a step (opponents choose,
+        # One thread: the learner needs the other cores more, and moves are a small part of a step (opponents choose,
         # too).
         batch = Batch(
             num_envs, rules=rules, num_players=num_players, seed=None, threads=1, autoreset=False, reward=reward,
@@ -99,8 +100,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._was_reset = False
-        self._steps = np.zeros(num_envs, np.int64)  # of each game's episode
-        self._attributes: dict[str, tuple[Any, ...]] = {}  # those that `set_attr` has added: a value for each game
+        self._steps = np.zeros(num_envs, np.int64)  # in each game's episode
+        self._attributes: dict[str, tuple[Any, ...]] = {}  # attributes added by `set_attr`: a value for each game
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -108,16 +109,16 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Deal new games and let the opponents play until the seats are to move.
 
         Args:
-            seed: Game i gets seed + i; or a list with one for each game. None: go on with each game's stream.
+            seed: Game i gets seed + i; or a list with one for each game. None: continue each game's stream.
             options: For all games: `start_player`, `seat`, `position` as for `GameEnv.reset`; `reset_mask`, shape (N,),
-                bool: deal only these anew.
+                bool: deal only these games.
 
         Returns:
             The observations, shape (N, F), int8 or float32, and the infos: `action_mask`, shape (N, A), int8, `seat`
             and `skipped_games`, shapes (N,), int64; all of them for all games.
 
         Raises:
-            TypeError: If a seed is no whole number or `options` no dict.
+            TypeError: If a seed isn't a whole number or `options` isn't a dict.
             ValueError: If a seed or an option is unknown or doesn't fit.
             RuntimeError: If a seat has had no decision in 1,000 games in a row.
         """
@@ -134,7 +135,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         with self.games.all_or_nothing(self):
             self.games.deal(which, seeds, given)
             super().reset(seed=first)
-            self._steps = self._steps.copy()  # the old ones come back after an interrupt
+            self._steps = self._steps.copy()  # an interrupt restores the old ones
             self._steps[which] = 0
             self._was_reset = True
         return self.games.observation(), self._infos(np.arange(self.num_envs))
@@ -152,8 +153,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
         Raises:
             ResetNeeded: Before the first reset; with autoreset disabled also if a game has ended.
-            TypeError: If the actions are no whole numbers.
-            ValueError: If there are more or fewer.
+            TypeError: If the actions aren't whole numbers.
+            ValueError: If there are more or fewer than N.
         """
         games = self.games
         next_step = self.autoreset_mode == AutoresetMode.NEXT_STEP
@@ -172,7 +173,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         illegal, terminations, truncations = np.zeros((3, self.num_envs), np.bool_)
         rewards[playing], terminations[playing], illegal[playing] = games.act(actions[playing], playing)
         if self.max_episode_steps is not None:
-            self._steps = self._steps.copy()  # the old ones come back after an interrupt
+            self._steps = self._steps.copy()  # an interrupt restores the old ones
             self._steps[playing] += 1
             self._steps[stale] = 0
             truncations[playing] = self._steps[playing] >= self.max_episode_steps
@@ -200,8 +201,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return games.observation(), rewards, terminations, truncations, infos
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions: shape (N, A), int8; after an episode's end all ones in NEXT_STEP, else, unless it was
-        truncated, all zeros."""
+        """Legal actions: shape (N, A), int8. After an episode's end all ones in NEXT_STEP; else all zeros, unless it
+        was truncated."""
         return self._mask()
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -251,7 +252,8 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             setattr(self, shared, given[0])
 
     def render(self) -> tuple[str, ...] | tuple[np.ndarray, ...] | None:
-        """The position of each game as its seat sees it: as text, or as pixels, shape (height, width, 3), uint8."""
+        """Return the position of each game as its seat sees it: as text, or as pixels, shape (height, width, 3),
+        uint8."""
         if self.render_mode is None:
             logger.warn("render() does nothing without a render_mode; give the environment one when you make it.")
             return None
@@ -263,13 +265,13 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _mask(self) -> np.ndarray:
         mask = self.games.mask()
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            mask[self.games.ended] = 1  # the next action is ignored, and nothing can be drawn from an empty mask
+            mask[self.games.ended] = 1  # the next action is ignored, and sampling needs a mask that isn't empty
         return mask
 
     def _infos(
         self, which: np.ndarray, illegal: np.ndarray | None = None, actions: np.ndarray | None = None
     ) -> dict[str, Any]:
-        """The infos of some games, as `VectorEnv._add_info` would collect them: `_key` says which games have a
+        """Return the infos of some games in the form of `VectorEnv._add_info`: `_key` marks the games that have a
         `key`."""
         there = np.zeros(self.num_envs, np.bool_)
         there[which] = True
@@ -286,7 +288,7 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
 
 def _chosen(mask: Any, count: int) -> np.ndarray:
-    """Indices of the games that `reset` shall deal anew."""
+    """Indices of the games that `reset` deals again."""
     if mask is None:
         return np.arange(count)
     given = np.asarray(mask)

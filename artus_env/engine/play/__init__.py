@@ -1,1 +1,1 @@
-"""Games that are played: one, or a batch of many, with their compiled loops, rewards and records."""
+"""Playing of games: one, or a batch of many, with their compiled loops, rewards and records."""

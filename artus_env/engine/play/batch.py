@@ -24,7 +24,7 @@ from artus_env.engine.play.rewards import RewardMode, mode_index, reward_modes
 GAMES_PER_THREAD = 512
 """With fewer games a second thread costs more than it saves."""
 GAMES_TO_SHARE_CHOICES = 4096
-"""Choosing is a tenth of the work of a step, so that it takes more games until sharing it pays."""
+"""Choosing is 10 % of the work of a step, so sharing it pays only with more games."""
 _DEALS, _CHOICES = 0, 1  # purposes of the seed streams
 _UNNUMBERED = -1
 _new_numbers = itertools.count(1)
@@ -33,40 +33,39 @@ _new_numbers = itertools.count(1)
 class Batch:
     """N games of one variant, played in step. Each call works on all of them and returns the same arrays every time.
 
-    Results depend on the seed of each game alone, not on the number of games or threads.
+    Results depend only on the seed of each game, not on the number of games or threads.
 
     Args:
         num_games: N.
         rules: Name of the rule set; None: the game's first one.
-        num_players: How many play.
-        seed: Seeds of all games derive from it; None: a random one.
-        threads: The most threads to use; fewer where sharing doesn't pay (see
-            `artus_env.engine.compiling.threads`). None: one for every 512 games, at most one a core.
-        autoreset: Deal a finished game anew at once (same-step autoreset). Otherwise it stays over: its mask is all
-            zeros, its actions are ignored, its `done` stays true.
+        num_players: Number of players.
+        seed: The seeds of all games derive from it; None: a random one.
+        threads: The most threads to use; fewer if sharing doesn't pay (see `artus_env.engine.compiling.threads`). None:
+            one for every 512 games, at most one per core.
+        autoreset: Deal a new game as soon as one is finished (same-step autoreset). Otherwise it stays over: its mask
+            is all zeros, its actions are ignored, its `done` stays true.
         reward: "win", "margin" or "points" (see `artus_env.engine.play.rewards`).
-        components: A changed box.
+        components: Components other than the standard ones.
         game: Name of the game, or its definition; None: the default one.
-        look: Whether to write player, observation and mask of the first deal, which otherwise waits for `refresh` or
-            `reset`.
+        look: Whether to compute player, observation and mask of the first deal; otherwise `refresh` or `reset` does it.
 
     Attributes:
-        definition: What the game is.
+        definition: The definition of the game.
         player: The players to move, shape (N,), int8.
-        observation: What they see, shape (N, F), int8.
-        mask: What they may do, shape (N, A), int8.
-        reward: Of the last step, shape (N, num_players), float32.
+        observation: Their observations, shape (N, F), int8.
+        mask: Their legal actions, shape (N, A), int8.
+        reward: Rewards of the last step, shape (N, num_players), float32.
         done: Whether the last step ended the game, shape (N,), bool.
         final_scores: Scores of the last finished game, shape (N, num_players), int32.
-        final_outcomes: What ranked its players (see `outcomes`), shape (N, num_players), int32.
+        final_outcomes: Values that ranked its players (see `outcomes`), shape (N, num_players), int32.
         seeds: Seed of each current deal, shape (N,), uint64: `Game(seed=batch.seeds[i])` is the same deal as game i.
-        legal_bits: The mask as bits, 64 actions a word, shape (N, words), uint64.
-        tables: The box as compiled code sees it, read-only.
+        legal_bits: The mask as bits, 64 actions per word, shape (N, words), uint64.
+        tables: The components as compiled code sees them, read-only.
         states: The games themselves, shape (N,), a structured array. Call `refresh()` after writing to it.
-        fields: All these arrays and the variant as compiled loops take them: those of
+        fields: All these arrays and the variant in the form for compiled loops: the fields of
             `artus_env.engine.play.kernels.Games`, as a plain tuple.
 
-    All arrays are overwritten by the next step; copy what must last.
+    The next step overwrites all arrays; copy those that you want to keep.
     """
 
     def __init__(
@@ -116,7 +115,7 @@ class Batch:
         root = fresh_seed() if seed is None else check_seed(seed)
         self.seeds = seed_stream(root, num_games, _DEALS)
         self._numbers = np.full(num_games, _UNNUMBERED)
-        self._numbered_seeds = self.seeds.copy()  # a game has its number as long as it has this seed
+        self._numbered_seeds = self.seeds.copy()  # a game keeps its number as long as it has this seed
         self._keys = seed_stream(root, num_games, _CHOICES)
         self.fields = self._gathered(mode)
         self.reset(self.seeds, look=look)
@@ -126,7 +125,7 @@ class Batch:
 
     @property
     def reward_mode(self) -> str:
-        """What is paid from the next step on: "win", "margin" or the name of the score. May be set.
+        """Reward mode from the next step on: "win", "margin" or the name of the score. Can be set.
 
         Raises:
             ValueError: If there is no such mode.
@@ -139,14 +138,15 @@ class Batch:
 
     @property
     def scores(self) -> np.ndarray:
-        """Points of each player now: shape (N, num_players), int32."""
+        """Current points of each player: shape (N, num_players), int32."""
         return self.states["scores"][:, : self.num_players]
 
     @property
     def outcomes(self) -> np.ndarray:
-        """What ranks the players at the end, most first; equal numbers share a place: shape (N, num_players), int32.
+        """Values that rank the players at the end, highest first; equal values share a place: shape (N, num_players),
+        int32.
 
-        For most games the scores. Before the end it says who is ahead.
+        They are the scores in most games. Before the end they show which player is ahead.
         """
         out = np.empty((self.num_games, self.num_players), np.int32)
         self._run(kernels.outcomes, self.tables, self.states, out)
@@ -154,27 +154,27 @@ class Batch:
 
     @property
     def over(self) -> np.ndarray:
-        """Which games are over (none, with autoreset): shape (N,), bool."""
+        """Whether each game is over (never with autoreset): shape (N,), bool."""
         out = np.empty(self.num_games, np.bool_)
         self._run(kernels.over, self.tables, self.states, out)
         return out
 
     @property
     def numbers(self) -> np.ndarray:
-        """A number for each game that no other game of this process has, new with each deal: shape (N,), int64."""
+        """A number for each game, unique in this process and new with each deal: shape (N,), int64."""
         new = np.flatnonzero((self._numbers == _UNNUMBERED) | (self._numbered_seeds != self.seeds))
         self._numbers[new] = [next(_new_numbers) for _ in new]
         self._numbered_seeds[new] = self.seeds[new]
         return self._numbers
 
     def reset(self, seeds: Any = None, start_players: Any = None, which: Any = None, look: bool = True) -> None:
-        """Deal games anew.
+        """Deal new games.
 
         Args:
             seeds: One seed, or one for each chosen game; None: the next of each game's stream.
             start_players: One player, or one for each chosen game; None or -1: drawn from the seed.
             which: The games to deal: indices, in the order of the seeds and start players, or booleans; None: all.
-            look: Whether to write player, observation and mask as well; otherwise call `refresh`, or `play_on`, which
+            look: Whether to compute player, observation and mask as well; otherwise call `refresh`, or `play_on`, which
                 writes them itself.
 
         Raises:
@@ -193,22 +193,22 @@ class Batch:
             deals = next_seeds(self.seeds[games])
         else:
             deals = np.array(_one_each("seeds", _as_seeds(seeds), len(games)))
-        self._numbers[games] = _UNNUMBERED  # no harm if an interrupt comes now: then the old deals get new numbers
+        self._numbers[games] = _UNNUMBERED  # an interrupt here is harmless: the old deals get new numbers
         if look:
             self._share(kernels.step, (self.fields, starts, deals.view(np.int64), games), len(games), self._shares)
         else:
             kernels.deal(self.fields, starts, deals.view(np.int64), games)
 
     def refresh(self, which: Any = None) -> None:
-        """Bring player, observation and mask up to date with `states`, after writing to it; `which` as for `reset`."""
+        """Compute player, observation and mask again after writing to `states`; `which` as for `reset`."""
         kernels.look(self.fields, self._chosen(which))
 
     def observe(self, players: Any, which: Any = None) -> np.ndarray:
-        """What any player sees, to move or not: shape (N, F), int8, a fresh array.
+        """Observation of any player, to move or not: shape (N, F), int8, a fresh array.
 
         Args:
-            players: Whose eyes: one player, or one for each game (each chosen game, with `which`).
-            which: As for `reset`; the result has shape (n, F) then.
+            players: One player, or one for each game (each chosen game, with `which`).
+            which: As for `reset`; the result then has shape (n, F).
 
         Raises:
             ValueError: If there is no such player.
@@ -223,7 +223,7 @@ class Batch:
         return out
 
     def sample(self) -> np.ndarray:
-        """Legal actions drawn uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
+        """Draw legal actions uniformly, each game from its own stream: shape (N,), int64; -1 for finished games."""
         arguments = self.tables, self.legal_bits, self._keys, self._actions
         self._share(kernels.sample, arguments, self.num_games, self._shares_of_choices)
         return self._actions
@@ -233,20 +233,20 @@ class Batch:
 
         Args:
             actions: Shape (N,), whole numbers; with `which` one for each chosen game.
-            which: The games to play: different indices, in the order of the actions, or booleans; None: all. In the
-                other games nothing changes, `reward` and `done` neither.
+            which: The games to play: distinct indices, in the order of the actions, or booleans; None: all. In the
+                other games nothing changes, including `reward` and `done`.
 
         Returns:
             reward, shape (N, num_players), float32, and done, shape (N,), bool: the batch's own arrays.
 
         Raises:
             IllegalMoveError: If an action is illegal; the message names game and move, and nothing has changed.
-            TypeError: If the actions are no whole numbers; nothing has changed.
+            TypeError: If the actions aren't whole numbers; nothing has changed.
             ValueError: If the actions have another shape; nothing has changed.
         """
         games = self._everything if which is None else self._chosen(which)
         actions = action_numbers(actions, len(games))
-        if actions is not self._actions:  # the one type that the loops are compiled for
+        if actions is not self._actions:  # the only type for which the loops are compiled
             actions = np.require(actions, np.int64, ("C", "A", "W"))
         bad = kernels.first_illegal(self.fields, actions, games)
         if bad >= 0:
@@ -257,8 +257,8 @@ class Batch:
         return self.reward, self.done
 
     def _share(self, loop: Any, arguments: tuple[Any, ...], count: int, shares: np.ndarray) -> None:
-        """Run a loop over so many games, with threads where it is all of them. One share alone needs no code that hands
-        work over, which takes half a second to compile."""
+        """Run a loop over `count` games, with threads if these are all games. A single share runs without the code that
+        distributes work, which takes half a second to compile."""
         if count < self.num_games or len(shares) == 2:
             loop(*arguments, 0, count)
         else:
@@ -288,14 +288,14 @@ class Batch:
         return tuple(games)
 
     def play_out(self, choosers: np.ndarray, keys: np.ndarray, actions: np.ndarray) -> None:
-        """Play many decisions of every game, see `artus_env.engine.play.choosers.play_out`; without autoreset."""
+        """Play many decisions of every game, without autoreset: see `artus_env.engine.play.choosers.play_out`."""
         try:
             self._share(play_out, (self.fields, choosers, keys, actions), self.num_games, self._shares)
         finally:
             self.refresh()
 
     def points(self) -> np.ndarray:
-        """Points that each legal action brings its player at once: shape (N, A), int16; 0 for illegal ones."""
+        """Points that each legal action earns its player at once: shape (N, A), int16; 0 for illegal ones."""
         out = np.zeros((self.num_games, self.num_actions), np.int16)
         self._run(kernels.points, self.tables, self.states, self.legal_bits, out)
         return out
@@ -314,7 +314,7 @@ class Batch:
         return grid([self.svg(game, layout="table") for game in range(shown)], self.num_games - shown)
 
     def _chosen(self, which: Any) -> np.ndarray:
-        """Indices of the chosen games, in the order in which they were named."""
+        """Indices of the chosen games, in the given order."""
         if which is None:
             return self._everything
         given = np.asarray(which)
@@ -335,7 +335,7 @@ class Batch:
     def __setstate__(self, state: dict[str, Any]) -> None:
         mode = state.pop("_mode")
         self.__dict__.update(state)
-        self._numbers = np.full(self.num_games, _UNNUMBERED)  # the games go their own ways from here
+        self._numbers = np.full(self.num_games, _UNNUMBERED)  # from here on they are different games
         self.tables = self.definition.build_tables(self.components)  # a copied array would not be read-only
         self.fields = self._gathered(mode)
 
@@ -345,7 +345,7 @@ class Batch:
 
 
 def _as_seeds(seeds: Any) -> np.ndarray:
-    """Seeds as an array, uint64. NumPy would turn lists of small and large ones into floats."""
+    """Return seeds as an array, uint64. NumPy would convert lists of small and large ones to floats."""
     given = np.asarray(seeds, None if hasattr(seeds, "dtype") else object)
     if given.dtype.kind == "O":
         return np.array([check_seed(seed) for seed in given.flat], np.uint64).reshape(given.shape)
@@ -357,7 +357,7 @@ def _as_seeds(seeds: Any) -> np.ndarray:
 
 
 def _one_each(name: str, given: np.ndarray, count: int) -> np.ndarray:
-    """One value for each of `count` games, from as many or from a single one."""
+    """Return one value for each of `count` games, from `count` values or a single one."""
     if given.shape not in ((), (1,), (count,)):
         raise ValueError(f"{name} must be one number or {count}, got shape {given.shape}")
     return np.broadcast_to(given, (count,))

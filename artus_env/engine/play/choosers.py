@@ -1,6 +1,6 @@
-"""Ways to choose that compiled code knows, and loops in which agents that choose so play on without Python.
+"""Ways of choosing actions in compiled code, and loops in which agents that choose this way play without Python.
 
-An agent whose class has an attribute `chooser`, one of the numbers below, plays in these loops what its `act` would.
+An agent whose class has an attribute `chooser`, one of the numbers below, plays in these loops as its `act` would.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from artus_env.engine.play.kernels import borrowed, choose, is_legal, move, writ
 from artus_env.engine.play.rewards import ILLEGAL_REWARD
 
 UNIFORM, APPEALING = range(2)
-"""Any legal action with the same chance; the one with the highest `greedy_value`, as far as the player to move
+"""Any legal action with the same probability; the one with the highest `greedy_value`, as far as the player to move
 knows."""
 NO_ACTION = -1
 
 
 def chooser_of(agent: Any) -> int | None:
-    """How an agent chooses, None if only its `act` knows. What its class inherits doesn't count: it may act
-    otherwise."""
+    """Chooser of an agent, None if only its `act` can choose. An inherited one doesn't count: the class may act
+    differently."""
     chooser: int | None = vars(type(agent)).get("chooser")
     return chooser
 
@@ -50,7 +50,7 @@ def most_appealing(t, g, legal, bits):
 
 @jit
 def chosen(t, g, legal, chooser, bits, known):
-    """What a chooser plays; `known` is room for one state: shape (1,)."""
+    """Return the action that a chooser plays; `known` is memory for one state: shape (1,)."""
     if chooser == UNIFORM:
         return choose(t, legal, bits)
     known[0] = g
@@ -60,25 +60,23 @@ def chosen(t, g, legal, chooser, bits, known):
 
 @jit
 def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, illegal, paid, last_states, last_actions):
-    """Play an action in each of the games `which`, then what the other seats choose, until the seat is to move or the
-    game is over; then write what it sees and may do.
+    """Play an action in each of the games `which`, then the choices of the other seats, until the seat is to move or
+    the game is over; then write its observation and mask.
 
     Args:
-        fields: Of `Games`.
-        seats: The seat of each game that is played from outside: shape (N,), int64.
-        choosers: Of all seats: shape (N, players), int64; the outside's own doesn't count. None: all choose uniformly,
-            and what is compiled knows nothing else.
-        keys: Of the next decision of another seat: shape (N,), uint64.
-        owed: What the seat is paid, until its next decision: shape (N,), float64.
-        ended: Which games are over, or have ended by an illegal action, to be written: shape (N,), bool.
+        fields: Fields of `Games`.
+        seats: The user's seat in each game: shape (N,), int64.
+        choosers: Choosers of all seats: shape (N, players), int64; the user's own is ignored. None: all choose
+            uniformly, and no other chooser is compiled.
+        keys: Keys of the next decisions of other seats: shape (N,), uint64.
+        owed: Rewards of the seat, until its next decision: shape (N,), float64.
+        ended: Written: which games are over, or have ended by an illegal action: shape (N,), bool.
         acts: Whether the seat plays an action first; else the others begin.
         actions: Its actions, legal or not: shape (n,), int64.
         which: Shape (n,), int64.
-        illegal: Which of the actions aren't legal, to be written: shape (n,), bool. They end their games: the mask is
-            zeros.
-        paid: With an action, what the seat is owed after it, to be written, and it is owed no more: shape (n,),
-            float64.
-        last_states, last_actions: The state before the last move of each game, and this move, for pictures: written,
+        illegal: Written: which of the actions are illegal: shape (n,), bool. They end their games: the mask is zeros.
+        paid: Written, with an action: the value of `owed` afterwards, which is then set to 0: shape (n,), float64.
+        last_states, last_actions: Written, for pictures: the state before the last move of each game, and this move:
             shape (N,), the state dtype and int64. None: moves aren't recorded.
     """
     games = borrowed(fields)
@@ -123,8 +121,8 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
 
 @jit_shared
 def play_out(fields, choosers, keys, actions, low, high):
-    """Play the next decisions of each game, as many as `actions` has rows: shape (decisions, N), int16, to be written;
-    `NO_ACTION` when the game is over. The other arguments are as for `play_on`."""
+    """Play the next decisions of each game, one per row of `actions`, which is written: shape (decisions, N), int16;
+    `NO_ACTION` after the end of the game. The other arguments are as for `play_on`."""
     games, choosers, actions = borrowed(fields), borrow(choosers), borrow(actions)
     t = games.tables[0]
     known = np.empty_like(games.states[:1])

@@ -21,18 +21,18 @@ from artus_env.engine.play.records import RecordError, read
 
 NOTHING_YET = object()
 ROOM = 126
-"""Moves that a new game has room to note; it doubles when they are played."""
+"""Moves for which a new game has memory; the memory doubles when it is full."""
 NOT_KNOWN = -1
-"""In place of whether a game is over."""
+"""Value in the place of `OVER` as long as it isn't known."""
 
 
 class IllegalMoveError(ValueError):
-    """A move that the rules don't allow. The game is unchanged; the message says what would have been legal.
+    """A move that the rules don't allow. The game is unchanged; the message lists the legal moves.
 
     Attributes:
-        action: The action id, or the text, that was to be played.
-        legal: The ids of the legal actions; none when the game is over.
-        game: Which game of a batch it was, None for a game of its own.
+        action: The action id, or the text, of the move.
+        legal: The ids of the legal actions; empty when the game is over.
+        game: Index of the game in a batch, None for a single game.
     """
 
     action: int | str | None = None
@@ -48,7 +48,8 @@ def illegal_move(
     action: int | str,
     game: int | None = None,
 ) -> IllegalMoveError:
-    """The error for an action id or a text that isn't legal: names it, the player to move and what would be legal."""
+    """Return the error for an illegal action id or text: it names the action, the player to move and the legal
+    moves."""
     place = "" if game is None else f"game {game}: "
     legal = legal_actions(definition, states, components, tables)
     if kernels.over_one(tables, states):
@@ -76,7 +77,7 @@ def legal_actions(definition: Definition, states: np.ndarray, components: Any, t
 
 
 def copied(states: np.ndarray) -> np.ndarray:
-    """A copy of states. NumPy's own way goes through the record field by field, which takes five times as long."""
+    """Return a copy of states. NumPy would copy the record field by field, which takes five times as long."""
     return states.view(np.uint8).copy().view(states.dtype)
 
 
@@ -85,15 +86,15 @@ class Game:
 
     Args:
         rules: Name of the rule set; None: the game's first one.
-        num_players: How many play.
-        seed: The deal; None: a random one.
+        num_players: Number of players.
+        seed: Seed of the deal; None: a random one.
         start_player: The player who starts; None: drawn from the seed.
-        components: A changed box.
+        components: Components other than the standard ones.
         game: Name of the game, or its definition; None: the default one.
 
     Attributes:
-        definition: What the game is.
-        tables: The box as compiled code sees it: shape (1,), read-only.
+        definition: The definition of the game.
+        tables: The components as compiled code sees them: shape (1,), read-only.
 
     Example:
         >>> from artus_env import Game
@@ -131,8 +132,8 @@ class Game:
         self.seed = seed
         self._states = states
         self._num_players = int(states[0]["num_players"])
-        self._past = NOTHING_PLAYED.copy()  # compiled code writes it
-        self._exposed = False  # whether anybody else holds the record
+        self._past = NOTHING_PLAYED.copy()  # written by compiled code
+        self._exposed = False  # whether the record has been handed out
         self._player = states["player"]  # a view of the record, ten times as fast to read
         self._first = copied(states)
         self.tables = definition.build_tables(self.components)
@@ -162,7 +163,7 @@ class Game:
 
     @property
     def num_players(self) -> int:
-        """How many play."""
+        """Number of players."""
         return self._num_players
 
     @property
@@ -185,18 +186,19 @@ class Game:
 
     @property
     def outcomes(self) -> list[int]:
-        """What ranks the players at the end, most first; equal numbers share a place. For most games the scores."""
+        """Values that rank the players at the end, highest first; equal values share a place. In most games the
+        scores."""
         return [int(verbs.ranking_key(self.tables[0], self._states[0], player)) for player in range(self.num_players)]
 
     @property
     def winners(self) -> list[int]:
-        """The players who are ahead, at the end those who have won: several if they share it."""
+        """The players in the lead, at the end the winners: several if they share the win."""
         outcomes = self.outcomes
         return [player for player, outcome in enumerate(outcomes) if outcome == max(outcomes)]
 
     @property
     def num_played(self) -> int:
-        """How many actions have been played since the first position."""
+        """Number of actions played since the first position."""
         return self._past.item(MOVES)
 
     @property
@@ -211,14 +213,14 @@ class Game:
         return mask
 
     def observation(self, player: int | None = None) -> np.ndarray:
-        """What a player sees (default: the one to move): shape (F,), int8, a fresh array."""
+        """Observation of a player (default: the player to move): shape (F,), int8, a fresh array."""
         viewer = self.player if player is None else self._check_player(player)
         out = np.empty(self._observation_size, np.int8)
         kernels.observe_one(self.tables, self._states, viewer, out)
         return out
 
     def legal_actions(self) -> list[int]:
-        """Legal action ids of the player to move, rising."""
+        """Legal action ids of the player to move, in rising order."""
         return np.flatnonzero(self.mask()).tolist()
 
     def moves(self) -> list[str]:
@@ -226,52 +228,52 @@ class Game:
         return [self.move(action) for action in self.legal_actions()]
 
     def move(self, action: int) -> str:
-        """The text of a legal action: nothing is played.
+        """Return the text of a legal action; nothing is played.
 
         Raises:
             IllegalMoveError: If it isn't legal.
-            TypeError: If it is no whole number.
+            TypeError: If it isn't a whole number.
         """
         return self.definition.move_text(self._legal_number(action), self._states, self.components, self.tables)
 
     def action(self, move: str) -> int:
-        """The action id of a legal move.
+        """Return the action id of a legal move.
 
         Raises:
-            IllegalMoveError: If it isn't legal now, or no move at all.
-            TypeError: If it is no text.
+            IllegalMoveError: If it isn't legal now, or isn't a move at all.
+            TypeError: If it isn't a text.
         """
         if not isinstance(move, str):
             raise TypeError(f"a move is a text, got {shown(move)}")
         parse, position = self.definition.parse_move, (self._states, self.components, self.tables)
         named = self.legal_actions() if parse is None else [parse(move, *position)]
         for action in named:
-            # The text must be exactly the one that the action has: a parser may also take `07` for 7.
+            # The text must be exactly the action's own: a parser may also accept `07` for 7.
             if action is not None and self._is_legal(action) and self.definition.move_text(action, *position) == move:
                 return action
         raise self._illegal(move)
 
     def is_seen(self, action: int, viewer: int, now: Game | None = None) -> bool:
-        """Whether a player sees which legal action the player to move takes, or only that something is chosen.
+        """Whether a player sees which legal action the player to move takes, or only that an action is chosen.
 
         Args:
-            now: The same game later on: what was chosen in secret may have been opened up to there.
+            now: The same game later on: a secret choice may have been revealed by then.
 
         Raises:
             IllegalMoveError: If it isn't legal.
-            TypeError: If it is no whole number.
+            TypeError: If it isn't a whole number.
         """
         number, t, g = self._legal_number(action), self.tables[0], self._states[0]
         later = None if now is None else now._states[0]
         return verbs.is_seen(t, g, number, self._check_player(viewer), self._num_actions, later)
 
     def public_action(self, action: int, viewer: int) -> int:
-        """What a player sees of a legal action of the player to move, as an action id: another one where something
-        about it stays hidden from them.
+        """Action id that a player sees for a legal action of the player to move: another one if part of it is hidden
+        from them.
 
         Raises:
             IllegalMoveError: If it isn't legal.
-            TypeError: If it is no whole number.
+            TypeError: If it isn't a whole number.
         """
         number = self._legal_number(action)
         return int(verbs.public_action(self.tables[0], self._states[0], number, self._check_player(viewer)))
@@ -279,7 +281,7 @@ class Game:
     # --- moving ---
 
     def play(self, move: str | int) -> int:
-        """Play a move given as text, such as `bid:7`, or as an action id. Returns the points that it brought.
+        """Play a move given as text, such as `bid:7`, or as an action id. Returns the points that it earned.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
@@ -297,20 +299,20 @@ class Game:
         return points
 
     def play_and_look(self, action: int, mask: np.ndarray, observation: np.ndarray) -> tuple[int, int, bool]:
-        """`play`, and what the next player may do and sees, in one compiled call instead of three: for loops.
+        """`play`, and the mask and observation of the next player, in one compiled call instead of three: for loops.
 
         Args:
             action: An action id; an int is the fastest.
             mask: Overwritten with the next player's mask: shape (A,), int8, contiguous; zeros when the game is over.
-            observation: Overwritten with what they see: shape (F,), int8, contiguous. Hand in the same arrays each
+            observation: Overwritten with their observation: shape (F,), int8, contiguous. Pass the same arrays each
                 time: new ones are checked first.
 
         Returns:
-            The points that the action brought, who is to move next, whether the game is over.
+            The points that the action earned, the next player to move, whether the game is over.
 
         Raises:
             IllegalMoveError: If it isn't legal; the game is unchanged.
-            TypeError: If it is no whole number; the game is unchanged.
+            TypeError: If it isn't a whole number; the game is unchanged.
             ValueError: If an array doesn't fit; the game is unchanged.
         """
         if action.__class__ is not int:
@@ -334,11 +336,11 @@ class Game:
         return points, player, over
 
     def pay(self, mode: int, scores: np.ndarray, reward: np.ndarray) -> None:
-        """Write what has been paid since the scores were as given; for the end of the game, too, if it is over.
+        """Write the rewards since the given scores, including those for the end of the game if it is over.
 
         Args:
             mode: Number of the reward mode (see `artus_env.engine.play.rewards`).
-            scores: Shape (players,), int64; brought up to date.
+            scores: Shape (players,), int64; updated to the current scores.
             reward: Overwritten: shape (players,), float64.
         """
         kernels.pay_one(self.tables, self._states, mode, scores, self.over, reward)
@@ -389,15 +391,15 @@ class Game:
             return NotImplemented
         if self.definition is not other.definition or self.components != other.components:
             return False
-        # Records may tell apart what nobody can: which of two equal figures sits where.
+        # Records may differ where players see no difference: in the places of two equal figures.
         return self._states.tobytes() == other._states.tobytes() or self.to_dict() == other.to_dict()
 
     __hash__ = None  # type: ignore[assignment]
 
     def redeal(self, player: int, seed: int) -> Self:
-        """A new game at this position, with all that `player` doesn't know drawn anew.
+        """Return a new game at this position, with everything that is hidden from `player` resampled.
 
-        Uniform over the deals that fit what they know, and the same for the same seed whatever the truth is.
+        Uniform over the deals that fit what they know, and the same for the same seed, whatever the true state is.
         """
         states = copied(self._states)
         kernels.redeal(
@@ -411,7 +413,7 @@ class Game:
         return self.from_state(self.definition, states, self.components)
 
     def to_dict(self, player: int | None = None) -> dict[str, Any]:
-        """The position as plain data; with `player`, only what he may know."""
+        """Return the position as plain data; with `player`, only the parts that they may know."""
         viewer = None if player is None else self._check_player(player)
         return self.definition.to_dict(self._states[0], self.components, viewer)
 
@@ -419,15 +421,15 @@ class Game:
     def from_dict(
         cls, position: dict[str, Any], components: Any = None, *, game: str | Definition | None = None
     ) -> Self:
-        """The game that begins at a position.
+        """Return the game that begins at a position.
 
         Args:
             position: As from `to_dict`.
-            components: A changed box.
-            game: Name of the game; None: the one that the position names under the key `game`, else the default one.
+            components: Components other than the standard ones.
+            game: Name of the game; None: the name under the key `game` of the position, else the default one.
 
         Raises:
-            ValueError: If the position can't be; the message names the fault.
+            ValueError: If the position is invalid; the message names the error.
         """
         named = position.get("game") if isinstance(position, dict) else None
         definition = find_game(named if game is None and isinstance(named, str) else game)
@@ -438,13 +440,15 @@ class Game:
     def from_state(
         cls, definition: Definition, states: np.ndarray, components: Any = None, seed: int | None = None
     ) -> Self:
-        """The game that begins at a state: shape (1,), the definition's `state_dtype`. It isn't copied, nor checked."""
+        """Return the game that begins at a state: shape (1,), the definition's `state_dtype`. The state isn't copied or
+        checked."""
         game = cls.__new__(cls)
         game._begin(definition, states, components, seed)
         return game
 
     def record(self, players: list[str] | None = None) -> str:
-        """The whole game as one line of JSON: first position, who played, all moves, scores (see `records`).
+        """Return the whole game as one line of JSON: first position, names of the players, all moves, scores (see
+        `records`).
 
         Raises:
             ValueError: If `players` doesn't name every player.
@@ -462,7 +466,7 @@ class Game:
                 "rules_version": self.definition.rules_version,
                 "components": self.components.hash,
                 "seed": self.seed,
-                # Half a letter, as in a file name that is no text, has no place in a record: no reader takes it.
+                # Lone surrogates, as in file names that aren't UTF-8, are replaced: no reader accepts them.
                 "players": players and [name.encode(errors="replace").decode() for name in players],
                 "position": self.first().to_dict(),
                 "moves": moves,
@@ -473,18 +477,17 @@ class Game:
 
     @classmethod
     def replay(cls, record: str | bytes, components: Any = None, *, game: str | Definition | None = None) -> Self:
-        """The game that a record describes, played to its end.
+        """Return the game of a record, played to its end.
 
         Args:
             record: One line of JSON, as from `record`.
-            components: A changed box.
-            game: Name of the game, or its definition, as long as it isn't installed; None: the one that the record
-                names.
+            components: Components other than the standard ones.
+            game: Name of the game, or its definition if it isn't installed; None: the name in the record.
 
         Raises:
-            RecordError: If it can't be replayed: damaged, another game, box or rules version, an illegal move, other
-                scores.
-            ValueError: If there is no game of the name that was given.
+            RecordError: If it can't be replayed: it is damaged, of another game, box or rules version, or contains an
+                illegal move or wrong scores.
+            ValueError: If there is no game with the given name.
         """
         data = read(record)
         if game is None:
@@ -517,17 +520,17 @@ class Game:
         return replayed
 
     def first(self) -> Self:
-        """The game at its first position, as if nothing had been played."""
+        """Return the game at its first position, as if nothing had been played."""
         return self.from_state(self.definition, copied(self._first), self.components, self.seed)
 
     # --- showing ---
 
     def render(self, player: int | None = None, names: Sequence[str] | None = None) -> str:
-        """The position as text; with `player`, only that hand is open.
+        """Return the position as text; with `player`, only that hand is open.
 
         Args:
-            player: Who looks, None for somebody who may see all hands.
-            names: Who plays, instead of "player 0", ...
+            player: The viewer; None: all hands are open.
+            names: Names of the players, instead of "player 0", ...
 
         Raises:
             ValueError: If there is no such player, or `names` doesn't name every player.
@@ -538,10 +541,11 @@ class Game:
     __str__ = render
 
     def svg(self, player: int | None = None, **options: Any) -> str:
-        """The position as a picture, with the last move; as `player` sees it.
+        """Draw the position with the last move, as `player` sees it.
 
         Args:
-            options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (who plays), `note`.
+            options: `theme` ("auto", "light" or "dark"), `layout` ("wide" or "table"), `names` (of the players),
+                `note`.
 
         Returns:
             One `<svg>` element, for a page or as a file.
@@ -563,14 +567,14 @@ class Game:
         return f"Game({variant}, {where}, scores={self.scores})"
 
     def _make_room(self) -> None:
-        """Double the room for noted moves."""
+        """Double the memory for recorded moves."""
         self._past = np.concatenate([self._past, np.zeros(len(self._past), np.int64)])
 
     def _check_player(self, player: int) -> int:
         return whole_number("player", player, 0, self.num_players - 1)
 
     def _legal_number(self, action: Any) -> int:
-        """A legal action id as an int; raises as `move` does."""
+        """Return a legal action id as an int; raise as `move` does."""
         number = action_number(action)
         if not self._is_legal(number):
             raise self._illegal(number)
@@ -584,7 +588,8 @@ class Game:
 
 
 def _check_buffer(name: str, array: Any, size: int) -> None:
-    """Compiled code writes to it without looking: an array that is too small would destroy what lies behind it."""
+    """Check an array before compiled code writes to it: if it were too small, the memory behind it would be
+    overwritten."""
     fits = isinstance(array, np.ndarray) and array.dtype == np.int8 and array.shape == (size,)
     if not fits or not array.flags.c_contiguous or not array.flags.writeable:
         got = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
@@ -592,7 +597,7 @@ def _check_buffer(name: str, array: Any, size: int) -> None:
 
 
 def _past_of(actions: list[int]) -> np.ndarray:
-    """The past of a game in which these actions were played (see `kernels.MOVES`)."""
+    """Return the past of a game in which these actions were played (see `kernels.MOVES`)."""
     return np.array([len(actions), NOT_KNOWN, *actions, *[0] * ROOM], np.int64)
 
 

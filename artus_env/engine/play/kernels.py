@@ -1,6 +1,7 @@
-"""Compiled loops over the verbs of a game: everything that the batch, the single game and the agents' view run.
+"""Compiled loops over the verbs of a game, for the batch, the single game and the agents' view.
 
-All loops go over games `low..high-1`, so that threads can share a batch. Sets of actions have 64 actions a word.
+Loops over a whole batch go over games `low..high-1`, so that threads can share it. Sets of actions have 64 actions per
+word.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from artus_env.engine.contract.rng import below, following, next_seed, random_bi
 from artus_env.engine.play.rewards import after_move, before_move
 
 ILLEGAL, FULL = -1_000_000, -1_000_001
-"""What `play_one` returns instead of points when nothing has changed: the action isn't legal; there is no room left to
-note it."""
+"""Results of `play_one` in place of points, if nothing has changed: the action is illegal; no memory is left to record
+it."""
 MOVES, OVER, ACTIONS = 0, 1, 2
-"""Places in the past of a game, an int64 array: how many moves were played; whether it is over; from here on what was
+"""Indices in the past of a game, an int64 array: number of moves played; whether it is over; first of the actions
 played. Compiled code writes it together with the state: an interrupt can come before or after, but not between them."""
 DRAWN, PLAYS = -1, -2
-"""In place of a start player: it is drawn; nothing is dealt, the game goes on."""
+"""Values in place of a start player: draw one; deal nothing and continue the game."""
 
 
 class Games(NamedTuple):
-    """N games of a batch as compiled loops see them.
+    """N games of a batch in the form for compiled loops.
 
-    From Python they are given these fields as a plain tuple: Numba needs a microsecond more to recognize a named one,
-    which is a tenth of a step of `Batch(1)`.
+    Python passes these fields as a plain tuple: Numba needs a microsecond more to recognize a named one, which is 10 %
+    of a step of `Batch(1)`.
     """
 
     tables: np.ndarray
@@ -39,7 +40,7 @@ class Games(NamedTuple):
     states: np.ndarray
     """Shape (N,), the dtype of the game's states."""
     seeds: np.ndarray
-    """Of the current deals: shape (N,), uint64."""
+    """Seeds of the current deals: shape (N,), uint64."""
     player: np.ndarray
     """The players to move: shape (N,), int8."""
     observation: np.ndarray
@@ -49,11 +50,11 @@ class Games(NamedTuple):
     legal_bits: np.ndarray
     """Shape (N, words), uint64."""
     reward: np.ndarray
-    """Of the last move: shape (N, players), float32."""
+    """Rewards of the last move: shape (N, players), float32."""
     done: np.ndarray
     """Shape (N,), bool."""
     final_scores: np.ndarray
-    """Of the last finished game: shape (N, players), int32."""
+    """Scores of the last finished game: shape (N, players), int32."""
     final_outcomes: np.ndarray
     """Ranking keys of its players: shape (N, players), int32."""
     num_players: int
@@ -65,7 +66,7 @@ class Games(NamedTuple):
 
 @jit_inlined
 def borrowed(fields):
-    """The games of a batch, as arrays that count no references (see `borrow`)."""
+    """Return the games of a batch with arrays without reference counts (see `borrow`)."""
     games = Games(*fields)
     return Games(
         borrow(games.tables), borrow(games.states), borrow(games.seeds), borrow(games.player),
@@ -77,16 +78,16 @@ def borrowed(fields):
 
 @jit
 def write_mask(t, legal, mask):
-    """Legal actions from bits to bytes: shape (A,), int8."""
+    """Convert legal actions from bits to bytes: shape (A,), int8."""
     actions = len(mask)
     if actions < 64:
         for action in range(actions):
             mask[action] = is_in(legal, action)
         return
-    for word in range(verbs.mask_words(t)):  # a literal number: no loop is left of it
+    for word in range(verbs.mask_words(t)):  # a literal: the loop is unrolled
         if word < actions >> 6:
             unpack64(legal[word], mask, word << 6)
-    start = actions - 64  # the last ones once more, so that they can be written as a whole word, too
+    start = actions - 64  # the last 64 actions again, so that they can be written as a whole word, too
     tail = legal[start >> 6] >> np.uint64(start & 63)
     if start & 63:
         tail |= legal[(start >> 6) + 1] << np.uint64(64 - (start & 63))
@@ -95,7 +96,7 @@ def write_mask(t, legal, mask):
 
 @jit
 def look(fields, which):
-    """Write who is to move in the games `which`, what they see and what they may do: shape (n,), int64."""
+    """Write the player to move, observation and mask of the games `which`: shape (n,), int64."""
     games = borrowed(fields)
     for k in range(len(which)):
         look_at(games, which[k])
@@ -103,7 +104,7 @@ def look(fields, which):
 
 @jit_inlined
 def look_at(games, i):
-    """Write who is to move in one game, what they see and what they may do."""
+    """Write the player to move, observation and mask of one game."""
     t, g = games.tables[0], games.states[i]
     games.player[i] = g["player"]
     verbs.legal(t, g, games.legal_bits[i])
@@ -113,7 +114,7 @@ def look_at(games, i):
 
 @jit
 def observe_chosen(tables, states, which, viewers, out):
-    """What `viewers` see in the games `which`: shapes (n,), int64, and (n, F), int8."""
+    """Write the observations of `viewers` in the games `which`: shapes (n,), int64, and (n, F), int8."""
     tables, states, out = borrow(tables), borrow(states), borrow(out)
     for k in range(len(which)):
         verbs.observe(tables[0], states[which[k]], np.int64(viewers[k]), out[k])
@@ -138,14 +139,14 @@ def deal(fields, starts, seeds, which):
 
 @jit
 def is_legal(legal, action, num_actions):
-    """Whether a number is an action, and one of these."""
+    """Whether a number is an action id and in the set of legal actions."""
     return 0 <= action < num_actions and is_in(legal, action)
 
 
 @jit
 def first_illegal(fields, actions, which):
-    """Place of the first illegal action among those for the games `which`, -1 if there is none: shapes (n,), int64.
-    Finished games take any action."""
+    """Index of the first illegal action among those for the games `which`, -1 if there is none: shapes (n,), int64.
+    Finished games accept any action."""
     games = borrowed(fields)
     for k in range(len(which)):
         i, action = np.uint64(which[k]), np.int64(actions[k])
@@ -157,7 +158,8 @@ def first_illegal(fields, actions, which):
 
 @jit_inlined
 def move(t, g, action, mode, reward, final_scores, final_outcomes):
-    """Play a legal action, and write what it pays: shape (players,); at the end also scores and what ranks the players.
+    """Play a legal action and write its rewards: shape (players,); at the end also scores and the values that rank the
+    players.
 
     Returns: whether the game is over.
     """
@@ -174,10 +176,10 @@ def move(t, g, action, mode, reward, final_scores, final_outcomes):
 
 @jit_shared
 def step(fields, starts, actions, which, low, high):
-    """Play one legal action in each of the games `which[low..high-1]`, or deal it; then write what the next player
-    sees. Finished games stay as they are.
+    """Play one legal action in each of the games `which[low..high-1]`, or deal it; then write the next player's view.
+    Finished games stay unchanged.
 
-    With `autoreset` a game that ends is dealt anew at once, with the next seed of its stream. One loop does both, so
+    With `autoreset` a game that ends is dealt again at once, with the next seed of its stream. One loop does both, so
     that a batch compiles no other one for its first deal.
 
     Args:
@@ -211,7 +213,7 @@ def step(fields, starts, actions, which, low, high):
 
 @jit_shared
 def sample(tables, legal, keys, actions, low, high):
-    """A uniformly drawn legal action for each game, -1 for a finished one. Each key moves on to its next number."""
+    """Draw a legal action uniformly for each game, -1 for a finished one. Each key advances to its next number."""
     tables, legal = borrow(tables), borrow(legal)
     t = tables[0]
     for i in range(low, high):
@@ -222,14 +224,14 @@ def sample(tables, legal, keys, actions, low, high):
 
 @jit
 def choose(t, legal, bits):
-    """One of the legal actions, from 64 random bits; -1 if there is none."""
+    """Choose one of the legal actions with 64 random bits; -1 if there is none."""
     words = first_words(legal, verbs.mask_words(t))
     return nth_action(words, below(bits, size(words)))
 
 
 @jit
 def points(tables, states, legal, out, low, high):
-    """Points that every legal action brings at once, 0 elsewhere: shape (N, A), int16."""
+    """Write the points that every legal action earns at once, 0 elsewhere: shape (N, A), int16."""
     tables, states, legal, out = borrow(tables), borrow(states), borrow(legal), borrow(out)
     t = tables[0]
     for i in range(low, high):
@@ -243,7 +245,7 @@ def points(tables, states, legal, out, low, high):
 
 @jit
 def redeal(tables, states, seeds, viewers, low, high):
-    """Draw what the viewers don't know anew, in place."""
+    """Resample everything that is hidden from the viewers, in place."""
     tables, states = borrow(tables), borrow(states)
     t = tables[0]
     for i in range(low, high):
@@ -252,7 +254,7 @@ def redeal(tables, states, seeds, viewers, low, high):
 
 @jit
 def hide(tables, states, viewers, low, high):
-    """Remove what the viewers don't know, in place."""
+    """Remove everything that is hidden from the viewers, in place."""
     tables, states = borrow(tables), borrow(states)
     for i in range(low, high):
         verbs.hide(tables[0], states[i], np.int64(viewers[i]))
@@ -260,7 +262,7 @@ def hide(tables, states, viewers, low, high):
 
 @jit
 def over(tables, states, out, low, high):
-    """Which games have ended: shape (N,), bool."""
+    """Write which games have ended: shape (N,), bool."""
     tables, states = borrow(tables), borrow(states)
     for i in range(low, high):
         out[i] = verbs.is_over(tables[0], states[i])
@@ -268,14 +270,14 @@ def over(tables, states, out, low, high):
 
 @jit
 def outcomes(tables, states, out, low, high):
-    """What ranks the players of each game: shape (N, num_players), int32."""
+    """Write the values that rank the players of each game: shape (N, num_players), int32."""
     tables, states, out = borrow(tables), borrow(states), borrow(out)
     for i in range(low, high):
         for player in range(out.shape[1]):
             out[i, player] = verbs.ranking_key(tables[0], states[i], player)
 
 
-# --- one game: what `Game` runs, without the cost of filling a batch's buffers -------------------------------------
+# --- one game, for `Game`, without the cost of filling a batch's buffers --------------------------------------------
 
 
 @jit
@@ -292,11 +294,11 @@ def over_one(tables, states):
 
 @jit
 def play_one(tables, states, legal, past, action):
-    """Play one of the actions there are if it is legal, and note it in the past (see `MOVES`).
+    """Play an action if it is legal, and record it in the past (see `MOVES`).
 
-    The legal actions are computed again, where a batch keeps them: users may write to `Game.state`.
+    The legal actions are computed again, unlike in a batch: users may write to `Game.state`.
 
-    Returns: the points that it brought, `ILLEGAL` or `FULL`.
+    Returns: the points that it earned, `ILLEGAL` or `FULL`.
     """
     t, g = tables[0], states[0]
     place = ACTIONS + past[MOVES]
@@ -314,21 +316,21 @@ def play_one(tables, states, legal, past, action):
 
 @jit
 def mask_one(tables, states, legal, mask):
-    """Legal actions of the player to move: shape (A,), int8."""
+    """Write the legal actions of the player to move: shape (A,), int8."""
     verbs.legal(tables[0], states[0], legal)
     write_mask(tables[0], legal, mask)
 
 
 @jit
 def observe_one(tables, states, viewer, out):
-    """What `viewer` sees: shape (F,), int8."""
+    """Write the observation of `viewer`: shape (F,), int8."""
     verbs.observe(tables[0], states[0], viewer, out)
 
 
 @jit
 def pay_one(tables, states, mode, scores, over, reward):
-    """Write what has been paid since the scores were as given, and the end of the game if that has come: shapes
-    (players,). The scores are brought up to date."""
+    """Write the rewards since the given scores, and those for the end of the game if it is over: shapes (players,). The
+    scores are updated."""
     t, g = tables[0], states[0]
     before_move(scores, mode, reward)
     after_move(t, g, mode, over, reward)
@@ -338,13 +340,13 @@ def pay_one(tables, states, mode, scores, over, reward):
 
 @jit
 def play_and_look_one(tables, states, legal, past, action, mask, observation):
-    """`play_one`; then write what the next player may do and sees: shapes (A,) and (F,), int8.
+    """`play_one`; then write the mask and observation of the next player: shapes (A,) and (F,), int8.
 
-    Returns: as `play_one`; who is to move next, whether the game is over.
+    Returns: as `play_one`; the next player to move, whether the game is over.
     """
     points = play_one(tables, states, legal, past, action)
     mask_one(tables, states, legal, mask)
     g = states[0]
-    player = np.int64(g["player"])  # the type that `observe` is compiled for elsewhere
+    player = np.int64(g["player"])  # the type for which `observe` is compiled elsewhere
     observe_one(tables, states, player, observation)
     return points, int(player), past[OVER] == 1

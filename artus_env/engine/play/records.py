@@ -1,8 +1,8 @@
-"""A played game as one line of JSON that replays to the same game on any machine: the line itself.
+"""A played game as one line of JSON that replays to the same game on any machine: the format of the line.
 
-Keys: `game` and `rules_version`; `components`, the hash of the box; `seed`, a note, null if unknown; `players`, who
-played, or null; `position`, the first position with all hidden cards; `moves`, as text; `scores`, at the end.
-`Game.record` and `Game.replay` write and play them.
+Keys: `game` and `rules_version`; `components`, the hash of the components; `seed`, for information, null if unknown;
+`players`, their names, or null; `position`, the first position with all hidden cards; `moves`, as text; `scores`, at
+the end. `Game.record` and `Game.replay` write and play them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from artus_env.engine.basics.reading import decode
 from artus_env.engine.contract.rng import check_seed
 
 LONGEST = 1 << 20
-"""Bytes of a record that is read; those of real games have some 5 000."""
+"""Most bytes of a record that is read; records of real games have about 5 000."""
 
 
 class RecordError(ValueError):
@@ -23,7 +23,7 @@ class RecordError(ValueError):
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The parts of a record, each of its type. Whether position and moves make sense is for `Game.replay` to see."""
+    """Parts of a record with their types. `Game.replay` checks whether position and moves make sense."""
 
     game: str
     rules_version: int
@@ -36,10 +36,10 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read(record: str | bytes) -> Record:
-    """The parts of a record.
+    """Parse a record.
 
     Raises:
-        RecordError: If it isn't a whole record, or has a part of another type.
+        RecordError: If it isn't a complete record, or a part has another type.
     """
     if not isinstance(record, (str, bytes)):
         raise RecordError(f"not a record: one line of JSON is expected, got {type(record).__name__}")

@@ -18,13 +18,13 @@ from artus_env.engine.contract import verbs
 
 WIN, MARGIN, POINTS = range(3)
 ILLEGAL_REWARD = -1.0
-"""What an illegal action pays its player where it ends the game; the others get 0."""
+"""Reward of a player whose illegal action ends the game; the others get 0."""
 RewardMode = Literal["win", "margin", "points"] | str
-"""Another text is the name of the game's score, which means the same as "points"."""
+"""Any other text is the name of the game's score, which means the same as "points"."""
 
 
 def reward_modes(score: str) -> tuple[str, str, str]:
-    """Names of the reward modes of a game whose score has this name."""
+    """Names of the reward modes of a game with this name of the score."""
     return "win", "margin", score
 
 
@@ -48,15 +48,15 @@ def mode_index(name: str, score: str) -> int:
 
 @jit
 def before_move(scores, mode, reward):
-    """Prepare the reward for moves that begin at these scores: shape (players,), floats of any width; in the mode
-    POINTS the scores, negative, else 0."""
+    """Prepare the reward array for moves that begin at these scores: shape (players,), floats of any width; in the mode
+    POINTS the negative scores, else 0."""
     for player in range(len(reward)):
         reward[player] = -int(scores[player]) if mode == POINTS else 0
 
 
 @jit_inlined
 def after_move(t, g, mode, over, reward):
-    """Write the reward for what has been played since `before_move`: shape (players,), floats of any width."""
+    """Write the rewards for all moves since `before_move`: shape (players,), floats of any width."""
     if mode == POINTS:
         move_reward(t, g, reward)
     elif over:
@@ -65,8 +65,8 @@ def after_move(t, g, mode, over, reward):
 
 @jit
 def move_reward(t, g, reward):
-    """Write the reward for all points that came since `before_move`, whoever got them: where choices are revealed
-    together, or a trick ends, it may be others than the mover."""
+    """Write the rewards for all points earned since `before_move`, also by players other than the mover: they may earn
+    some when choices are revealed together, or a trick ends."""
     players = np.int64(g["num_players"])
     total = 0
     for player in range(players):
@@ -78,7 +78,7 @@ def move_reward(t, g, reward):
 
 @jit
 def final_reward(t, g, mode, reward):
-    """Write the reward for a finished game, in the modes that pay at the end."""
+    """Write the rewards of a finished game, in the modes that pay at the end."""
     players = np.int64(g["num_players"])
     if mode == WIN:
         best = verbs.ranking_key(t, g, 0)
