@@ -210,3 +210,8 @@ def test_the_tests_know_their_marks_without_pytest_xdist():
         [*command, "tests/test_smoke.py"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_a_line_about_a_file_says_which_bytes_its_name_has(capsys):
+    assert main(["replay", "games-J\udcf6rg.jsonl"]) == 2
+    assert "games-J\\udcf6rg.jsonl" in capsys.readouterr().err

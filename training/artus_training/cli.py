@@ -220,7 +220,9 @@ def _open_closed_streams() -> None:
 def _failed(name: str, error: Any, code: int = 2) -> int:
     """Print the error in one line."""
     _forget(sys.stdout)
-    line = "".join(letter if letter.isprintable() else " " for letter in str(error))
+    from artus_env.engine.basics.reading import storable
+
+    line = "".join(letter if letter.isprintable() else " " for letter in storable(str(error)))
     with suppress(OSError):
         print(" ".join(f"artus {name}: {line}".split()), file=sys.stderr, flush=True)
     return code
