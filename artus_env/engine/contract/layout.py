@@ -69,7 +69,7 @@ class Layout:
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lowest and highest value of each feature, always including 0: shapes (F,), int8, read-only."""
         low = np.concatenate([np.full(block.size, min(block.low, 0), np.int8) for block in self.features])
-        high = np.concatenate([np.full(block.size, block.high, np.int8) for block in self.features])
+        high = np.concatenate([np.full(block.size, max(block.high, 0), np.int8) for block in self.features])
         low.flags.writeable = high.flags.writeable = False
         return low, high
 
