@@ -523,7 +523,7 @@ TARGETS = {
     "presets": Target(presets, 0.05),
     "ladders": Target(ladders, 0.015),
     "best responses": Target(best_responses, 0.015),
-    "checkpoints": Target(checkpoints, 0.02),
+    "checkpoints": Target(checkpoints, 0.04),
     "tournaments": Target(tournaments, 0.04),
     "replies": Target(replies, 0.10),
     "stored games": Target(stored_games, 0.03),

@@ -42,7 +42,7 @@ COMMANDS = {
     "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
     "ladder": Command("arena.ladder", "main", "all agents of a game in one table, from what was measured"),
     "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or GIF of it"),
-    "bench": Command("bench.interfaces", "main", "decisions per second, every interface, or of trainings"),
+    "bench": Command("bench.interfaces", "main", "decisions per second, every interface, or of trainings", "train"),
     "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
     "games": Command("watch.about", "games", "the games that are installed"),
     "new-game": Command("new_game.command", "main", "write a package with a small game, to be made into your own"),
