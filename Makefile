@@ -80,7 +80,7 @@ format: install
 
 # The rules of each game as plain Python, so that every line counts.
 GAMES := artus royal quest
-COVERING := components hidden evaluation moves observation picture positions redeal reference rulebook_examples rules text
+COVERING := components fast hidden evaluation moves observation picture positions redeal reference rulebook_examples rules text
 coverage: install
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(ASIDE) \
