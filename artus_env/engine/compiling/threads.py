@@ -202,6 +202,12 @@ class Crew:
             time.sleep(LOOK_AGAIN)
 
 
+def _run_alone(run: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.ndarray) -> None:
+    """Do all games as one share."""
+    words = _words()  # a job's and a thread's lie in different places
+    run(words, words, bounds if len(bounds) == 2 else bounds[[0, -1]], *arguments)
+
+
 _crew = Crew()
 _paces: defaultdict[Hashable, Pace] = defaultdict(Pace)
 
@@ -240,8 +246,7 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
         return
     run = loop.run  # type: ignore[attr-defined]
     if len(bounds) == 2 or games == 0:
-        words = _words()
-        run(words, words, bounds[[0, -1]], *arguments)
+        _run_alone(run, arguments, bounds)
         return
     pace, crew = _paces[loop, games.bit_length(), kind], _crew
     if pace.pays(games) and not crew.lock.locked():
@@ -250,8 +255,8 @@ def run_shares(loop: Callable[..., Any], arguments: tuple[Any, ...], bounds: np.
             crew.run(run, arguments, bounds)
         pace.ran_shared(games, time.perf_counter() - start)
     else:
-        words, start = _words(), time.thread_time()
-        run(words, words, bounds[[0, -1]], *arguments)
+        start = time.thread_time()
+        _run_alone(run, arguments, bounds)
         pace.ran_alone(games, time.thread_time() - start)
 
 
