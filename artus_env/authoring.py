@@ -39,7 +39,7 @@ from artus_env.engine.contract.page import Browser, Position, Sentences
 from artus_env.engine.contract.positions import SEAT, Choice, Each, Members, Number, Part, Positions, Row, from_others
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.contract.rng import below, breaks_tie, random_bits, shuffle
-from artus_env.engine.contract.state import marked, state_dtype
+from artus_env.engine.contract.state import marked, partial_state, state_dtype
 
 __all__ = [
     "SEAT",
@@ -87,6 +87,7 @@ __all__ = [
     "observation_table",
     "one_of",
     "packed_bytes",
+    "partial_state",
     "popcount",
     "printable",
     "random_bits",

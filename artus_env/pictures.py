@@ -4,7 +4,7 @@ A picture is a function of a position, see `Definition.picture`. Its parts are t
 and `card_front` return SVG, `PictureParts` puts a picture together, and `style_sheet` gives the parts their colours.
 """
 
-from artus_env.engine.drawing.picture import PictureParts
+from artus_env.engine.drawing.picture import PictureParts, Scene
 from artus_env.engine.drawing.svg import (
     BADGES,
     CARD_HEIGHT,
@@ -33,6 +33,6 @@ from artus_env.engine.drawing.translations import Texts, language
 
 __all__ = [
     "BADGES", "CARD_HEIGHT", "CARD_WIDTH", "COLOURS", "HEIGHT", "STROKES", "WIDTH", "Fills", "PictureParts",
-    "Strokes", "Texts", "badge", "card_back", "card_front", "flat_colours", "label", "language",
+    "Scene", "Strokes", "Texts", "badge", "card_back", "card_front", "flat_colours", "label", "language",
     "placed", "short", "shortened", "small", "small_badges", "small_card", "style_sheet", "xml_text",
 ]  # fmt: skip

@@ -97,8 +97,8 @@ def check_resampling(
     tests = {(str(check.walk.variant), *key): test for check in checks for key, test in check.tests.items()}
     everywhere = f"{variants[0].game}, all variants"
     for key in {key for check in checks for key, _, _ in check.hidden}:
-        noted = [(check, note) for check in checks for (name, _, _), note in check.hidden.items() if name == key]
-        times, changed = np.sum([note for _, note in noted], axis=0)
+        notes = [note for check in checks for (name, _, _), note in check.hidden.items() if name == key]
+        times, changed = np.sum(notes, axis=0)
         expect(
             changed or times < ENOUGH,
             f"{everywhere}, seed {seed}: `{key}` of a position is hidden from players, but never resampled",

@@ -22,6 +22,17 @@ def state_dtype(seats: int, fields: Sequence[tuple[Any, ...]], score: Any = np.i
     return np.dtype(sorted([*required, *fields], key=lambda field: -np.dtype(field[1]).itemsize))
 
 
+def partial_state(dtype: np.dtype, **fields: Any) -> np.void:
+    """Return a state with only some fields, for rules that read no others. A list fills the beginning of a field."""
+    state = np.zeros(1, dtype)[0]
+    for name, value in fields.items():
+        if isinstance(value, list):
+            state[name][: len(value)] = value
+        else:
+            state[name] = value
+    return state
+
+
 def marked(game: str, tables: np.ndarray) -> np.ndarray:
     """Return tables with a field named after the game, by which compiled code distinguishes games: shape (1,),
     read-only.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from artus_env.engine.basics.reading import check_names
 from artus_env.engine.drawing.svg import HEIGHT, LAYOUTS, THEMES, WIDTH, whole
@@ -11,31 +11,23 @@ from artus_env.engine.drawing.svg import HEIGHT, LAYOUTS, THEMES, WIDTH, whole
 Position = dict[str, Any]
 
 
-class Draw(Protocol):
-    """Function that draws the content of the frame."""
+class Scene(NamedTuple):
+    """Input of a game's function that draws the content of the frame."""
 
-    def __call__(
-        self,
-        position: Position,
-        components: Any,
-        last: Any,
-        *,
-        before: Position | None,
-        names: Sequence[str] | None,
-        note: str,
-        wide: bool,
-    ) -> Iterable[str]:
-        """Return the parts of the picture as SVG, from back to front.
-
-        Args:
-            position: As from `to_dict`.
-            components: The components of the game.
-            last: The last move as `PictureParts.last_move` describes it; None: there was none.
-            before: The position before that move.
-            names: Names of the players; None: they have none.
-            note: A line of text in the middle.
-            wide: Whether to draw everything, or only the part in the layout "table".
-        """
+    position: Position
+    """As from `to_dict`."""
+    components: Any
+    """The components of the game."""
+    last: Any
+    """The last move as `PictureParts.last_move` describes it; None: there was none."""
+    before: Position | None
+    """The position before that move."""
+    names: Sequence[str] | None
+    """Names of the players; None: they have none."""
+    note: str
+    """A line of text in the middle."""
+    wide: bool
+    """Whether to draw everything, or only the part in the layout "table"."""
 
 
 class PictureParts(NamedTuple):
@@ -53,7 +45,8 @@ class PictureParts(NamedTuple):
     """(position before, move, position after, components) -> a description of the move for `describe` and `draw`."""
     describe: Callable[[Position, Any, Any], tuple[str, str]]
     """(position, components, last move or None) -> title and description for readers who can't see the picture."""
-    draw: Draw
+    draw: Callable[[Scene], Iterable[str]]
+    """scene -> the parts of the picture as SVG, from back to front."""
 
     def picture(
         self,
@@ -90,7 +83,7 @@ class PictureParts(NamedTuple):
         if before is not None and move is not None:
             last = self.last_move(before, move, position, components)
         wide = layout == "wide"
-        inside = self.draw(position, components, last, before=before, names=names, note=note, wide=wide)
+        inside = self.draw(Scene(position, components, last, before, names, note, wide))
         view = (0, 0, WIDTH, HEIGHT) if wide else self.table_view
         title, details = self.describe(position, components, last)
         return whole(f"{self.name}-{theme}", view, title, details, self.style(theme), inside)

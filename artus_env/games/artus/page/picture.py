@@ -23,6 +23,7 @@ from artus_env.pictures import (
     CARD_WIDTH,
     HEIGHT,
     PictureParts,
+    Scene,
     badge,
     label,
     language,
@@ -79,22 +80,14 @@ class LastMove(NamedTuple):
     refuge: int | None = None  # new seat of the displaced figure
 
 
-def _draw(
-    position: dict[str, Any],
-    components: Components,
-    last: LastMove | None,
-    *,
-    before: dict[str, Any] | None,
-    names: Sequence[str] | None,
-    note: str,
-    wide: bool,
-) -> list[str]:
+def _draw(scene: Scene) -> list[str]:
     """See `artus_env.pictures.PictureParts.draw`."""
+    position, components, last = scene[:3]
     king = king_of(position)
     # Without scoring cards the carpet has no effect.
     carpet = components.carpet if "scoring" in RULE_SETS[position["rules"]].piles else ()
     lines: list[str] = []
-    if wide:
+    if scene.wide:
         lines += _track()
         lines += _markers(position)
     lines += _seats(carpet, components.crown_seats, language())
@@ -102,10 +95,10 @@ def _draw(
     if last:
         lines += _trace(last, position)
     lines += _figures(position, components, king)
-    lines += _hub(position, components, last, note) if wide else _small_hub(position)
-    if wide:
+    lines += _hub(position, components, last, scene.note) if scene.wide else _small_hub(position)
+    if scene.wide:
         for player in range(position["num_players"]):
-            lines += _panel(position, components, player, names, last)
+            lines += _panel(position, components, player, scene.names, last)
     return lines
 
 

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from artus_env.authoring import partial_state
 from artus_env.games.quest import rules
 from artus_env.games.quest.actions import in_digits
 from artus_env.games.quest.components import ACTIONS, CARDS, MIN_PLAYERS, PLACES, QUESTS, VIRTUES, Components
@@ -58,14 +57,17 @@ def goal_of(position: dict[str, Any], components: Components) -> int:
 
 def winners(position: dict[str, Any]) -> list[int]:
     """Winners of a finished game."""
-    state = _state(num_players=len(position["points"]), scores=position["points"], reached=position["reached"])
+    state = partial_state(
+        STATE, num_players=len(position["points"]), scores=position["points"], reached=position["reached"]
+    )
     keys = [int(rules.ranking_key(None, state, player)) for player in range(len(position["points"]))]  # for any box
     return [player for player, key in enumerate(keys) if key == max(keys)]
 
 
 def jousters(position: dict[str, Any]) -> list[int]:
     """Players in the tournament, the earlier tent first."""
-    state = _state(
+    state = partial_state(
+        STATE,
         num_players=position["num_players"],
         actions=[in_digits([cards.count(action) for action in ACTIONS]) for cards in position["actions"]],
         places=[PLACES.index(place) for place in position["places"]],
@@ -78,17 +80,6 @@ def lacking(cards: Sequence[str], quest: str, components: Components) -> list[st
     """Demands of a quest that some cards don't meet: the lowest sufficient card of each such virtue."""
     held, needs = in_digits([list(cards).count(card) for card in CARDS]), needs_of(quest, components)
     return [need for need in needs if rules.payment(held, VIRTUES.index(virtue_of(need)), value_of(need)) < 0]
-
-
-def _state(**fields: Any) -> np.void:
-    """A state with only some fields, for rules that read no others."""
-    state = np.zeros(1, STATE)[0]
-    for name, value in fields.items():
-        if isinstance(value, list):
-            state[name][: len(value)] = value
-        else:
-            state[name] = value
-    return state
 
 
 def way_between(ring: Sequence[str], origin: str, target: str) -> list[str]:

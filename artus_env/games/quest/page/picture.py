@@ -25,6 +25,7 @@ from artus_env.pictures import (
     CARD_WIDTH,
     HEIGHT,
     PictureParts,
+    Scene,
     badge,
     label,
     placed,
@@ -44,28 +45,20 @@ SUPPLY_STEP = 50
 PANEL_LEFT, PANEL_WIDTH, PANEL_GAP, PADDING = 692, 512, 8, 16
 
 
-def _draw(
-    position: dict[str, Any],
-    components: Components,
-    last: Deed | None,
-    *,
-    before: dict[str, Any] | None,
-    names: Sequence[str] | None,
-    note: str,
-    wide: bool,
-) -> list[str]:
+def _draw(scene: Scene) -> list[str]:
     """See `artus_env.pictures.PictureParts.draw`."""
+    position, components, last = scene[:3]
     lines = [
         f'<circle class="road none" cx="{CENTRE:g}" cy="{CENTRE:g}" r="{RING}"/>',
         *_trail(position, last),
         *_places(position, components, last),
-        *_status(position, components, last, note, wide),
+        *_status(position, components, last, scene.note, scene.wide),
         *_supply(position, components, last),
         *_tents(position),
     ]
-    if wide:
+    if scene.wide:
         for player in range(position["num_players"]):
-            lines += _panel(position, components, player, names, last)
+            lines += _panel(position, components, player, scene.names, last)
     return lines
 
 

@@ -13,7 +13,7 @@ from artus_env.games.royal.components import SUPER_TRUMPS, Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import say
 from artus_env.games.royal.page.sentences import goal_words, suit_words
-from artus_env.games.royal.page.tricks import destination, holder, suit_of, value_of
+from artus_env.games.royal.page.tricks import destination, holder, suit_of, takes, value_of
 
 
 def reasons(
@@ -59,10 +59,8 @@ def unbeaten(position: dict[str, Any], card: str, components: Components) -> boo
         return False
     if len(trick) == position["num_players"]:
         return True
-    return not any(
-        holder([*trick, [-1, other]], position["trumps"], components) == len(trick)
-        for other in unseen(position, components)
-    )
+    beats = takes(trick, position["trumps"], components)
+    return not any(beats(other, card) for other in unseen(position, components))
 
 
 def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components: Components) -> Iterator[str]:

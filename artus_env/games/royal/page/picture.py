@@ -24,6 +24,7 @@ from artus_env.pictures import (
     CARD_WIDTH,
     HEIGHT,
     PictureParts,
+    Scene,
     badge,
     label,
     language,
@@ -47,27 +48,19 @@ LIFT = 7
 """Distance by which playable cards stand out."""
 
 
-def _draw(
-    position: dict[str, Any],
-    components: Components,
-    last: LastMove | None,
-    *,
-    before: dict[str, Any] | None,
-    names: Sequence[str] | None,
-    note: str,
-    wide: bool,
-) -> list[str]:
+def _draw(scene: Scene) -> list[str]:
     """See `artus_env.pictures.PictureParts.draw`."""
+    position, components, last = scene[:3]
     lines = [
         *_course(components, language()),
         *_pawns(position, components, last),
         *_trumps(position, components, last),
-        *_trick(position, components, before, last),
-        *_middle(position, components, last, note if wide else ""),
+        *_trick(position, components, scene.before, last),
+        *_middle(position, components, last, scene.note if scene.wide else ""),
     ]
-    if wide:
+    if scene.wide:
         for player in range(position["num_players"]):
-            lines += _panel(position, components, player, names)
+            lines += _panel(position, components, player, scene.names)
     return lines
 
 

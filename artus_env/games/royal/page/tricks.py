@@ -5,12 +5,12 @@ The rules decide which card beats which, which cards may be played and where a p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from artus_env.authoring import is_in
+from artus_env.authoring import is_in, partial_state
 from artus_env.games.royal import rules
 from artus_env.games.royal.actions import MASK_WORDS
 from artus_env.games.royal.components import SUPER_TRUMPS, Components
@@ -37,33 +37,38 @@ def led_suit(trick: Trick) -> str | None:
     return suit_of(trick[0][1]) if trick else None
 
 
+def takes(trick: Trick, trumps: Sequence[str | None], components: Components) -> Callable[[str, str], bool]:
+    """Return a function of two cards: whether the first takes a trick from the second, which has held it so far."""
+    tables, suit = tables_of(components)[0], led_suit(trick)
+    state = partial_state(STATE)
+    state["places"] = Chips().read("trumps", list(trumps), state, components)
+    led = -1 if suit is None else components.suits.index(suit)
+    kind = components.cards.index
+    return lambda card, other: bool(rules.beats(tables, state, kind(card), kind(other), led))
+
+
 def holder(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
     """Index of the card that takes a trick so far."""
-    tables, state = tables_of(components)[0], np.zeros(1, STATE)[0]
-    state["places"] = Chips().read("trumps", list(trumps), state, components)
-    kinds = [components.cards.index(card) for _, card in trick]
-    suit, best = led_suit(trick), 0
-    led = -1 if suit is None else components.suits.index(suit)
+    beats, best = takes(trick, trumps, components), 0
     for nth in range(1, len(trick)):
-        if rules.beats(tables, state, kinds[nth], kinds[best], led):
+        if beats(trick[nth][1], trick[best][1]):
             best = nth
     return best
 
 
 def playable(hand: Sequence[str], trick: Trick, components: Components) -> set[str]:
     """Cards of a hand that may be played."""
-    tables, state, suit = tables_of(components)[0], np.zeros(1, STATE)[0], led_suit(trick)
+    suit, words = led_suit(trick), np.zeros(MASK_WORDS, np.uint64)
+    led = -1 if suit is None else components.suits.index(suit)
+    state = partial_state(STATE, phase=TRICK_PHASE, led=led)
     state["hands"][0] = CardSet().read("hand", list(hand), state, components)
-    state["phase"], state["led"] = TRICK_PHASE, -1 if suit is None else components.suits.index(suit)
-    words = np.zeros(MASK_WORDS, np.uint64)
-    rules.legal(tables, state, words)
+    rules.legal(tables_of(components)[0], state, words)
     return {card for kind, card in enumerate(components.cards) if is_in(words, kind)}
 
 
 def destination(fields: Sequence[int], player: int, components: Components) -> int:
     """Field that a player's pawn goes to when they win a trick."""
-    state = np.zeros(1, STATE)[0]
-    state["num_players"], state["scores"][: len(fields)] = len(fields), fields
+    state = partial_state(STATE, num_players=len(fields), scores=list(fields))
     return int(rules.landing(tables_of(components)[0], state, player))
 
 
