@@ -147,9 +147,9 @@ def test_what_users_read_imports_only_what_is_public(path):
 
 
 def test_imports_of_pages_are_found():
-    found = [taken(code) for name in ("docs/agents.md", "notebooks/05-royal.ipynb", "docs/adding-a-game.md")
+    found = [taken(code) for name in ("docs/agents.md", "notebooks/05-royal.ipynb", "tests/stranger/hoard.py")
              for code in code_of(ROOT / name)]  # fmt: skip
-    assert {"artus_env", "artus_env.agents", "artus_env.royal_v0"} <= set().union(*found)
+    assert {"artus_env", "artus_env.agents", "artus_env.royal_v0", "artus_env.authoring"} <= set().union(*found)
     assert taken("from artus_env import Game, royal_v0") == {"artus_env", "artus_env.royal_v0"}
     assert taken(">>> import artus_env.engine.play") == {"artus_env.engine.play"}
 

@@ -251,7 +251,7 @@ def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeyp
             line.cut()
             play_by_api(server, hosted)
             page.evaluate(woken)
-            page.wait_for_function(SHOWN, arg=hosted.number, timeout=30_000)
+            page.wait_for_function(SHOWN, arg=hosted.number, timeout=10_000)
             play_by_api(server, hosted)
             page.wait_for_function(SHOWN, arg=hosted.number, timeout=10_000)
 

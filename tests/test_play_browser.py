@@ -631,15 +631,12 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
             log = page.locator("#log li").all_inner_texts()
             return len(log), [moves.first.get_attribute("data-move")] if moves.count() else []
 
-        lost = []  # requests for the log, as long as the line is down
+        lost, fetched = [], []  # requests for the log while the line is down, and after
         down = True
 
         def lose(route):
-            if down:
-                lost.append(route)
-                route.abort()
-            else:
-                route.continue_()
+            (lost if down else fetched).append(route)
+            route.abort() if down else route.continue_()
 
         page.route(f"**/api/{secret}", lose)
         play(5)
@@ -654,6 +651,7 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
         assert shown() == (5, [hosted.steps[5].move]), "all that the answer holds, at once"
         hear(5, 4, 5, 2, 5)
         assert shown() == (5, [hosted.steps[5].move])
+        assert len(fetched) == 1
         play(1)
         hear(5, 6, 6)
         assert shown() == (6, [hosted.steps[6].move])
