@@ -23,8 +23,8 @@ AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
 UNTOLD = ("",)
 """Value of a setting of `AGENTS` that the command line doesn't give."""
-WHERE = ("runs", "name", "resume", "preset", "workers", "ray")
-"""Settings of files and processes: the trained agent doesn't depend on them."""
+WHERE = ("runs", "name", "resume", "preset")
+"""Settings of files: the trained agent doesn't depend on them."""
 POINTS = "points"
 """The reward mode that pays points as they are scored. Every game has this name for it; the name of the game's score
 also works."""
