@@ -204,7 +204,7 @@ def choose_actions(
         batch: The games; those in question aren't over.
         agents: The agents.
         holders: Agent of each seat: shape (N, num_players), indices into `agents`; -1: no agent, action 0.
-        keys: A key for each game's decisions, shape (N,), uint64; advanced in place.
+        keys: A key for each game's decisions, shape (N,), uint64; changed in place.
         which: Choose only for these games: distinct indices, shape (n,); None: all.
         names: Names of the agents in messages; None: the names of their types.
 
