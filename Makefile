@@ -52,7 +52,7 @@ $(FRAMEWORKS)/.installed: pyproject.toml examples/requirements.txt
 
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/python -m pytest examples $(ASIDE) --dist loadfile
-	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py $(ASIDE)
+	$(FRAMEWORKS)/bin/python -m pytest $(addprefix tests/artus_env/engine/envs/,test_aec.py test_gymnasium.py) $(ASIDE)
 
 # Choose a game and sit down, in the browser.
 play: $(WITH_PLAY)
@@ -66,7 +66,7 @@ bench: install
 
 # A hundred thousand damaged inputs for everything that reads; `make fuzz FUZZ="--seed 1 --target records"` for others.
 fuzz: install
-	cd tests && ../$(BIN)/python -m fuzz $(FUZZ)
+	cd tests/helpers && ../../$(BIN)/python -m fuzz $(FUZZ)
 
 # Format, lint and types in one command; `make format` mends what can be mended.
 check: install
@@ -81,11 +81,12 @@ format: install
 # The rules of each game as plain Python, so that every line counts.
 GAMES := artus royal quest
 COVERING := components fast hidden evaluation moves observation picture positions redeal reference rulebook_examples rules text
+ENGINE := basics/test_files.py compiling $(addprefix play/test_,batch.py data.py game.py rewards.py)
 coverage: install
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(ASIDE) \
-		tests/test_engine_*.py tests/compiling tests/contract/test_identity.py \
-		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/$(game)/test_%.py)))
+		$(ENGINE:%=tests/artus_env/engine/%) tests/contract/test_identity.py \
+		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/artus_env/games/$(game)/test_%.py)))
 	$(BIN)/python -m coverage combine --quiet
 	$(foreach game,$(GAMES),$(BIN)/python -m coverage report --include="artus_env/games/$(game)/*" \
 		--skip-covered --show-missing --fail-under=90 &&) true

@@ -29,7 +29,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.
 # threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-CONTRACT = "contract"
+CONTRACT = Path(__file__).parent / "contract"
 ALONE = ("test_notebooks.py", "test_play_browser.py")
 """Files whose tests take long and have nothing in common."""
 
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.name not in ALONE:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
-    items.sort(key=lambda item: (item.path.parent.name != CONTRACT, item.path.name not in ALONE))
+    items.sort(key=lambda item: (item.path.parent != CONTRACT, item.path.name not in ALONE))
 
 
 def group_of(item):
@@ -54,7 +54,7 @@ def group_of(item):
         game_names,  # which registers what is installed, the stranger's game as well
     )
 
-    if item.path.parent.name == CONTRACT and hasattr(item, "callspec"):
+    if item.path.parent == CONTRACT and hasattr(item, "callspec"):
         for value in item.callspec.params.values():
             name = str(value).partition("-")[0]
             if name in game_names():
