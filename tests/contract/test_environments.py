@@ -17,10 +17,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.utils import get_action_masks
-from stable_baselines3.common.env_checker import check_env as sb3_check_env
-from stable_baselines3.common.monitor import Monitor
 
 import artus_env
 from artus_agents.simple import GreedyAgent
@@ -222,6 +218,8 @@ def seated(variant):
 
 @largest
 def test_it_is_a_gymnasium_environment(seated, variant):
+    from stable_baselines3.common.env_checker import check_env as sb3_check_env
+
     made = gymnasium.make(registered(variant.game), num_players=variant.num_players).unwrapped
     check_env(made)
     sb3_check_env(made)
@@ -376,6 +374,10 @@ def test_a_position_that_ends_before_the_seat_has_moved_is_refused():
 
 @largest
 def test_sb3_contrib_learns_by_the_masks(seated, variant):
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.utils import get_action_masks
+    from stable_baselines3.common.monitor import Monitor
+
     ended = []
     made = Monitor(seated)
     model = MaskablePPO("MlpPolicy", made, n_steps=128, batch_size=64, n_epochs=1, seed=0, device="cpu")

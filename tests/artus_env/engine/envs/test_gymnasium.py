@@ -11,7 +11,6 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
-from sb3_contrib.common.maskable.utils import get_action_masks
 
 from artus_env import Game, IllegalMoveError
 from artus_env.artus_v0 import ArtusEnv, ArtusVectorEnv
@@ -61,6 +60,8 @@ def table(env):
 
 
 def test_it_runs_behind_the_wrappers_that_make_puts_around_it():
+    from sb3_contrib.common.maskable.utils import get_action_masks
+
     env = gymnasium.make(ENV, render_mode="ansi")
     with pytest.raises(ResetNeeded):
         env.step(0)

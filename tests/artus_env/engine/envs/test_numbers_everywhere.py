@@ -5,7 +5,6 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
-import torch
 
 from artus_env import Batch, Game, IllegalMoveError, artus_v0
 from artus_env.engine.agents.names import find_agent
@@ -82,22 +81,26 @@ LISTED = {
     "Batch": lambda actions: Batch(2, seed=5).step(actions),
     "vector env": lambda actions: vector_env().step(actions),
 }
-NO_NUMBERS = [True, np.True_, torch.tensor(True), 1.0, np.float64(1), torch.tensor(1.0), np.array([1, 2]), object()]
+NO_NUMBERS = [True, np.True_, 1.0, np.float64(1), np.array([1, 2]), object()]
 
 
 @pytest.mark.parametrize("interface", PLAYING)
 def test_an_action_is_a_whole_number_of_any_library(interface):
+    import torch
+
     play = PLAYING[interface]
     legal = Game(seed=5).legal_actions()[0]
     for action in (legal, np.int16(legal), np.uint64(legal), np.array(legal), torch.tensor(legal)):
         play(action)
-    for action in NO_NUMBERS:
+    for action in (*NO_NUMBERS, torch.tensor(True), torch.tensor(1.0)):
         with pytest.raises(TypeError, match="an action is a whole number, got "):
             play(action)
 
 
 @pytest.mark.parametrize("interface", LISTED)
 def test_actions_are_whole_numbers_of_any_library(interface):
+    import torch
+
     play = LISTED[interface]
     legal = vector_env().action_masks().argmax(axis=1) if interface == "vector env" else Batch(2, seed=5).mask.argmax(1)
     for actions in (legal, legal.astype(np.uint64), legal.tolist(), tuple(legal), torch.tensor(legal)):

@@ -4,16 +4,13 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 pytest.importorskip("axe_playwright_python", reason="axe-playwright-python isn't installed")
 
 from axe_playwright_python.sync_playwright import Axe
 
+from browsing import DESKTOP, PHONE, at, link
 from play_server import Serving
-from tests.training.play.browser.test_page_texts import at
-from tests.training.play.browser.test_play_browser import CHROMIUM, DESKTOP, PHONE, chromium, link  # noqa: F401
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 SERIOUS = {"serious", "critical"}
 
 
@@ -24,7 +21,7 @@ def faults(page):
 
 
 @pytest.fixture
-def open_at(chromium):  # noqa: F811
+def open_at(chromium):
     contexts = []
 
     def open_(address, **options):

@@ -9,30 +9,14 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_training.play import connections
 from artus_training.play import server as server_module
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
+from browsing import CHROMIUM, DESKTOP, PHONE, click_seat, link, marked_seats, press_one, shoot, step_of, wait_for_step
 from play_server import Serving, serving, wait_until
-from tests.training.play.browser.test_play_browser import (  # noqa: F401
-    CHROMIUM,
-    DESKTOP,
-    PHONE,
-    chromium,
-    click_seat,
-    link,
-    marked_seats,
-    open_page,
-    press_one,
-    shoot,
-    step_of,
-    wait_for_step,
-)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 
 SHOWN = "number => document.querySelectorAll('#log li').length === number"
 CONNECTION = "() => document.querySelector('#connection').textContent"
@@ -120,7 +104,7 @@ def in_sight(page, selector):
 
 
 @pytest.mark.parametrize("sizes", [[6], [6, 2]], ids=["six tabs of one game", "eight tabs of two games"])
-def test_all_seats_can_be_played_in_the_tabs_of_one_browser(tmp_path, open_page, monkeypatch, sizes):  # noqa: F811
+def test_all_seats_can_be_played_in_the_tabs_of_one_browser(tmp_path, open_page, monkeypatch, sizes):
     """Which has six connections to a server, for all its tabs together."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 2.0)
     for size in sizes:
@@ -151,7 +135,7 @@ HIDDEN = "Object.defineProperty(document, 'hidden', { value: true, configurable:
 
 
 def test_a_hidden_tab_without_a_stream_calls_its_player_and_catches_up_when_it_is_shown(
-    tmp_path, open_page, monkeypatch  # noqa: F811
+    tmp_path, open_page, monkeypatch
 ):  # fmt: skip
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         waiting, moving = 1 - hosted.game.player, hosted.game.player
@@ -175,7 +159,7 @@ def test_a_hidden_tab_without_a_stream_calls_its_player_and_catches_up_when_it_i
         assert len(streams) == 1, "it keeps this one"
 
 
-def test_the_tabs_that_were_used_last_hold_three_streams(tmp_path, open_page):  # noqa: F811
+def test_the_tabs_that_were_used_last_hold_three_streams(tmp_path, open_page):
     """And no more: half of what a browser has is left for moves."""
     HostedGame.deal(Store(tmp_path), None, seats(["Ann", "Ben", "Cleo", "Dora", "Emil"], []), 5, "magpies")
     server = Serving(tmp_path)
@@ -202,7 +186,7 @@ def test_the_tabs_that_were_used_last_hold_three_streams(tmp_path, open_page):  
 
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monkeypatch, screen):  # noqa: F811
+def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monkeypatch, screen):
     """No end of a connection ever comes: only its silence tells."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 0.6)
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted), line_to(server) as line:
@@ -240,7 +224,7 @@ WAKING = [
 ]
 
 
-def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeypatch):  # noqa: F811
+def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeypatch):
     """However alive its connection looks."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 600.0)
     monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
@@ -256,7 +240,7 @@ def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeyp
             page.wait_for_function(SHOWN, arg=hosted.number, timeout=10_000)
 
 
-def test_a_page_that_the_browser_freezes_holds_no_stream_and_goes_on_later(tmp_path, open_page):  # noqa: F811
+def test_a_page_that_the_browser_freezes_holds_no_stream_and_goes_on_later(tmp_path, open_page):
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         page = open_page(link(server, hosted))
         wait_until(lambda: server.lobby.listening.get((hosted.name, 0)))
@@ -269,7 +253,7 @@ def test_a_page_that_the_browser_freezes_holds_no_stream_and_goes_on_later(tmp_p
         page.wait_for_function(SHOWN, arg=2)
 
 
-def test_a_page_from_the_back_forward_cache_goes_on(tmp_path, chromium, monkeypatch):  # noqa: F811
+def test_a_page_from_the_back_forward_cache_goes_on(tmp_path, chromium, monkeypatch):
     """Chromium keeps no page there that it must not store, other browsers do."""
     monkeypatch.setitem(server_module.HEADERS, "Cache-Control", "no-cache")
     browser = chromium.browser_type.launch(
@@ -293,7 +277,7 @@ def test_a_page_from_the_back_forward_cache_goes_on(tmp_path, chromium, monkeypa
         browser.close()
 
 
-def test_the_host_page_notices_a_dead_line(tmp_path, chromium):  # noqa: F811
+def test_the_host_page_notices_a_dead_line(tmp_path, chromium):
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, _), line_to(server) as line:
         context = chromium.new_context(viewport=DESKTOP)
         try:
@@ -321,7 +305,7 @@ def test_the_host_page_notices_a_dead_line(tmp_path, chromium):  # noqa: F811
 
 
 @pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_a_page_says_that_it_is_loading(tmp_path, chromium, screen):  # noqa: F811
+def test_a_page_says_that_it_is_loading(tmp_path, chromium, screen):
     """Instead of showing empty boxes."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         context, held = chromium.new_context(viewport=screen), []
@@ -343,7 +327,7 @@ def test_a_page_says_that_it_is_loading(tmp_path, chromium, screen):  # noqa: F8
             context.close()
 
 
-def test_a_page_whose_game_does_not_load_says_so(tmp_path, chromium):  # noqa: F811
+def test_a_page_whose_game_does_not_load_says_so(tmp_path, chromium):
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         context = chromium.new_context(viewport=DESKTOP)
         try:
@@ -356,7 +340,7 @@ def test_a_page_whose_game_does_not_load_says_so(tmp_path, chromium):  # noqa: F
             context.close()
 
 
-def test_the_start_page_says_that_it_is_loading_and_asks_again(tmp_path, chromium):  # noqa: F811
+def test_the_start_page_says_that_it_is_loading_and_asks_again(tmp_path, chromium):
     """What can be set up takes the server a while to say, and the first answer may be lost."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, _):
         context, asked = chromium.new_context(viewport=DESKTOP), []
@@ -380,7 +364,7 @@ def test_the_start_page_says_that_it_is_loading_and_asks_again(tmp_path, chromiu
             context.close()
 
 
-def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):  # noqa: F811
+def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):
     """Its scripts and styles are kept, and what the seat sees comes with it."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         page = open_page(link(server, hosted))

@@ -7,26 +7,13 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
+from browsing import DESKTOP, SMALL_PHONE, TOUCHED, link, shoot, step_of, unnamed
 from play_server import Serving, wait_until
-from tests.training.play.browser.test_play_browser import (  # noqa: F401
-    CHROMIUM,
-    DESKTOP,
-    SMALL_PHONE,
-    TOUCHED,
-    chromium,
-    link,
-    open_page,
-    shoot,
-    step_of,
-    unnamed,
-)
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 LONG = ["Maximiliane-Friederike", "ppo-search:256", "Cleo", "Dora"]
 PHASES = {"artus": "play", "royal": "trick", "quest": "act"}
 
@@ -70,7 +57,7 @@ def told(page, number):
 
 
 @pytest.mark.parametrize("game", PHASES)
-def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game):  # noqa: F811
+def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game):
     server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"])
     try:
         page = open_page(link(server, hosted))
@@ -103,7 +90,7 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
 
 
 @pytest.mark.parametrize("game", PHASES)
-def test_what_is_pressed_for_long_says_what_it_means(tmp_path, open_page, game):  # noqa: F811
+def test_what_is_pressed_for_long_says_what_it_means(tmp_path, open_page, game):
     """And what the mouse rests on, in the picture."""
     things = {
         "artus": [
@@ -143,7 +130,7 @@ def test_what_is_pressed_for_long_says_what_it_means(tmp_path, open_page, game):
 
 @pytest.mark.parametrize("screen", [DESKTOP, SMALL_PHONE], ids=["desktop", "phone"])
 @pytest.mark.parametrize("game", PHASES)
-def test_long_names_are_shortened_where_a_word_ends(tmp_path, open_page, game, screen):  # noqa: F811
+def test_long_names_are_shortened_where_a_word_ends(tmp_path, open_page, game, screen):
     server, hosted = game_at(tmp_path, game, LONG)
     try:
         page = open_page(link(server, hosted), viewport=screen)
@@ -165,7 +152,7 @@ def test_long_names_are_shortened_where_a_word_ends(tmp_path, open_page, game, s
         server.stop()
 
 
-def test_a_name_is_cut_behind_a_word_before_it_is_cut_within_one(tmp_path, open_page):  # noqa: F811
+def test_a_name_is_cut_behind_a_word_before_it_is_cut_within_one(tmp_path, open_page):
     server, hosted = game_at(tmp_path, "artus", ["Ann", "Ben"])
     try:
         page = open_page(link(server, hosted))
@@ -191,7 +178,7 @@ def test_a_name_is_cut_behind_a_word_before_it_is_cut_within_one(tmp_path, open_
         server.stop()
 
 
-def test_tips_take_one_line_on_a_low_phone_and_cover_nothing(tmp_path, open_page):  # noqa: F811
+def test_tips_take_one_line_on_a_low_phone_and_cover_nothing(tmp_path, open_page):
     """Of a seat that must be chosen; a tip opens, and goes away for good."""
     hosted = HostedGame.deal(Store(tmp_path), "beginner", seats(["Ann", "Ben"], []), 5, "artus")
     server = Serving(tmp_path)
@@ -222,7 +209,7 @@ def test_tips_take_one_line_on_a_low_phone_and_cover_nothing(tmp_path, open_page
 
 
 @pytest.mark.parametrize("game", PHASES)
-def test_the_focus_stays_at_the_board_after_a_move(tmp_path, open_page, game):  # noqa: F811
+def test_the_focus_stays_at_the_board_after_a_move(tmp_path, open_page, game):
     """By mouse and by keyboard, whatever button was pressed and is gone."""
     server, hosted = game_at(tmp_path, game, ["Ann", "Ben"])
     focused = "document.activeElement.id"
@@ -259,7 +246,7 @@ def others_marks(page):
 
 
 @pytest.mark.parametrize("game", PHASES)
-def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game):  # noqa: F811
+def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game):
     """Numbered by player: `C1`, `C2`."""
 
     def since(hosted):
@@ -295,7 +282,7 @@ def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game
 
 
 @pytest.mark.parametrize("game", PHASES)
-def test_a_line_of_the_log_points_at_its_place(tmp_path, open_page, game):  # noqa: F811
+def test_a_line_of_the_log_points_at_its_place(tmp_path, open_page, game):
     """With the mouse and with the arrow keys; each line that has a place shows something, and nothing stays."""
     server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"])
     try:

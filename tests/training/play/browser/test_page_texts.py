@@ -9,19 +9,14 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
 from artus_env.engine.drawing import translations
 from artus_env.engine.drawing.svg import shortened
-from artus_training.play.command import seats
-from artus_training.play.hosted import HostedGame
-from artus_training.play.store import Store
 from artus_training.watch import film
+from browsing import at, link, shoot
 from play_server import Serving, wait_until
-from tests.training.play.browser.test_play_browser import CHROMIUM, chromium, link, open_page, shoot  # noqa: F401
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 GAMES = ["artus", "royal", "quest"]
 NAMES = ["Ann", "Ben"]
 
@@ -90,17 +85,8 @@ def _unbracketed(text):
         depth -= letter == "⟧"
 
 
-def at(folder, game, moves, people=NAMES, agents=(), seed=5):
-    """A game after some random moves."""
-    hosted = HostedGame.deal(Store(folder), None if game != "artus" else "advanced", seats(people, agents), seed, game)
-    rng = random.Random(2)
-    while hosted.number < moves and not hosted.game.over:
-        hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
-    return hosted
-
-
 @pytest.mark.parametrize("game", GAMES)
-def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_page, bracketed, game):  # noqa: F811
+def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_page, bracketed, game):
     """While somebody places, plays, chooses and confirms; while somebody waits; and at the end."""
     for moves in (0, 14, 31, 60, 10_000):
         hosted = at(tmp_path / str(moves), game, moves)
@@ -122,7 +108,7 @@ def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_pa
             server.stop()
 
 
-def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium, bracketed):  # noqa: F811
+def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium, bracketed):
     at(tmp_path, "artus", 9, agents=["greedy"])
     at(tmp_path, "quest", 10_000)
     server = Serving(tmp_path)
@@ -184,7 +170,7 @@ def test_a_film_goes_at_three_moves_a_second_and_tells_no_result_in_its_title():
 
 
 @pytest.mark.parametrize(("width", "drawn"), [(1280, "0 0 1216 688"), (390, "36 36 616 616")], ids=["wide", "phone"])
-def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(chromium, tmp_path, width, drawn):  # noqa: F811
+def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(chromium, tmp_path, width, drawn):
     game, rng = Game("beginner", 2, 5), random.Random(1)
     while not game.over:
         game.play(rng.choice(game.moves()))
@@ -203,7 +189,7 @@ def test_a_film_draws_the_table_alone_on_a_phone_and_leaves_names_as_they_are(ch
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_the_page_speaks_the_browsers_language_until_another_one_is_chosen(tmp_path, open_page, game):  # noqa: F811
+def test_the_page_speaks_the_browsers_language_until_another_one_is_chosen(tmp_path, open_page, game):
     hosted = at(tmp_path, game, 31)
     server = Serving(tmp_path)
     try:

@@ -4,26 +4,13 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_training.arena import people
 from artus_training.arena.people import Result, Sat
 from artus_training.play.hosted import SUBSTITUTE
 from artus_training.play.store import Store
+from browsing import DESKTOP, TOUCHED, link, shoot, unnamed
 from play_server import serving, wait_until
-from tests.training.play.browser.test_play_browser import (  # noqa: F401
-    CHROMIUM,
-    DESKTOP,
-    TOUCHED,
-    chromium,
-    link,
-    open_page,
-    shoot,
-    unnamed,
-)
-from tests.training.play.browser.test_start_browser import start  # noqa: F401
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +38,7 @@ def resign(page, press="click"):
 @pytest.mark.parametrize(("screen", "language", "scheme"), [("desktop", "en", "light"), ("phone", "de", "dark")])
 def test_a_person_resigns_sees_the_end_and_where_they_stand_and_looks_back(
     tmp_path,
-    open_page,  # noqa: F811
+    open_page,
     screen,
     language,
     scheme,
@@ -103,7 +90,7 @@ def test_a_person_resigns_sees_the_end_and_where_they_stand_and_looks_back(
         page.wait_for_selector("#end:visible #placement p")
 
 
-def test_with_more_people_the_others_play_on(tmp_path, open_page):  # noqa: F811
+def test_with_more_people_the_others_play_on(tmp_path, open_page):
     with serving(tmp_path, "beginner", ["Ann", "Ben", "Cleo"]) as (server, hosted):
         ann, ben = (open_page(link(server, hosted, player)) for player in (0, 1))
         resign(ann)
@@ -129,7 +116,7 @@ def test_with_more_people_the_others_play_on(tmp_path, open_page):  # noqa: F811
 
 
 @pytest.mark.parametrize(("screen", "language"), [("desktop", "en"), ("phone", "de")])
-def test_the_start_page_says_where_who_sits_down_stands(tmp_path, start, screen, language):  # noqa: F811
+def test_the_start_page_says_where_who_sits_down_stands(tmp_path, start, screen, language):
     kept(tmp_path, 7, 5)
     kept(tmp_path, 2, 1, name="Ben")
     options = {"locale": language, **(TOUCHED if screen == "phone" else {"viewport": DESKTOP})}

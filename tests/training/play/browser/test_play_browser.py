@@ -4,10 +4,8 @@ Screenshots are left in `screenshots/`.
 """
 
 import json
-import math
 import random
 import re
-import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,126 +13,14 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
-
-from playwright.sync_api import sync_playwright
 
 from artus_env import Game
 from artus_training.play import plain, sight
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
+from browsing import DESKTOP, PHONE, click_seat, link, marked_seats, press_one, shoot, step_of, unnamed, wait_for_step
 from play_server import Serving, deal, serving, wait_until, without_looks
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SHOTS = Path(__file__).parents[4] / "screenshots"
-DESKTOP = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
-SMALL_PHONE = {"width": 360, "height": 640}
-TOUCHED = {"viewport": SMALL_PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    with sync_playwright() as tools:
-        browser = tools.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(chromium):
-    """Opens a page as a person of its own; in the end nothing may have gone wrong in any of them."""
-    contexts, faults = [], []
-
-    def open_(url, pace=0, ask=True, forced=False, **options):
-        options = {"viewport": DESKTOP, "reduced_motion": "reduce", **options}
-        context = chromium.new_context(**options)
-        contexts.append(context)
-        context.set_default_timeout(30_000)
-        settings = {"play-pace": str(pace), "play-ask": ask, "play-forced": forced}
-        context.add_init_script(
-            f"const settings = {json.dumps(settings)};"
-            """
-            for (const [key, value] of Object.entries(settings)) localStorage.setItem(key, JSON.stringify(value));
-            window.heard = []; // all that the stream tells
-            window.deaf = false; // then only what a test gives to `window.hear`
-            const Real = EventSource;
-            window.EventSource = class extends Real {
-                set onmessage(hear) {
-                    window.hear = (data) => hear({ data });
-                    super.onmessage = ({ data }) => { window.heard.push(data); if (!window.deaf) window.hear(data); };
-                }
-            };"""
-        )
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.outside = []
-        page.on("request", lambda request: page.outside.append(request.url))
-        page.goto(url)
-        page.wait_for_selector("#picture svg")
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    assert not faults
-
-
-def link(server, hosted, player=0):
-    return f"{server.base}/seat/{hosted.seats[player].secret}"
-
-
-def step_of(page):
-    return page.get_attribute("body", "data-step")
-
-
-def shoot(page, name):
-    SHOTS.mkdir(exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}.png")
-
-
-def click(page, selector, tap=False):
-    """A click where something is, whatever the page says about its use."""
-    box = page.locator(selector).first.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
-
-
-def unnamed(page):
-    """What can be used or looked at and has no name for those who can't see it."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll("button, a, select, input, summary, [role=img], svg[role=img]")]
-        .filter(each => each.checkVisibility() && !each.closest("[aria-hidden=true]"))
-        .filter(each => !(each.ariaLabel || each.labels?.length || each.textContent.trim()))
-        .map(each => each.outerHTML.slice(0, 100))"""
-    )
-
-
-def wait_for_step(page, *steps):
-    page.wait_for_function("steps => steps.includes(document.body.dataset.step)", arg=list(steps))
-    return step_of(page)
-
-
-def click_seat(page, seat, tap=False):
-    """A click on the picture, where that seat is."""
-    box = page.locator("#picture svg").bounding_box()
-    angle = math.tau * seat / 28
-    radius = 242 / 616 * box["width"]
-    x, y = (
-        box["x"] + box["width"] / 2 + radius * math.sin(angle),
-        box["y"] + box["height"] / 2 - radius * math.cos(angle),
-    )
-    page.touchscreen.tap(x, y) if tap else page.mouse.click(x, y)
-
-
-def marked_seats(page):
-    return [
-        int(halo)
-        for halo in page.eval_on_selector_all(".halo:not(.chosen)", "all => all.map(each => each.dataset.seat)")
-    ]
 
 
 def play_one(page, hosted, rng):
@@ -195,20 +81,6 @@ def test_a_whole_game_by_clicks(tmp_path, open_page, rules, agents):
 
 # --- a game that brings no looks
 # ---------------------------------------------------------------------------
-
-
-def press_one(page, hosted, rng, tap=False):
-    """One decision by buttons: a move, `Play it`."""
-    number = hosted.number
-    if wait_for_step(page, "choose", "confirm") == "choose":
-        options = page.locator("#options button")
-        assert options.count() == len(hosted.game.moves()) > 1
-        option = options.nth(rng.randrange(options.count()))
-        option.tap() if tap else option.click()
-    page.wait_for_selector("#confirm:visible")
-    page.tap("#confirm") if tap else page.click("#confirm")
-    wait_until(lambda: hosted.number > number)
-    page.wait_for_function("number => document.querySelectorAll('#log li').length > number", arg=number)
 
 
 def test_a_whole_game_without_looks_by_buttons(tmp_path, open_page, monkeypatch):

@@ -7,23 +7,11 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_training.play import forecast
 from artus_training.play import hosted as hosting
+from browsing import DESKTOP, TOUCHED, shoot, step_of, unnamed
 from play_server import Serving, deal, wait_until
-from tests.training.play.browser.test_play_browser import (  # noqa: F401
-    CHROMIUM,
-    DESKTOP,
-    TOUCHED,
-    chromium,
-    shoot,
-    step_of,
-    unnamed,
-    wait_for_step,
-)
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 
 SCREENS = {"desktop": {"viewport": DESKTOP}, "phone": TOUCHED}
 LOCALES = {"English": "en-GB", "German": "de-DE"}
@@ -66,32 +54,6 @@ TO_CHOOSE = """() => {
     return number;
 }"""
 """The number of the first choice that leads on. If there is no key for it, it has the focus, as Tab would bring."""
-
-
-@pytest.fixture
-def start(tmp_path, chromium):  # noqa: F811
-    """Opens the start page of an empty folder: (server, page)."""
-    server, faults = Serving(tmp_path), []
-    contexts = []
-
-    def open_(ask=True, **options):
-        context = chromium.new_context(reduced_motion="reduce", **options)
-        contexts.append(context)
-        context.set_default_timeout(30_000)
-        context.add_init_script(
-            f"localStorage.setItem('play-pace', '\"0\"'); localStorage.setItem('play-ask', '{str(ask).lower()}')"
-        )
-        page = context.new_page()
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.goto(f"{server.base}/host/{server.lobby.host_secret}")
-        page.wait_for_selector("#setup:visible", timeout=60_000)
-        return server, page
-
-    yield open_
-    for context in contexts:
-        context.close()
-    server.stop()
-    assert not faults
 
 
 def begin(page, game, agents, way):
@@ -274,7 +236,7 @@ def test_somebody_has_to_play(start):
     assert not server.lobby.games
 
 
-def test_the_start_page_warns_of_files_that_are_not_used(tmp_path, chromium):  # noqa: F811
+def test_the_start_page_warns_of_files_that_are_not_used(tmp_path, chromium):
     hosted = deal(tmp_path, "beginner", ["Ann", "Ben"])
     text = (tmp_path / f"{hosted.name}.json").read_text()
     (tmp_path / f"{hosted.name}-backup.json").write_text(text)

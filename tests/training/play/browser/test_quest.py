@@ -10,30 +10,16 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
 from artus_env.games.quest.page.deeds import jousters
+from browsing import SMALL_PHONE, TOUCHED, click, link, shoot, step_of, unnamed, wait_for_step
 from play_server import serving_at, wait_until
 from quest.positions import lively
-from tests.training.play.browser.test_play_browser import (  # noqa: F401
-    CHROMIUM,
-    SMALL_PHONE,
-    TOUCHED,
-    chromium,
-    click,
-    link,
-    open_page,
-    shoot,
-    step_of,
-    unnamed,
-    wait_for_step,
-)
 
 STEPS = ("take", "act", "aim", "horse", "bid", "confirm")
 PEOPLE = ["Ann", "Ben", "Cleo", "Dora"]
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 serving = partial(serving_at, "quest", choose=lively)
 
 
@@ -106,7 +92,7 @@ def choose(page, game, move, in_picture=False):
         option.click() if option.is_visible() else click_target(page, target_of(move))
 
 
-def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):  # noqa: F811
+def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
     """By clicks alone. Both people meet in a tournament, and neither page ever hears of hidden cards or of a bid before
     it is open."""
     with serving(tmp_path, ["Ann", "Ben"], ["greedy"]) as (server, hosted):
@@ -196,7 +182,7 @@ def check_heard(heard, player, hosted):
     assert hosted.seats[1 - player].secret not in json.dumps(heard)
 
 
-def test_a_bid_is_put_together_of_cards(tmp_path, open_page):  # noqa: F811
+def test_a_bid_is_put_together_of_cards(tmp_path, open_page):
     """Also where nothing is asked before moves are played; cards can be taken out again."""
     with serving(tmp_path, PEOPLE[:3], until=jousting(0, 1)) as (server, hosted):
         page, number = open_page(link(server, hosted), ask=False), hosted.number
@@ -234,7 +220,7 @@ def test_a_bid_is_put_together_of_cards(tmp_path, open_page):  # noqa: F811
         assert page.locator('.player[data-player="1"] .tent').inner_text().endswith("has still to bid")
 
 
-def test_who_jousts_alone_lays_back_one_card(tmp_path, open_page):  # noqa: F811
+def test_who_jousts_alone_lays_back_one_card(tmp_path, open_page):
     with serving(tmp_path, PEOPLE[:3], until=jousting(0)) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         assert page.inner_text("#prompt") == "You joust alone: lay back one sword or lance"
@@ -255,7 +241,7 @@ def test_who_jousts_alone_lays_back_one_card(tmp_path, open_page):  # noqa: F811
         assert hosted.game.scores[0] == hosted.steps[number].game.scores[0] + 2
 
 
-def test_knights_ride_by_taps_on_places(tmp_path, open_page):  # noqa: F811
+def test_knights_ride_by_taps_on_places(tmp_path, open_page):
     """A place that two horses can reach asks which one goes."""
     with serving(tmp_path, PEOPLE[:3], until=acting(horse_2=1, horse_3=1)) as (server, hosted):
         page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
@@ -286,7 +272,7 @@ def test_knights_ride_by_taps_on_places(tmp_path, open_page):  # noqa: F811
         assert hosted.steps[number + 1].move == f"horse-2:{near[-1]}"
 
 
-def test_quests_are_asked_for_and_paid_in_the_picture(tmp_path, open_page):  # noqa: F811
+def test_quests_are_asked_for_and_paid_in_the_picture(tmp_path, open_page):
     def can(kind):
         return lambda position: (
             acting()(position) and any(move.startswith(kind) for move in Game.from_dict(position).moves())
@@ -306,7 +292,7 @@ def test_quests_are_asked_for_and_paid_in_the_picture(tmp_path, open_page):  # n
             assert hosted.steps[number + 1].move == move
 
 
-def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):  # noqa: F811
+def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):
     def outside(position):
         return acting(tournament=1)(position) and any(
             card.startswith("exercise") and position["places"][0] != "camelot" for card in position["actions"][0]
@@ -325,7 +311,7 @@ def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):  # noqa
 
 
 @pytest.mark.parametrize("step", ["take", "act", "bid"])
-def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page, step):  # noqa: F811
+def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page, step):
     def late(position):
         if step == "bid":
             return jousting(0, 1)(position)
@@ -356,7 +342,7 @@ def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_pa
         wait_until(lambda: hosted.number > number)
 
 
-def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # noqa: F811
+def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):
     with serving(tmp_path, PEOPLE[:3], until=lambda position: position["round"] == 3 and position["turn"] == 0) as (
         server,
         hosted,
@@ -388,7 +374,7 @@ def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # 
         assert hosted.steps[number + 1].move == hosted.steps[number].game.moves()[1]
 
 
-def test_knights_move(tmp_path, open_page):  # noqa: F811
+def test_knights_move(tmp_path, open_page):
     with serving(tmp_path, PEOPLE[:3], until=acting(horse_3=1)) as (server, hosted):
         page, number = open_page(link(server, hosted), pace=1000, reduced_motion="no-preference"), hosted.number
         page.evaluate(
@@ -411,7 +397,7 @@ def test_knights_move(tmp_path, open_page):  # noqa: F811
         assert 2 <= frames <= 4, "the places of the way"
 
 
-def test_a_hint_leads_to_its_move(tmp_path, open_page):  # noqa: F811
+def test_a_hint_leads_to_its_move(tmp_path, open_page):
     with serving(tmp_path, PEOPLE[:2], until=jousting(0, 1)) as (server, hosted):
         page = open_page(link(server, hosted))
         page.click("#hint")

@@ -10,33 +10,18 @@ import pytest
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
-pytest.importorskip("playwright", reason="playwright isn't installed")
 
 from artus_env import Game
 from artus_env.games.royal.components import STANDARD
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
+from browsing import SMALL_PHONE, TOUCHED, click, link, shoot, step_of, unnamed, wait_for_step
 from play_server import serving_at, wait_until
-from tests.training.play.browser.test_play_browser import (  # noqa: F401
-    CHROMIUM,
-    SMALL_PHONE,
-    TOUCHED,
-    chromium,
-    click,
-    link,
-    open_page,
-    shoot,
-    step_of,
-    unnamed,
-    wait_for_step,
-)
 
 serving = partial(serving_at, "royal")
 APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 STEPS = ("card", "chip", "swap", "confirm")
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (Debian: apt-get install chromium)")
 
 
 def must_follow(position):
@@ -65,7 +50,7 @@ def play_one(page, hosted, rng, tap=False):
     wait_until(lambda: hosted.number > number)
 
 
-def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):  # noqa: F811
+def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):
     """By clicks alone; neither page ever hears of hidden cards, and a revoke changes nothing."""
     with serving(tmp_path, ["Ann", "Ben"], ["greedy", "greedy"]) as (server, hosted):
         pages = [open_page(link(server, hosted, player), ask=False, forced=True) for player in (0, 1)]
@@ -125,7 +110,7 @@ def test_a_whole_game_of_two_people_and_two_agents(tmp_path, open_page):  # noqa
         assert Game.replay(Path(download.value.path()).read_text()) == hosted.game
 
 
-def test_a_card_can_be_taken_back_and_what_it_comes_to_is_said(tmp_path, open_page):  # noqa: F811
+def test_a_card_can_be_taken_back_and_what_it_comes_to_is_said(tmp_path, open_page):
     with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=must_follow) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         suit = hosted.game.to_dict()["trick"][0][1].split("-")[0]
@@ -143,7 +128,7 @@ def test_a_card_can_be_taken_back_and_what_it_comes_to_is_said(tmp_path, open_pa
         assert hosted.number == number
 
 
-def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):  # noqa: F811
+def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):
     """Those before the page was opened, and those that are played while it is open; the list stays open."""
 
     def second_trick(position):
@@ -174,7 +159,7 @@ def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):  # noqa:
 
 
 @pytest.mark.parametrize("kind", ["chip", "swap"])
-def test_chips_are_chosen_on_the_table_of_a_small_phone(tmp_path, open_page, kind):  # noqa: F811
+def test_chips_are_chosen_on_the_table_of_a_small_phone(tmp_path, open_page, kind):
     def there(position):
         empty = position["trumps"].count(None)
         return position["phase"] == "sword" and position["turn"] == 0 and (empty == 0 if kind == "swap" else empty == 3)
@@ -216,7 +201,7 @@ def middle(page, selector):
 
 
 @pytest.mark.parametrize("players", [4, 6])
-def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page, players):  # noqa: F811
+def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page, players):
     def full_hand(position):
         return (
             position["turn"] == 0 and len(position["hands"][0]) == 8 and position["trick"] and any(position["fields"])
@@ -238,7 +223,7 @@ def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_pa
         play_one(page, hosted, random.Random(2), tap=True)
 
 
-def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # noqa: F811
+def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):
     with serving(tmp_path, ["Ann", "Ben", "Cleo"], until=must_follow) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         hand, moves = hosted.game.to_dict()["hands"][0], hosted.game.moves()
@@ -268,7 +253,7 @@ def test_it_is_played_with_the_keyboard_and_read_aloud(tmp_path, open_page):  # 
         assert hosted.steps[number + 1].move == moves[0]
 
 
-def test_cards_chips_and_pawns_move(tmp_path, open_page):  # noqa: F811
+def test_cards_chips_and_pawns_move(tmp_path, open_page):
     """The card that completes a trick, and the pawn of its taker."""
 
     def last_to_play(position):
@@ -296,7 +281,7 @@ def test_cards_chips_and_pawns_move(tmp_path, open_page):  # noqa: F811
         assert {"card 0", f"pawn {taker}"} <= {*page.evaluate("window.animated")}
 
 
-def test_a_card_is_taken_back_when_the_other_person_agrees(tmp_path, open_page):  # noqa: F811
+def test_a_card_is_taken_back_when_the_other_person_agrees(tmp_path, open_page):
     """It has shown nothing hidden but itself."""
 
     def follows(position):
