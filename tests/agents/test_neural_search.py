@@ -280,19 +280,6 @@ def test_margins_become_chances():
 # -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
-@pytest.mark.parametrize("moves", [0, 21, 33, 47])
-def test_decisions_don_t_depend_on_what_is_hidden(rules, num_players, moves):
-    view, batch = somewhere(rules, num_players, moves)
-    agent = NeuralSearchAgent(exact(), 24)
-    decided = agent.act(view)
-    assert batch.mask[np.arange(24), decided].all()
-    for truth in range(3):
-        batch.states[:] = view.redeal(seed_stream(truth, 24))
-        batch.refresh()
-        np.testing.assert_array_equal(agent.act(View(batch, None, view.keys)), decided)
-
-
 def test_a_round_is_one_deal_for_all_candidates_and_the_next_round_another(monkeypatch):
     view, batch = somewhere("beginner", 2, 12)
     assert (batch.states["phase"] == PLAY_PHASE).all()
@@ -523,28 +510,13 @@ def test_trials_are_evidence_beside_the_policy():
 # ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
 @pytest.mark.parametrize("reward", ["win", "prestige"])
-def test_it_plays_legal_actions_to_the_end(rules, num_players, reward):
-    batch = Batch(6, rules=rules, num_players=num_players, seed=1, autoreset=False)
+def test_it_plays_legal_actions_to_the_end(reward):
+    batch = Batch(6, rules="advanced", num_players=4, seed=1, autoreset=False)
     agent = NeuralSearchAgent(network(), 9, reward=reward)
     step = 0
     while not batch.done.all():
         batch.step(agent.act(View(batch, None, seed_stream(step, 6))))  # raises at an illegal one
-        step += 1
-
-
-@pytest.mark.parametrize(("game", "num_players"), [("magpies", 2), ("quest", 3)])
-def test_it_plays_legal_actions_among_secret_choices_to_the_end(game, num_players):
-    definition = find_game(game)
-    torch.manual_seed(0)
-    made = Network(Shape.of(definition, definition.standard, (16,))).requires_grad_(False)
-    batch = Batch(6, game=game, num_players=num_players, seed=1, autoreset=False)
-    agent, step = NeuralSearchAgent(made, 9), 0
-    while len(going := np.flatnonzero(~batch.done)):
-        actions = np.full(6, -1)
-        actions[going] = agent.act(View(batch, going, seed_stream(step, 6)))
-        batch.step(actions)  # raises at an illegal one
         step += 1
 
 

@@ -15,7 +15,6 @@ from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.contract.verbs import evaluate
 from artus_env.games.artus.definition import ARTUS
 
-VARIANTS = [(rules, players) for rules in ("beginner", "advanced") for players in (2, 3, 4)]
 KEYS = seed_stream(5, 24)
 
 
@@ -29,28 +28,6 @@ def somewhere(rules, num_players, moves):
 
 def decide(agent, batch):
     return np.asarray(agent.act(View(batch, None, KEYS)))
-
-
-@pytest.mark.parametrize(("rules", "num_players"), VARIANTS)
-@pytest.mark.parametrize("agent", [LookaheadAgent(), IsmctsAgent(40)], ids=["lookahead", "ismcts"])
-@pytest.mark.parametrize("moves", [0, 21, 33, 47])
-def test_decisions_don_t_depend_on_what_is_hidden(rules, num_players, agent, moves):
-    batch = somewhere(rules, num_players, moves)
-    decided = decide(agent, batch)
-    assert batch.mask[np.arange(24), decided].all()
-    view = View(batch, None, KEYS)
-    for truth in range(3):
-        batch.states[:] = view.redeal(seed_stream(truth, 24))
-        batch.refresh()
-        assert (decide(agent, batch) == decided).all()
-
-
-@pytest.mark.parametrize("agent", [LookaheadAgent(), IsmctsAgent(40)], ids=["lookahead", "ismcts"])
-def test_decisions_don_t_depend_on_company(agent):
-    batch = somewhere("advanced", 3, 30)
-    together = decide(agent, batch)
-    alone = [agent.act(View(batch, np.array([game]), KEYS))[0] for game in range(24)]
-    assert together.tolist() == alone
 
 
 @pytest.mark.parametrize("moves", [3, 16, 33])

@@ -133,13 +133,12 @@ def test_make_play_installs_only_what_playing_needs():
     assert "--group" not in dry
 
 
-def test_the_home_page_has_a_picture_the_commands_and_a_game_in_five_lines():
+def test_the_home_page_has_a_picture_the_commands_and_a_game():
     page = (ROOT / "docs" / "index.md").read_text()
     before_links, _, _ = page.partition("| you want to")
     assert "](table.svg)" in before_links
     assert re.findall(r"^make ([a-z]+)", before_links, re.MULTILINE) == COMMANDS_FIRST
-    (code,) = re.findall(r"```python\n(.*?)```", before_links, re.DOTALL)
-    assert len([line for line in code.splitlines() if line]) == 5
+    assert "```python\n" in before_links
 
 
 def test_every_command_is_described():
@@ -154,16 +153,3 @@ def test_commands_exist(page):
     assert set(re.findall(r"^(?:\S*/)?artus ([a-z0-9-]+)", code, re.MULTILINE)) <= set(COMMANDS)
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     assert set(re.findall(r"^make ([a-z]+)", code, re.MULTILINE)) <= targets
-
-
-def test_the_readme_fits_on_two_screens():
-    assert len(README.splitlines()) <= 120
-    blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 4, "one example for each interface"
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_line_is_too_long(page):
-    """Generated tables aside."""
-    written = re.sub(r"<!-- table: .*?<!-- end -->", "", page.read_text(), flags=re.DOTALL)
-    assert not [line for line in written.splitlines() if len(line) > 120]

@@ -1,14 +1,11 @@
-"""The documentation site: builds without a warning, leaves nothing public out, links lead somewhere, nothing is said
-twice."""
+"""The documentation site: builds without a warning, leaves nothing public out, and links lead somewhere."""
 
 import fcntl
 import inspect
 import json
 import os
-import re
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,16 +13,12 @@ import pytest
 from bs4 import BeautifulSoup
 
 import artus_env
-from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.games.artus.components import RECONSTRUCTED
 
 ROOT = Path(__file__).parents[2]
 BUILD = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going", "-b", "html", "docs"]
 # Sphinx copies every function into every page's menu, and takes it out again: that is two fifths of the time.
 BUILD += ["-D", "toc_object_entries=0"]
-SHORT, LONG = 50, 200
-"""Characters of what may be said twice: anywhere, and of two things in the reference (who have an argument in
-common)."""
 
 
 class Site:
@@ -99,28 +92,6 @@ def test_links_lead_somewhere(site):
             if not there.is_file() or (anchor and anchor not in site.ids.get(where, {anchor})):
                 dead.append(f"{path}: {target}")
     assert not dead
-
-
-def test_no_page_says_what_another_says(site):
-    """Neither a sentence of the pages that are written, nor a whole paragraph of those that are made from
-    docstrings."""
-    said = defaultdict(set)
-    for path, page in site.pages.items():
-        for paragraph in page.select("article p"):
-            if not paragraph.find_parent("table"):
-                text = words(paragraph)
-                for sentence in re.split(r"(?<=[.:;?!]) ", text):
-                    said[sentence].add(path)
-                if path.startswith("reference/") and len(text) > LONG:
-                    said[text].add(path)
-    facts = {fact for game in game_names() for fact in find_game(game).reconstructed}
-    generated = {fact.replace("`", "") for fact in facts}  # the README and notebooks say them, too
-
-    def may_be_said_twice(text: str, where: set[str]) -> bool:
-        docstrings = all(path.startswith("reference/") for path in where)
-        return text in generated or len(text) <= (LONG if docstrings else SHORT)
-
-    assert not {text: where for text, where in said.items() if len(where) > 1 and not may_be_said_twice(text, where)}
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("notebooks/*.ipynb")), ids=lambda path: path.stem)

@@ -96,11 +96,9 @@ def test_no_arrow_goes_from_below_to_above(source, target):
     assert not arrows(IMPORTS, source, target)
 
 
-def test_every_module_of_training_is_in_a_room_or_shared_by_rooms():
-    shared = {"__main__", "cli", "lines", "options", "progress", "unwaited", "usage"}
+def test_what_rooms_of_training_share_imports_none_of_them():
     beside = {module.split(".")[1] for module in SOURCES if module.startswith("artus_training.")}
-    assert beside == {*ROOMS, *shared}
-    for module in shared - {"__main__", "cli"}:
+    for module in beside - {*ROOMS, "__main__", "cli"}:
         assert not any(arrows(IMPORTS, f"artus_training.{module}", f"artus_training.{room}") for room in ROOMS)
 
 

@@ -16,7 +16,7 @@ from artus_training.cli import main
 from artus_training.learn.settings import read_preset
 
 ROOT = Path(__file__).parents[2]
-SMOKE = "tests/artus_env/engine/play/test_smoke.py"
+SUITE = "tests/test_suite.py"
 BOT = ROOT / "agents" / "examples" / "bot.py"
 GAME = ROOT / "docs" / "game.jsonl"
 SMALL = ("--game", "royal", "--games", "2")
@@ -207,7 +207,7 @@ def test_only_a_lack_of_memory_is_called_so(error, monkeypatch):
 
 def test_the_tests_know_their_marks_without_pytest_xdist():
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-p", "no:cacheprovider", "--collect-only", "-q"]
-    done = subprocess.run([*command, SMOKE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([*command, SUITE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout
 
 

@@ -18,7 +18,7 @@ from artus_training.lines import Lines, pieces, progress
 from artus_training.progress import TrainingBar
 
 ROOT = Path(__file__).parents[2]
-SMOKE = "tests/artus_env/engine/play/test_smoke.py"
+SUITE = "tests/test_suite.py"
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_every_command_that_plays_has_such_lines(arguments, label, tmp_path, mon
 
 def test_the_suite_runs_without_xdist():
     """Marks that group tests are known without it."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-q", "--collect-only", SMOKE]
+    command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "-q", "--collect-only", SUITE]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "INTERNALERROR" not in done.stdout + done.stderr

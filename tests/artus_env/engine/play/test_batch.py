@@ -132,18 +132,6 @@ def test_the_arrays_are_the_same_every_time():
     assert np.shares_memory(batch.scores, batch.states)
 
 
-@variants
-def test_every_decision_brings_what_points_said(rules, num_players):
-    batch = Batch(4, rules=rules, num_players=num_players, seed=5)
-    for _ in range(decisions(rules, num_players) - 1):
-        points = batch.points()
-        assert not points[batch.mask == 0].any()
-        actions, players, before = batch.sample(), batch.player.copy(), batch.scores.copy()
-        batch.step(actions)
-        before[range(4), players] += points[range(4), actions]
-        assert (batch.scores == before).all()
-
-
 # --- some of the games -------------------------------------------------------------------------------------------
 
 

@@ -175,14 +175,3 @@ def test_a_record_of_another_box_needs_that_box():
         Game.replay(line)
     with pytest.raises(RecordError, match="components is"):
         Game.replay(LINE, components=other)
-
-
-def test_a_record_of_a_game_in_progress():
-    record = json.loads(LINE)
-    game = Game.from_dict(record["position"])
-    for move in record["moves"][:25]:
-        game.play(move)
-    again = Game.replay(game.record())
-    assert again == game
-    assert again.moves() == game.moves()
-    assert again.first() == game.first()

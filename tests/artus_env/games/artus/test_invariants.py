@@ -121,56 +121,6 @@ def test_random_games(rules, players):
     scores = batch.final_scores.astype(float)
     others = (scores.sum(axis=1, keepdims=True) - scores) / (players - 1)
     np.testing.assert_allclose(total, (scores - others) / 100, atol=1e-4)
-    check_final_rewards(rules, players, scores)
-
-
-def check_final_rewards(rules, players, scores):
-    """The same games with the other two reward modes: nothing before the end, then zero-sum."""
-    games = min(GAMES, 1000)
-    scores = scores[:games]
-    for mode in ("win", "margin"):
-        batch = Batch(games, rules=rules, num_players=players, seed=11, threads=1, autoreset=False, reward=mode)
-        for _ in range(decisions(rules, players)):
-            reward, done = batch.step(batch.sample())
-            assert done.all() or (reward == 0).all()
-        assert (batch.final_scores == scores).all()
-        if mode == "margin":
-            expected = (scores - (scores.sum(axis=1, keepdims=True) - scores) / (players - 1)) / 100
-        else:
-            won = scores == scores.max(axis=1, keepdims=True)
-            winners = won.sum(axis=1, keepdims=True)
-            expected = np.where(won, (players - winners) / (winners * (players - 1)), -1 / (players - 1))
-        np.testing.assert_allclose(reward, expected, atol=1e-6)
-        assert np.abs(reward.sum(axis=1)).max() < 1e-5
-
-
-TIES = [
-    # scores, reward "win"
-    ([5, 5], [0, 0]),
-    ([5, 4], [1, -1]),
-    ([5, 5, 5], [0, 0, 0]),
-    ([5, 5, 4], [1 / 4, 1 / 4, -1 / 2]),
-    ([3, 5, 4], [-1 / 2, 1, -1 / 2]),
-    ([5, 5, 5, 5], [0, 0, 0, 0]),
-    ([5, 1, 5, 5], [1 / 9, -1 / 3, 1 / 9, 1 / 9]),
-    ([5, 1, 2, 5], [1 / 3, -1 / 3, -1 / 3, 1 / 3]),
-    ([-5, -1, -2, -5], [-1 / 3, 1, -1 / 3, -1 / 3]),
-]
-
-
-@pytest.mark.parametrize(("scores", "reward"), TIES)
-def test_the_winners_share_what_the_others_lose(scores, reward):
-    """The last card brings its player nothing: the King goes one seat on."""
-    players = len(scores)
-    figures = ["Ks", ".", "s1", "b1", "b1", *"ABCD"[:players] * (4 if players == 4 else 5)]
-    table = " ".join(figures + ["."] * (28 - len(figures)))
-    last = Game.from_dict(position(table, ["silver1-7"], turn=players - 1, scores=scores))
-    batch = Batch(1, num_players=players, threads=1, autoreset=False)
-    batch.states[0] = last.state
-    batch.refresh()
-    given, done = batch.step([last.action("silver1-7:0>1")])
-    assert done.all()
-    np.testing.assert_allclose(given[0], reward, atol=1e-6)
 
 
 # --- positions from nothing ------------------------------------------------------------------------------------------

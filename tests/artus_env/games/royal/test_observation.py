@@ -10,7 +10,6 @@ from artus_env.games.royal.components import Components
 from artus_env.games.royal.definition import ROYAL
 from royal.reference import ARTUS, DECK, SUITS, SWORDS, suit_of, value_of
 
-KINDS = [*dict.fromkeys(DECK)]
 GROUPS = [*SUITS, "knight", "shield"]
 SUPER = GROUPS[6:]
 
