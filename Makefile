@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 # It comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
 TORCH := torch==2.13.0
 
-.PHONY: install play test test-frameworks train bench fuzz check format coverage notebooks docs clean
+.PHONY: install play test test-all test-frameworks train bench fuzz check format coverage notebooks docs clean
 
 install: $(STAMP)
 
@@ -35,8 +35,15 @@ $(STAMP): $(WITH_TORCH)
 ASIDE := -n auto --max-worker-restart 0
 
 # Each process takes tests that belong together, in the order of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder --durations 20
+
+# An answer within minutes: all but the marked tests.
 test: install check
-	$(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder --durations 20
+	$(PYTEST) -m "not slow and not browser and not cluster and not docs"
+
+# Then the marked ones.
+test-all: test
+	$(PYTEST) -m "slow or browser or cluster or docs"
 
 # The examples with other people's frameworks, which need versions of their own, and our environments with these. Most of
 # their modules are never imported, so pip doesn't compile them.

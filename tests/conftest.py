@@ -34,26 +34,35 @@ CONTRACT = HERE / "contract"
 ALONE = ("test_notebooks.py", "test_play_browser.py")
 """Files whose tests take long and have nothing in common."""
 MARKED = {
-    "training/play/browser": "browser",
-    "training/arena/test_cluster.py": "cluster",
-    "docs/test_notebooks.py": "docs",
-    "docs/test_site.py": "docs",
-    "install": "slow",
+    HERE / path: mark
+    for path, mark in {
+        "training/play/browser": "browser",
+        "training/arena/test_cluster.py": "cluster",
+        "docs/test_notebooks.py": "docs",
+        "docs/test_site.py": "docs",
+        "artus_env/engine/compiling/test_bitcode.py": "slow",
+        "artus_env/engine/play/test_interrupts.py": "slow",
+        "contract/test_planted_faults.py": "slow",
+        "contract/test_processes.py": "slow",
+        "install": "slow",
+        "test_fuzz.py": "slow",
+        "training/learn/test_ranks.py": "slow",
+        "training/new_game": "slow",
+        "training/play/test_play_load.py": "slow",
+        "training/test_foreign_files.py": "slow",
+    }.items()
 }
 """What `make test` leaves out as a whole: folders and files with their marks. Single tests have theirs in place."""
 
 
 def mark_of(path):
     """The mark of a whole file or folder, if it has one."""
-    path = path.relative_to(HERE)
-    return next((MARKED[str(part)] for part in (path, *path.parents) if str(part) in MARKED), None)
+    return next((MARKED[part] for part in (path, *path.parents) if part in MARKED), None)
 
 
 def pytest_ignore_collect(collection_path, config):
     """Import no file whose tests are all left out: `-m "not slow and not browser"`, say."""
-    if HERE in collection_path.parents and (mark := mark_of(collection_path)):
-        return f"not {mark}" in config.option.markexpr.split(" and ") or None
-    return None
+    return f"not {mark_of(collection_path)}" in config.option.markexpr.split(" and ") or None
 
 
 @pytest.hookimpl(tryfirst=True)  # pytest and pytest-xdist read marks and groups in the same hook

@@ -620,6 +620,7 @@ def test_by_name_it_searches_with_what_ships_for_the_variant():
         line_up(["ppo-search:4", "random"], "beginner", components=Components(wheel=(0, 11, *STANDARD.wheel[2:])))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rules", "num_players"), [("beginner", 2), ("advanced", 2), ("advanced", 4)])
 def test_search_beats_the_policy_that_guides_it(rules, num_players):
     name = "shared" if num_players == 4 else f"{rules}-{num_players}"  # the one for four players leaves a search less

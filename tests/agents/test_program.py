@@ -520,6 +520,7 @@ def test_the_agent_goes_and_so_does_the_program(in_namespace):
     assert bot.processes() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "end", ["sys.exit()", "raise KeyboardInterrupt", "os.kill(os.getpid(), 15)", "os.kill(os.getpid(), 9)"]
 )
@@ -534,6 +535,7 @@ def test_our_process_goes_and_so_does_the_program(end, in_namespace):
     wait_until(lambda: not bot.processes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["dies_with_child", "kills_launcher", "stops_launcher", "hides_from_launcher"])
 def test_a_program_that_turns_on_its_launcher_goes_with_all_its_children(kind, in_namespace):
     bot = Bot(kind)

@@ -543,6 +543,7 @@ print("whole")
 """
 
 
+@pytest.mark.slow
 def test_killed_while_writing_leaves_the_old_file_or_the_new(tmp_path):
     command = [sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path / "file")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -372,6 +372,7 @@ def test_a_position_that_ends_before_the_seat_has_moved_is_refused():
         GameEnv(game=SHORT, seat=1, opponents=only(0)).reset(options={"position": position})
 
 
+@pytest.mark.slow
 @largest
 def test_sb3_contrib_learns_by_the_masks(seated, variant):
     from sb3_contrib import MaskablePPO
@@ -417,6 +418,7 @@ class GreedyInPython(GreedyAgent):
     """Chooses as `greedy` does, but not in compiled code: what a class inherits doesn't count there."""
 
 
+@pytest.mark.slow
 @largest
 def test_who_watches_an_environment_changes_nothing(variant):
     """With the same seeds and actions everything is the same, and moves in compiled code are shown as others are."""

@@ -11,5 +11,9 @@ LARGEST = [variants_of(game)[-1] for game in GAMES]
 """One variant of each game, for what hardly depends on it."""
 
 games = pytest.mark.parametrize("game", GAMES)
-variants = pytest.mark.parametrize("variant", VARIANTS, ids=str)
+variants = pytest.mark.parametrize(
+    "variant",
+    [variant if variant in LARGEST else pytest.param(variant, marks=pytest.mark.slow) for variant in VARIANTS],
+    ids=str,
+)
 largest = pytest.mark.parametrize("variant", LARGEST, ids=str)

@@ -139,6 +139,7 @@ def test_help_is_what_the_docstrings_say(capsys, monkeypatch):
     assert told == Sample(7, None, ("red", "blue"), False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if not command.extra])
 def test_help_of_what_needs_no_extra_imports_no_torch(command):
     code = f"import sys; from artus_training.cli import main\ntry: main([{command!r}, '--help'])\nfinally: "

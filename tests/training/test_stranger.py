@@ -96,6 +96,7 @@ def test_it_is_rated_in_a_tournament(agent, tmp_path):
         assert Game.replay(line).over
 
 
+@pytest.mark.slow
 def test_the_commands_take_it(agent, tmp_path):
     assert "magpies" in artus("games", cwd=tmp_path)
     assert "jewels" in artus("evaluate", agent, "random", "--game", "magpies", "--games", 20, cwd=tmp_path)

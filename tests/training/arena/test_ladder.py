@@ -115,6 +115,7 @@ def test_cards_say_of_agents_what_the_ladder_says(game):
             ]
 
 
+@pytest.mark.slow
 def test_a_second_of_a_program_is_one_on_the_clock(tmp_path):
     """It computes, or waits, in another process, whose time isn't that of this one."""
     bot = tmp_path / "bot.py"
@@ -123,6 +124,7 @@ def test_a_second_of_a_program_is_one_on_the_clock(tmp_path):
     assert 5 < decisions_per_second(Entry("standard", 2, program), "royal", 0.1) < 50
 
 
+@pytest.mark.slow
 def test_decisions_are_counted():
     slow = decisions_per_second(Entry("beginner", 2, "ismcts:200"), "artus", 0.1)
     fast = decisions_per_second(Entry("beginner", 2, "greedy"), "artus", 0.1)

@@ -255,6 +255,7 @@ def write_many(folder, server):
         store.write_result(f"{server}-{nth}", result(own=1 + nth % 2, moves=100 * server + nth))
 
 
+@pytest.mark.slow
 def test_several_servers_keep_results_at_once_and_nothing_is_lost(tmp_path):
     context = get_context("spawn")
     servers = [context.Process(target=write_many, args=(tmp_path, server)) for server in range(3)]

@@ -110,6 +110,7 @@ def test_bots_that_do_not_start_stop_the_command_with_all_reasons(tmp_path, monk
     assert not list(tmp_path.glob("runs/tournaments/*/blocks.jsonl"))
 
 
+@pytest.mark.slow
 def test_a_class_of_thirty_bots_plays_in_one_command_and_every_fault_is_named_once(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     bots = tmp_path / "bots"
@@ -150,6 +151,7 @@ def test_a_class_of_thirty_bots_plays_in_one_command_and_every_fault_is_named_on
     assert {line["agent"] for line in table[-5:]} == {"forgetful", "killed", "chatty", "shut", "cheat"}
 
 
+@pytest.mark.slow
 def test_a_class_plays_artus_and_what_hangs_floods_or_cannot_start_is_named_once(tmp_path, monkeypatch, capsys):
     """Every way to fail beside copies of the example; as few deals as there can be. With 15 copies, a class of thirty,
     it takes 43 seconds of processor time and finds the same."""
@@ -359,6 +361,7 @@ def simulated(strengths, deals, rng, players=2):
 STRENGTHS = np.array([-200.0, -40.0, 0.0, 120.0, 400.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("players", "deals"), [(2, 100), (2, 10), (3, 10), (4, 12)])
 def test_intervals_hold_known_strengths_as_often_as_they_promise(players, deals):
     """120 tournaments. With four players twelve deals are the fewest that have intervals, and the weakest agent wins
@@ -415,6 +418,7 @@ def test_an_agent_that_loses_every_game_widens_nobody_elses_interval():
         assert among[name] < 1.2 * alone[name] < 120
 
 
+@pytest.mark.slow
 def test_every_file_is_the_same_whoever_plays(tmp_path, monkeypatch):
     """`--workers`, the folder and how the command is spelt change no byte, nor do agents that join later."""
     monkeypatch.chdir(tmp_path)
@@ -449,6 +453,7 @@ def test_games_given_up_are_in_the_order_of_line_ups_and_deals(tmp_path):
     assert store.results().notes == ["0 0", "0 2", "1 0", "1 2", "2 0", "2 2"]
 
 
+@pytest.mark.slow
 def test_two_hundred_orders_of_the_same_games_give_the_same_table(tmp_path, monkeypatch):
     monkeypatch.setattr("artus_training.arena.standings.BOOTSTRAP_SAMPLES", 20)
     monkeypatch.setattr(tournament, "unit_games", lambda agents: 20)

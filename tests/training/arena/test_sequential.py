@@ -23,6 +23,7 @@ def test_bets_on_the_true_mean_are_fair(values, chances):
         assert factors.min() >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("equal", "players"), [(0.5, 2), (1 / 3, 3)])
 def test_equals_are_seldom_told_apart_however_often_one_looks(equal, players):
     rng = np.random.default_rng(5)

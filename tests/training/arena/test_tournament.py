@@ -133,6 +133,7 @@ def test_interrupted_and_continued_is_the_same(tmp_path):
         assert sorted(kept) == sorted(wanted)
 
 
+@pytest.mark.slow
 def test_killed_and_continued_is_the_same(tmp_path):
     """SIGKILL at some moment of a process of its own."""
     command = [sys.executable, "-m", "artus_training", "tournament", "random", "greedy", "lookahead", "--games", "3000"]
@@ -444,6 +445,7 @@ def test_after_a_damaged_line_was_deleted_the_tournament_goes_on(three_blocks, t
     assert standings(run(settings, tmp_path / "t")).table == standings(whole).table
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_in_one_line_and_the_same_command_goes_on(tmp_path):
     """No file may get longer than a few kilobytes; then the limit is gone. Half a line may have been written."""
     settings, kept = Settings(("greedy", "lookahead"), games=1200), Path("games.jsonl")
@@ -673,6 +675,7 @@ def test_standings_rank_by_outcomes_and_show_scores():
     assert whole.duels[0, 1] == 1
 
 
+@pytest.mark.slow
 def test_ratings_do_not_depend_on_the_order_of_the_games():
     """Also not where they are near each other: whoever wins more duels stands above, in whichever order they came."""
     played = drawn_results(("greedy", "lookahead", "ismcts:20"), (0, 22, 20), 20)
@@ -711,6 +714,7 @@ def test_greedy_has_1000_where_it_plays_else_the_agent_in_the_middle():
     assert [line.rating == 1000 for line in two.table] == [False, True]
 
 
+@pytest.mark.slow
 def test_ratings_are_elo_points_and_their_intervals_hold_the_truth():
     """Duels by Bradley and Terry's model, 100 tournaments of agents 0, 150 and 500 points strong."""
     true = {"greedy": 1000, "a": 1150, "b": 1500}

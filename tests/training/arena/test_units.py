@@ -91,6 +91,7 @@ def test_a_process_that_is_killed_is_replaced(tmp_path):
     assert gone()
 
 
+@pytest.mark.slow
 def test_a_unit_that_ends_every_process_is_named_when_all_others_are_done(tmp_path):
     folder = tmp_path / "100"
     folder.mkdir()
@@ -217,6 +218,7 @@ class Mortal:
         return unit
 
 
+@pytest.mark.slow
 def test_processes_that_die_before_they_begin_do_not_count_against_their_units(tmp_path):
     folder = tmp_path / str(TRIES - 1)
     folder.mkdir()
@@ -348,6 +350,7 @@ def gone_soon(processes):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["compiled", "sleep", "python"])
 def test_workers_end_with_a_driver_that_is_killed(how, tmp_path):
     """Whatever they do, and their driver's pipe ends with them; what agents print never was in it."""
@@ -383,6 +386,7 @@ def heed_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "number", "output", "line"),
     [

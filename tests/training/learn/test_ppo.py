@@ -370,6 +370,7 @@ def undisturbed(tmp_path_factory):
     return settings.agent.read_bytes()
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbed):
     settings, moments = tiny(tmp_path, **LONGER), np.random.default_rng()
     seen = 0
@@ -392,6 +393,7 @@ def updates(settings):
     return saved(settings)[0].updates if settings.checkpoint.exists() else 0
 
 
+@pytest.mark.slow
 def test_interrupted_it_saves_says_so_and_goes_on(tmp_path, undisturbed):
     settings = tiny(tmp_path, **LONGER)
     process = start(settings)
@@ -753,6 +755,7 @@ def test_checkpoints_take_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
     assert written == [0, 1, 6, 11, 12], "where it begins and ends, after a first round, and after ten seconds each"
 
 
+@pytest.mark.slow
 def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
     settings = tiny(tmp_path, steps=2048)
     script = """

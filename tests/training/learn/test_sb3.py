@@ -555,6 +555,7 @@ def test_a_save_that_fails_leaves_the_old_file(trained, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     command = [sys.executable, "-m", "artus_training", "train-sb3", "--runs", str(tmp_path), "--steps", "100000000"]
     command += ["--num-envs", "8", "--num-steps", "8", "--batch-size", "32", "--hidden", "16", "--threads", "1"]

@@ -1797,6 +1797,7 @@ def test_seats_are_named(tmp_path):
     assert [seat.agent for seat in people] == [None, None, "greedy", "greedy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
     def start(*arguments):

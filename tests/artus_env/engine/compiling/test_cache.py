@@ -106,6 +106,7 @@ def test_an_edited_rule_shows_in_the_next_process(tmp_path):
     assert run() == ["True", "5"]
 
 
+@pytest.mark.slow
 @compiled_only
 def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_path):
     """Neither what stands in the sources for people nor what is never compiled is part of compiled code."""
@@ -283,6 +284,7 @@ def test_an_edited_rule_of_a_game_with_relative_imports_shows_in_the_next_proces
     assert play(game) == ["100", "100"]
 
 
+@pytest.mark.slow
 @compiled_only
 def test_a_rule_that_is_edited_while_a_process_runs_is_not_taken_for_the_one_that_runs(game):
     """What is compiled was imported before the edit, or after it: nobody can tell, so it isn't kept, and nothing that
@@ -296,6 +298,7 @@ def test_a_rule_that_is_edited_while_a_process_runs_is_not_taken_for_the_one_tha
     assert play(game) == ["1", "1"]
 
 
+@pytest.mark.slow
 @compiled_only
 def test_a_script_is_compiled_each_time(tmp_path):
     """Python doesn't say what is in it, and it may be run as a module."""
@@ -355,6 +358,7 @@ def play(x):
 POINTS = 11111
 
 
+@pytest.mark.slow
 @compiled_only
 def test_values_from_elsewhere_that_have_changed_show_in_the_next_process(tmp_path):
     """Compiled and as plain Python alike. They are compiled in, and stand in no source of the package."""
@@ -421,6 +425,7 @@ print(abs(reward[0]).max(), game.rules_hash)
 """
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("place", ["first", "last"])
 def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, place):
@@ -443,6 +448,7 @@ def test_an_edited_verb_of_a_second_module_shows_in_the_next_process(tmp_path, p
     assert hash_after != hash_before
 
 
+@pytest.mark.slow
 @compiled_only
 def test_sources_with_a_time_in_the_future_are_compiled_once(game):
     """The clock was set back after they were written: that is no edit."""
@@ -477,6 +483,7 @@ def flip_a_bit(content: bytes) -> bytes:
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize(
     "damage",
@@ -541,6 +548,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as on a full disk, every wr
 """
 
 
+@pytest.mark.slow
 @compiled_only
 def test_on_a_full_disk_all_works_with_one_warning(filled, tmp_path):
     resource = pytest.importorskip("resource")
@@ -582,6 +590,7 @@ print("compiled", len(counted))
 """
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize(
     "arguments", [["rules"], ["rules", "--game", "quest"], ["games"], ["--help"], ["evaluate", "--help"]]
@@ -623,6 +632,7 @@ print(changed, added, listeners() == lists, dict(os.environ) == environment, sep
 """
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize("first", ["", "import torch"])
 def test_importing_and_playing_changes_nothing_of_numba_llvmlite_torch_or_the_environment(first):
@@ -636,6 +646,7 @@ pathlib.Path.replace = lambda path, target: os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are killed otherwise there")
 def test_a_process_that_is_killed_while_it_writes_leaves_nothing_that_harms(tmp_path):
@@ -666,6 +677,7 @@ for modules in (("artus_env.engine.play.kernels", *game.modules), ("artus_env.en
 """
 
 
+@pytest.mark.slow
 @compiled_only
 def test_a_folder_may_vanish_under_a_process_that_uses_it(filled, tmp_path):
     cache = tmp_path / "cache"
@@ -734,6 +746,7 @@ print(adder(1)(1), adder(2)(1))
 """
 
 
+@pytest.mark.slow
 @compiled_only
 def test_functions_that_differ_in_what_they_enclose_do_not_share_code(tmp_path):
     (tmp_path / "closures.py").write_text(CLOSURES)

@@ -261,6 +261,7 @@ def test_importing_loads_no_pictures():
     assert run_python(code).returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["PIL", "pillow_lunasvg", "pygame"])
 def test_without_the_extra_it_says_what_to_install(missing, records, tmp_path):
     page, gif = str(tmp_path / "a.html"), str(tmp_path / "a.gif")

@@ -217,6 +217,7 @@ def told(before, after, move, player):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("num_players", PLAYERS)
 def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_players):
     """Pictures, sentences and data of the page are the same for all deals that a player can't tell apart, and what
