@@ -80,14 +80,12 @@ def pytest_collection_modifyitems(items):
 
 def group_of(item):
     """The game of a test that every game has to pass; `wheel` if it needs that; else its file."""
-    from artus_env.engine.contract.registry import (
-        game_names,  # which registers what is installed, the stranger's game as well
-    )
-
     if item.path.parent == CONTRACT and hasattr(item, "callspec"):
+        from every_game import GAMES
+
         for value in item.callspec.params.values():
             name = str(value).partition("-")[0]
-            if name in game_names():
+            if name in GAMES:
                 return name
     return "wheel" if "wheel" in item.fixturenames else item.nodeid.partition("::")[0]
 
@@ -102,7 +100,7 @@ def empty_folder_of_fixtures(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def empty_folder(empty_folder_of_fixtures, tmp_path_factory, monkeypatch):
     """The current folder of each test: a new, empty one."""
-    monkeypatch.chdir(tmp_path_factory.mktemp("current"))
+    monkeypatch.chdir(tempfile.mkdtemp(dir=tmp_path_factory.getbasetemp()))
 
 
 @pytest.fixture(scope="session")

@@ -326,17 +326,17 @@ def test_a_game_can_begin_at_a_position():
     [
         ({"starter": 1, "first": 2}, "starter, first unknown"),
         ({"start_player": 2}, "start_player must be in 0..1"),
-        ({"start_player": 0, "position": random_game("beginner", 2, 1, 30).to_dict()}, "start_player and position"),
-        (
-            {"position": random_game("beginner", 3, 1, 30).to_dict()},
-            "of beginner with 3 players, this is beginner with 2",
-        ),
-        ({"position": random_game("advanced", 2, 1, 30).to_dict()}, "of advanced with 2 players"),
-        ({"position": random_game("beginner", 2, 1).to_dict()}, "the game is over"),
+        ({"start_player": 0, "position": ("beginner", 2, 1, 30)}, "start_player and position"),
+        ({"position": ("beginner", 3, 1, 30)}, "of beginner with 3 players, this is beginner with 2"),
+        ({"position": ("advanced", 2, 1, 30)}, "of advanced with 2 players"),
+        ({"position": ("beginner", 2, 1)}, "the game is over"),
         ({"position": {"rules": "beginner"}}, "missing: num_players"),
     ],
 )
 def test_options_that_do_not_fit_are_named_and_change_nothing(options, message):
+    """Positions are written as the arguments of `random_game`."""
+    if isinstance(options.get("position"), tuple):
+        options = {**options, "position": random_game(*options["position"]).to_dict()}
     env = mid_game()
     before = env.game.clone()
     with pytest.raises(ValueError, match=message):

@@ -341,12 +341,15 @@ def test_a_game_can_begin_at_a_position():
         ({"seats": 1}, "seats unknown"),
         ({"seat": 2}, "seat must be in 0..1"),
         ({"start_player": -1}, "start_player must be in 0..1"),
-        ({"start_player": 0, "position": random_game("beginner", 2, 1, 30).to_dict()}, "start_player and position"),
-        ({"position": random_game("beginner", 3, 1, 30).to_dict()}, "of beginner with 3 players"),
-        ({"position": random_game("beginner", 2, 1).to_dict()}, "the game is over"),
+        ({"start_player": 0, "position": ("beginner", 2, 1, 30)}, "start_player and position"),
+        ({"position": ("beginner", 3, 1, 30)}, "of beginner with 3 players"),
+        ({"position": ("beginner", 2, 1)}, "the game is over"),
     ],
 )
 def test_options_that_do_not_fit_are_named_and_change_nothing(options, message):
+    """Positions are written as the arguments of `random_game`."""
+    if "position" in options:
+        options = {**options, "position": random_game(*options["position"]).to_dict()}
     for env in (ArtusEnv(), ArtusVectorEnv(3)):
         env.reset(seed=0)
         before = table(env)

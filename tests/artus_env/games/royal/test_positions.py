@@ -27,11 +27,14 @@ def played_on(position, *moves):
 HANDS = [["hearts-1", "spades-2"], ["hearts-5", "spades-3"], ["clubs-10", "spades-4"], ["hearts-6", "spades-5"]]
 BEFORE = table(HANDS, fields=[0, 7, 4, 0], trumps=["clubs"])
 GOOD = {
-    "trick": played_on(BEFORE, "hearts-1", "hearts-5", "clubs-10"),  # player 2 hasn't followed; player 3 is to play
-    "leading": BEFORE,
-    "sword": table(HANDS, fields=[0, 7, 4, 8], trumps=["clubs"], leader=3, phase="sword", turn=3),
-    "fresh": Game(game="royal", num_players=3, seed=1, start_player=2).to_dict(),
-    "over": played_on(table(HANDS, fields=[3, 24, 25, 26], leader=0), "hearts-1", "hearts-5", "clubs-10", "hearts-6"),
+    # player 2 hasn't followed; player 3 is to play
+    "trick": lambda: played_on(BEFORE, "hearts-1", "hearts-5", "clubs-10"),
+    "leading": lambda: deepcopy(BEFORE),
+    "sword": lambda: table(HANDS, fields=[0, 7, 4, 8], trumps=["clubs"], leader=3, phase="sword", turn=3),
+    "fresh": lambda: Game(game="royal", num_players=3, seed=1, start_player=2).to_dict(),
+    "over": lambda: played_on(
+        table(HANDS, fields=[3, 24, 25, 26], leader=0), "hearts-1", "hearts-5", "clubs-10", "hearts-6"
+    ),
 }
 # trick: pile of 40 cards, dealer 3, 7 cards played by players 0 to 2, 6 by player 3
 
@@ -115,7 +118,7 @@ FAULTS = [
 
 def changed(good, changes):
     """A copy of a good position with something else in some places."""
-    faulty = deepcopy(GOOD[good])
+    faulty = GOOD[good]()
     for path, value in changes.items():
         where = faulty
         for key in path[:-1]:
@@ -129,7 +132,7 @@ def changed(good, changes):
 
 @pytest.mark.parametrize("good", GOOD)
 def test_the_good_positions_are_good(good):
-    assert Game.from_dict(GOOD[good]).to_dict() == GOOD[good]
+    assert Game.from_dict(GOOD[good]()).to_dict() == GOOD[good]()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +163,7 @@ def test_every_position_of_a_game_comes_back(num_players):
 
 
 def test_what_a_player_is_told():
-    position = GOOD["trick"]
+    position = GOOD["trick"]()
     told = Game.from_dict(position).to_dict(3)
     assert told["hands"] == [1, 1, 1, position["hands"][3]]
     assert told["pile"] == len(position["pile"])
