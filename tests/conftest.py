@@ -33,6 +33,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 CONTRACT = HERE / "contract"
 ALONE = ("test_notebooks.py", "test_play_browser.py")
 """Files whose tests take long and have nothing in common."""
+LONG = (*ALONE, "test_cluster.py", "test_site.py", "test_reports.py", "test_cache.py", "test_play.py", "test_access.py")
+"""Files that take long: they begin before others, so that no process is left with one of them in the end."""
 MARKED = {
     HERE / path: mark
     for path, mark in {
@@ -67,14 +69,14 @@ def pytest_ignore_collect(collection_path, config):
 
 @pytest.hookimpl(tryfirst=True)  # pytest and pytest-xdist read marks and groups in the same hook
 def pytest_collection_modifyitems(items):
-    """Mark tests, say which of them belong together, and let those that compile or take long come first."""
+    """Mark tests, say which of them belong together, and sort them: first those that compile, last the browser's."""
     for item in items:
         if mark := mark_of(item.path):
             item.add_marker(mark)
         if item.path.name not in ALONE:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
     items.sort(
-        key=lambda item: (mark_of(item.path) == "browser", item.path.parent != CONTRACT, item.path.name not in ALONE)
+        key=lambda item: (mark_of(item.path) == "browser", item.path.parent != CONTRACT, item.path.name not in LONG)
     )
 
 
