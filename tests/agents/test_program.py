@@ -25,7 +25,6 @@ from random import Random
 import numpy as np
 import pytest
 
-import hostile_bots
 from artus_agents import orphans, program
 from artus_agents.program import FAILURES, MAX_ANSWER, Program, ProgramAgent, ProgramError
 from artus_agents.simple import RandomAgent
@@ -44,6 +43,7 @@ from artus_training.arena.tournament import run
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "agents" / "examples"
+BOTS = ROOT / "tests" / "helpers" / "hostile_bots.py"
 PROTOCOL = ROOT / "docs" / "protocol.md"
 LONG = 30.0  # seconds; nobody who behaves needs a hundredth of it
 SHORT = 0.3
@@ -54,7 +54,7 @@ class Bot:
 
     def __init__(self, kind: str, file: Path | str = "-") -> None:
         self.tag = f"tag-{uuid.uuid4().hex}"
-        self.command = [sys.executable, "-I", "-S", hostile_bots.__file__, kind, str(file), self.tag]
+        self.command = [sys.executable, "-I", "-S", str(BOTS), kind, str(file), self.tag]
 
     def agent(self, time_limit: float = LONG, start_limit: float = LONG) -> ProgramAgent:
         return ProgramAgent(self.command, time_limit, start_limit)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 import torch
 
-import hostile_bots
 from artus_agents.network import fast_bfloat16
 from artus_agents.neural import infer
 from artus_agents.saved import load_agent, read_card
@@ -44,6 +43,8 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import RunError, alone_in_run
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
+
+BOTS = Path(__file__).parents[2] / "helpers" / "hostile_bots.py"
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
@@ -715,7 +716,7 @@ def test_an_opponent_that_gives_up_does_not_end_the_training(tmp_path, capsys, a
 
 @pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
 def test_an_opponent_that_never_plays_stops_the_training_with_its_name(tmp_path, capsys):
-    bot = f"program:{sys.executable} {hostile_bots.__file__} crashes"
+    bot = f"program:{sys.executable} {BOTS} crashes"
     words = ["--num-games", "16", "--num-steps", "8", "--hidden", "16", "--opponents", f"{bot}=0.5"]
     assert main(["train", "--runs", str(tmp_path), *words]) == 2
     last = capsys.readouterr().err.splitlines()[-1]

@@ -17,7 +17,6 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 
-import hostile_bots
 from artus_agents.neural import NeuralAgent, find_trained, infer
 from artus_agents.saved import read_card
 from artus_env import Batch, Game
@@ -40,6 +39,8 @@ from artus_training.learn.sb3.train import LinearDecay, train
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
+
+BOTS = Path(__file__).parents[2] / "helpers" / "hostile_bots.py"
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
 
@@ -675,7 +676,7 @@ def test_an_opponent_that_gives_up_does_not_end_the_training(capsys):
 @pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
 def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_checkpoint(tmp_path, capsys):
     words = ["--runs", tmp_path, "--steps", 128, "--num-envs", 8, "--num-steps", 8, "--batch-size", 32, "--hidden", 16]
-    bot = f"program:{sys.executable} {hostile_bots.__file__} crashes"
+    bot = f"program:{sys.executable} {BOTS} crashes"
     assert main(["train-sb3", *map(str, words), "--opponents", f"{bot}=1.0"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith(f"artus train-sb3: opponent {bot} gives up every game: ended with exit code ")

@@ -27,7 +27,6 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
-import hostile_bots
 from artus_env import Game
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.contract import registry
@@ -42,6 +41,8 @@ from artus_training.play.pages import PAGE, Files, files_of, static
 from artus_training.play.server import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until, without_looks
+
+BOTS = Path(__file__).parents[2] / "helpers" / "hostile_bots.py"
 
 PEOPLE = ["Ann", "Ben", "Cleo"]
 
@@ -794,7 +795,7 @@ def test_agents_that_may_start_programs_are_those_on_the_command_line(tmp_path, 
     allowed = []
     monkeypatch.setattr(command, "Lobby", lambda store, names: allowed.append(names))
     monkeypatch.setattr(command, "run", lambda given, lobby: None)
-    starts = f"program:{sys.executable} {hostile_bots.__file__} good"
+    starts = f"program:{sys.executable} {BOTS} good"
     line = ["play", "--games", str(tmp_path), "--against", starts, "--allow", "program:./b", "program:./c"]
     assert artus(line) == 0
     assert allowed == [{starts, "program:./b", "program:./c"}]
