@@ -77,6 +77,7 @@ class Asked:
         return self.agent.act(view)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 2])
 @variants
 def test_compiled_loops_play_whole_games_as_their_agents_would(threads, variant):

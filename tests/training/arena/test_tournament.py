@@ -283,6 +283,7 @@ def other_game(monkeypatch):
     return other
 
 
+@pytest.mark.slow
 def test_a_tournament_names_its_game(other_game, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     command = ["tournament", "greedy", "random", "--game", "other", "--games", "20"]

@@ -81,6 +81,7 @@ def test_nothing_to_do(workers):
     assert list(run_units(square, [], workers)) == []
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_replaced(tmp_path):
     folder = tmp_path / str(TRIES - 1)
     folder.mkdir()
@@ -240,6 +241,7 @@ def who(unit):
     return os.getpid()
 
 
+@pytest.mark.slow
 def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
     folder = tmp_path / "1"
     folder.mkdir()

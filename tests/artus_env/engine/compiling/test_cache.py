@@ -143,6 +143,7 @@ print(cache.cache_folder("artus_env.engine.contract.rng"), rng.below(np.uint64(1
 """
 
 
+@pytest.mark.slow
 @compiled_only
 @pytest.mark.parametrize(
     "environment",
@@ -311,6 +312,7 @@ def test_a_script_is_compiled_each_time(tmp_path):
     assert not compiled_files(tmp_path)
 
 
+@pytest.mark.slow
 @compiled_only
 def test_what_numba_is_told_of_how_to_compile_is_part_of_the_code(game):
     """A run that looks for errors neither takes nor leaves code that doesn't."""
@@ -522,6 +524,7 @@ bitcode.llvm.parse_bitcode = refuse
 """
 
 
+@pytest.mark.slow
 @compiled_only
 def test_what_another_llvm_has_written_is_compiled_again(game):
     assert play(game) == ["1", "1"]
@@ -530,6 +533,7 @@ def test_what_another_llvm_has_written_is_compiled_again(game):
     assert run_in(game, OTHER_BITCODE + "import game.loops as of; print(of.play_on(0))") == ["1"]
 
 
+@pytest.mark.slow
 @compiled_only
 def test_code_for_other_types_is_never_taken(filled, tmp_path):
     """A file says what it holds: its name alone is not believed."""
