@@ -69,12 +69,12 @@ def read_options(
     """Parse a command line.
 
     Args:
-        kind: A dataclass of options. A default of None means that the option wasn't given; the word None is not
-            accepted as a value.
+        kind: A dataclass of options. A default of None means that the option wasn't given.
         program: Such as `artus evaluate`.
         arguments: The words after it.
         description: For `--help`; None: the docstring of `kind`. Indented lines, such as examples, stay as they are.
-        default: Values of options that aren't given; None: those of `kind`.
+        default: Values of options that aren't given; None: those of `kind`. Only with such values is the word None
+            accepted, to replace one of them.
 
     Raises:
         Finished: After `--help`, with code 0; with 2 if the arguments are invalid, after an error message.
@@ -82,10 +82,9 @@ def read_options(
     if shutil.get_terminal_size().columns < NARROWEST:
         os.environ["COLUMNS"] = str(NARROWEST)  # the only place where tyro looks
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(description or kind.__doc__ or ""))
-    default_or_none = tyro.MISSING_NONPROP if default is None else default
     try:
-        return tyro.cli(
-            kind, prog=program, args=arguments, description=text, default=default_or_none, config=(DisallowNone,)
-        )
+        if default is None:
+            return tyro.cli(kind, prog=program, args=arguments, description=text, config=(DisallowNone,))
+        return tyro.cli(kind, prog=program, args=arguments, description=text, default=default)
     except SystemExit as end:
         raise Finished(end.code) from None
