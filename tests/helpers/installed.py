@@ -29,10 +29,7 @@ results = []
 for arguments in json.loads(sys.argv[1]):
     printed, complaint = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(complaint):
-        try:
-            code = main(arguments)
-        except SystemExit as error:
-            code = error.code
+        code = main(arguments)
     results.append([code, printed.getvalue(), complaint.getvalue()])
 print(json.dumps(results))
 """

@@ -4,18 +4,17 @@ import io
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from artus_training import lines
 from artus_training.arena.live import LiveTable
 from artus_training.arena.results import Settings
 from artus_training.arena.standings import Tally
 from artus_training.cli import main
-from artus_training.lines import Lines, pieces, progress
-from artus_training.progress import TrainingBar
+from artus_training.progress import Bar, TrainingBar, pieces, progress
 
 ROOT = Path(__file__).parents[2]
 SUITE = "tests/test_suite.py"
@@ -25,70 +24,56 @@ SUITE = "tests/test_suite.py"
 def clock(monkeypatch):
     """A clock that tests turn; nobody else looks at it."""
     hands = SimpleNamespace(now=1000.0)
-    monkeypatch.setattr(lines, "time", SimpleNamespace(monotonic=lambda: hands.now))
-    monkeypatch.setattr(lines, "TICK", 3600.0)
+    monkeypatch.setattr("rich.console.monotonic", lambda: hands.now)
     return hands
 
 
-def test_a_line_every_ten_seconds_says_the_time_left_also_while_nothing_comes(clock):
-    said = []
-    line = Lines("playing", said.append)
-    for _ in range(30):
-        clock.now += 1
-        line.tick()
-    assert said == ["playing 0 %, after 0:00:10", "playing 0 %, after 0:00:20", "playing 0 %, after 0:00:30"]
-    line.show(0.25)
-    line.tick()
-    assert len(said) == 3
+def status(bar):
+    return bar.status(bar.tasks[0])
+
+
+def test_a_line_has_the_time_left_and_the_time_so_far_while_nothing_comes(clock):
+    bar = Bar()
+    task = bar.add_task("playing", total=1.0)
+    clock.now += 30
+    assert status(bar) == "playing 0 %, after 0:00:30"
+    bar.update(task, completed=0.25)
     clock.now += 10
-    line.tick()
-    line.tick()
-    assert said[3:] == ["playing 25 %, 0:02:00 left"]
+    assert status(bar) == "playing 25 %, 0:02:00 left"
 
 
 def test_what_was_done_before_tells_nothing_of_the_time_left(clock):
-    said = []
-    line = Lines("playing", said.append)
-    line.begin(0.5)
+    bar = Bar()
+    task = bar.add_task("playing", total=1.0, completed=0.5)
     clock.now += 60
-    line.show(0.6)
-    line.tick()
-    assert said == ["playing 60 %, 0:04:00 left"]
+    bar.update(task, completed=0.6)
+    assert status(bar) == "playing 60 %, 0:04:00 left"
 
 
-def test_somebody_looks_at_the_clock_while_the_work_goes_on(clock, monkeypatch):
-    monkeypatch.setattr(lines, "TICK", 0.001)
-    said, printed = [], threading.Event()
-
-    def say(text):
-        said.append(text)
-        printed.set()
-
-    with Lines("playing", say):
-        clock.now += 10
+def test_lines_are_printed_while_the_work_goes_on(monkeypatch):
+    monkeypatch.setattr("artus_training.progress.SECONDS", 0.001)
+    printed = threading.Event()
+    monkeypatch.setattr(Bar, "line", lambda bar, text: text.startswith("playing 0 %, after 0:0") and printed.set())
+    with progress("playing"):
         assert printed.wait(60)
-    assert said == ["playing 0 %, after 0:00:10"]
     assert not [thread for thread in threading.enumerate() if thread.name == "progress"]
 
 
-def test_a_tournament_says_how_it_goes(clock, capsys):
-    with LiveTable(Tally(Settings(("greedy", "random"), "", 2, 100, 0, "artus"))) as live:
-        task = live.add_task("playing", total=200, completed=100)
-        clock.now += 20
-        live.update(task, advance=20)
-        live._lines.tick()
-    assert capsys.readouterr().err == "playing 60 %, 0:01:20 left\n"
+def test_a_tournament_says_how_it_goes(clock):
+    live = LiveTable(Tally(Settings(("greedy", "random"), "", 2, 100, 0, "artus")))
+    task = live.add_task("playing", total=200, completed=100)
+    clock.now += 20
+    live.update(task, advance=20)
+    assert status(live) == "playing 60 %, 0:01:20 left"
 
 
-def test_a_training_says_its_figures_in_the_line(clock, capsys):
-    with TrainingBar() as bar:
-        task = bar.add_task("mine", total=1.0, completed=0.2, wins="")
-        clock.now += 9
-        bar.update(task, completed=0.4)
-        bar.say("entropy 1.5")
-        clock.now += 1
-        bar.say("entropy 1.2")
-    assert capsys.readouterr().err == "mine 40 %, 0:00:30 left: entropy 1.2\n"
+def test_a_training_says_its_figures_in_the_line(clock):
+    bar = TrainingBar()
+    task = bar.add_task("mine", total=1.0, completed=0.2, wins="")
+    clock.now += 10
+    bar.update(task, completed=0.4)
+    bar.say("entropy 1.2")
+    assert status(bar) == "mine 40 %, 0:00:30 left: entropy 1.2"
 
 
 def test_pieces_of_work_add_up():
@@ -100,28 +85,29 @@ def test_pieces_of_work_add_up():
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_a_terminal_gets_one_line_that_changes(terminal, clock, monkeypatch):
+def test_a_terminal_gets_a_bar_that_is_gone_at_the_end(terminal, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
     screen = io.StringIO()
     screen.isatty = lambda: terminal
     monkeypatch.setattr(sys, "stderr", screen)
     with progress("playing") as show:
-        clock.now += 5
         show(0.5)
-    shown = f"\r{'playing 50 %, 0:00:05 left':<79}\r\r{'':<79}\r"
-    assert screen.getvalue() == (shown if terminal else "")
+    shown = screen.getvalue()
+    assert ("playing" in shown and " 50%" in shown and shown.endswith("\x1b[2K")) if terminal else shown == ""
 
 
 def test_a_notebook_gets_none_and_a_process_that_only_knows_notebooks_does(monkeypatch):
-    began = []
-    monkeypatch.setattr(Lines, "__enter__", lambda line: began.append(line) or line)
-    monkeypatch.setattr(Lines, "__exit__", lambda *_: None)
-    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr("artus_training.progress.SECONDS", 0.001)
     monkeypatch.setitem(sys.modules, "ipykernel", SimpleNamespace())
-    for shell, lines_of_it in ((None, 1), (SimpleNamespace(kernel=1), 1), (SimpleNamespace(), 2)):
+    for shell, prints in ((SimpleNamespace(kernel=1), False), (None, True), (SimpleNamespace(), True)):
+        screen = io.StringIO()
+        monkeypatch.setattr(sys, "stderr", screen)
         monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
-        with progress("playing") as show:
-            show(0.5)
-        assert len(began) == lines_of_it
+        with progress("playing"):
+            deadline = time.monotonic() + (60 if prints else 0.1)
+            while not screen.getvalue() and time.monotonic() < deadline:
+                time.sleep(0.01)
+        assert bool(screen.getvalue()) == prints
 
 
 @pytest.mark.parametrize(
@@ -135,8 +121,10 @@ def test_a_notebook_gets_none_and_a_process_that_only_knows_notebooks_does(monke
 def test_every_command_that_plays_has_such_lines(arguments, label, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     labels = []
-    monkeypatch.setattr(Lines, "__exit__", lambda line, *_: labels.append(line.label))
-    monkeypatch.setattr(Lines, "__enter__", lambda line: line)
+    add_task = Bar.add_task
+    monkeypatch.setattr(
+        Bar, "add_task", lambda bar, label, **more: labels.append(label) or add_task(bar, label, **more)
+    )
     assert main(arguments) == 0
     assert label in labels
 

@@ -10,12 +10,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib import import_module
+from importlib import import_module, metadata
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple, NoReturn, TextIO
+from typing import Any, NamedTuple, NoReturn
 
-from artus_training import unwaited
+from artus_training import daemon
 from artus_training.usage import Finished, UsageError
 
 
@@ -55,9 +55,10 @@ SPINS = "300"
 """Times that a torch thread polls for work before it sleeps: 1/30 of the default. With the default, torch's threads
 occupy cores that our own threads need."""
 NO_MEMORY = re.compile(
-    r"^Maximum allowed dimension exceeded$|^array is too big; `arr.size|DefaultCPUAllocator: can't allocate memory"
+    r"^\w*MemoryError|^ValueError: Maximum allowed dimension exceeded$|^ValueError: array is too big; `arr.size"
+    "|^RuntimeError.*DefaultCPUAllocator: can't allocate memory"
 )
-"""Messages of NumPy and torch about too little memory that aren't MemoryErrors."""
+"""Errors of Python, NumPy and torch about too little memory."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -66,30 +67,32 @@ STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sign
 
 
 def usage() -> str:
+    """The list of commands."""
     width = max(map(len, COMMANDS))
-    lines = [f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items()]
-    return "\n".join(
-        [
-            "usage: artus COMMAND [options]", "", *lines, "",
-            "To begin with:",
-            "  artus play                    choose a game and sit down, in the browser",
-            "  artus evaluate greedy random  let two agents play each other",
-            "  artus train                   train an agent of your own", "",
-            "artus COMMAND --help explains a command and gives examples.",
-            "artus --version says which version this is.",
-        ]
-    )  # fmt: skip
+    commands = "\n".join(f"  {name:<{width}}  {command.summary}" for name, command in COMMANDS.items())
+    return f"""usage: artus COMMAND [options]
+
+{commands}
+
+To begin with:
+  artus play                    choose a game and sit down, in the browser
+  artus evaluate greedy random  let two agents play each other
+  artus train                   train an agent of your own
+
+artus COMMAND --help explains a command and gives examples.
+artus --version says which version this is."""
 
 
-def version() -> str:
-    """Version of the installed package."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("artus-env")
-    except PackageNotFoundError:
-        return "run from the sources"
+def run() -> NoReturn:
+    """Run `main` and end the process. While an agent's thread still computes, skip the shutdown of the interpreter."""
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read when torch is imported
+    code = main()
+    if daemon.at_work():
+        atexit._run_exitfuncs()
+        _discard_output()
+        os._exit(code)
+    sys.exit(code)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -100,86 +103,27 @@ def main(arguments: list[str] | None = None) -> int:
         interrupted, 143 by SIGTERM, 129 by SIGHUP; 141 when its output is no longer read (`artus rules | head -1`); or
         the command's own.
     """
-    with _stops_interrupt() as came:
-        code = _main(sys.argv[1:] if arguments is None else arguments)
-    return 128 + came[0] if came and code == INTERRUPTED else code
-
-
-def _main(arguments: list[str]) -> int:
-    """`main` without the handling of `STOPS`."""
-    _open_closed_streams()
-    name, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
+    name, *rest = (sys.argv[1:] if arguments is None else arguments) or [""]
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:  # closed (`>&-`): no file opened later may get its descriptor
+            setattr(sys, stream, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 # stays open
     with suppress(AttributeError):  # not a regular stream, e.g. in a notebook
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr] # the encoding may lack characters
-    try:
-        code = _run(name, rest)
-        _flush(sys.stdout)
-        return code
-    except UsageError as error:
-        return _failed(name, error)
-    except ModuleNotFoundError as error:
-        from artus_env.engine.basics.extras import DISTRIBUTION, how_to_install
-
-        command = how_to_install(error.name or "", preferred=COMMANDS[name].extra)
-        if command is None:
-            raise
-        in_a_clone = command.replace(DISTRIBUTION, ".")
-        return _failed(name, f"{error.name} is missing: {command} (in a clone of the repository: {in_a_clone})")
-    except Finished:
-        raise
-    except SystemExit as error:
-        return _failed(name, f"code of an agent or a game ended the process: SystemExit({error.code!r})")
-    except KeyboardInterrupt:
-        return _failed(name, "interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        _forget(sys.stdout)
-        return 141
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename is not None else ""
-        return _failed(name, f"{place}{error.strerror or error}")
-    except (MemoryError, RuntimeError, ValueError) as error:
-        if not _lacks_memory(error):
-            raise
-        return _failed(name, f"there is not enough memory: {shorten(str(error), 120, placeholder=' ...')}")
-
-
-def run() -> NoReturn:
-    """Run `main` and end the process. While an agent's thread still computes, skip the shutdown of the interpreter."""
-    if "OMP_WAIT_POLICY" not in os.environ:
-        os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read when torch is imported
-    code = main()
-    if unwaited.at_work():
-        atexit._run_exitfuncs()
-        _forget(sys.stdout)
-        os._exit(code)
-    sys.exit(code)
-
-
-@contextmanager
-def _stops_interrupt() -> Iterator[list[int]]:
-    """Make the signals in `STOPS` act like Ctrl-C in this context, except ignored ones (`nohup`) and ones with a
-    handler. Yields a list of the signals received."""
-    came: list[int] = []
-
-    def interrupt(number: int, frame: Any) -> None:
-        came.append(number)
-        if len(came) > 1:  # shells and `timeout` send it twice
-            return
-        on_interrupt = signal.getsignal(signal.SIGINT)
-        if not callable(on_interrupt):  # ignored, as in a shell's background
-            raise KeyboardInterrupt
-        on_interrupt(signal.SIGINT, frame)
-
-    own = []
-    if threading.current_thread() is threading.main_thread():
-        own = [number for number in STOPS if signal.getsignal(number) == signal.SIG_DFL]
-    for number in own:
-        signal.signal(number, interrupt)
-    try:
-        yield came
-    finally:
-        for number in own:
-            signal.signal(number, signal.SIG_DFL)
+    with _stops_interrupt() as signals:
+        try:
+            code = _run(name, rest)
+            sys.stdout.flush()  # an error at the end of the process couldn't be reported in one line
+        except KeyboardInterrupt:
+            code = _failed(name, "interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            _discard_output()
+            code = 141
+        except BaseException as error:
+            message = _in_one_line(name, error)
+            if message is None:
+                raise
+            code = _failed(name, message)
+    return 128 + signals[0] if signals and code == INTERRUPTED else code
 
 
 def _run(name: str, arguments: list[str]) -> int:
@@ -198,46 +142,78 @@ def _run(name: str, arguments: list[str]) -> int:
     command = COMMANDS[name]
     try:
         return getattr(import_module(f"artus_training.{command.module}"), command.function)(arguments)
-    except Finished:  # after --help
-        _flush(sys.stdout)
-        raise
+    except Finished as end:
+        return end.code
 
 
-def _lacks_memory(error: Exception) -> bool:
-    """Whether an error is about too little memory."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":  # torch's, for accelerators
-        return True
-    return type(error) in (RuntimeError, ValueError) and NO_MEMORY.search(str(error)) is not None
+def version() -> str:
+    """Version of the installed package."""
+    try:
+        return metadata.version("artus-env")
+    except metadata.PackageNotFoundError:
+        return "run from the sources"
 
 
-def _open_closed_streams() -> None:
-    """Redirect closed output (`>&-`) to /dev/null, so that no file opened later gets its descriptor."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 # stays open
+@contextmanager
+def _stops_interrupt() -> Iterator[list[int]]:
+    """Make the signals in `STOPS` act like Ctrl-C in this context, except ignored ones (`nohup`) and ones with a
+    handler. Yields a list of the signals received."""
+    received: list[int] = []
+
+    def interrupt(number: int, frame: Any) -> None:
+        received.append(number)
+        if len(received) > 1:  # shells and `timeout` send it twice
+            return
+        on_interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(on_interrupt):  # ignored, as in a shell's background
+            raise KeyboardInterrupt
+        on_interrupt(signal.SIGINT, frame)
+
+    in_main = threading.current_thread() is threading.main_thread()
+    own = [number for number in STOPS if in_main and signal.getsignal(number) == signal.SIG_DFL]
+    for number in own:
+        signal.signal(number, interrupt)
+    try:
+        yield received
+    finally:
+        for number in own:
+            signal.signal(number, signal.SIG_DFL)
 
 
-def _failed(name: str, error: Any, code: int = 2) -> int:
-    """Print the error in one line."""
-    _forget(sys.stdout)
+def _in_one_line(name: str, error: BaseException) -> str | None:
+    """The message of an error that the user can fix; None for a fault of ours, which needs its traceback."""
+    if isinstance(error, UsageError):
+        return str(error)
+    if isinstance(error, SystemExit):
+        return f"code of an agent or a game ended the process: SystemExit({error.code!r})"
+    if isinstance(error, OSError):
+        return f"{'' if error.filename is None else f'{error.filename}: '}{error.strerror or error}"
+    if isinstance(error, ModuleNotFoundError):
+        from artus_env.engine.basics.extras import DISTRIBUTION, how_to_install
+
+        command = how_to_install(error.name or "", preferred=COMMANDS[name].extra)
+        in_a_clone = command and command.replace(DISTRIBUTION, ".")
+        return command and f"{error.name} is missing: {command} (in a clone of the repository: {in_a_clone})"
+    if NO_MEMORY.search(f"{type(error).__name__}: {error}"):
+        return f"there is not enough memory: {shorten(str(error), 120, placeholder=' ...')}"
+    return None
+
+
+def _failed(name: str, message: str, code: int = 2) -> int:
+    """Print an error in one line."""
     from artus_env.engine.basics.reading import storable
 
-    line = "".join(letter if letter.isprintable() else " " for letter in storable(str(error)))
+    _discard_output()
+    line = "".join(letter if letter.isprintable() else " " for letter in storable(message))
     with suppress(OSError):
         print(" ".join(f"artus {name}: {line}".split()), file=sys.stderr, flush=True)
     return code
 
 
-def _flush(stream: TextIO | None) -> None:
-    """Flush a stream now: errors at the end of the process couldn't be reported in one line."""
-    if stream is not None:
-        stream.flush()
-
-
-def _forget(stream: TextIO | None) -> None:
-    """Discard output that can't be written, so that Python doesn't try again at the end of the process."""
+def _discard_output() -> None:
+    """Flush the output, or discard it if it can't be written, so that Python doesn't try again at the end."""
     try:
-        _flush(stream)
+        sys.stdout.flush()
     except OSError:
         with suppress(OSError), Path(os.devnull).open("wb") as nowhere:
-            os.dup2(nowhere.fileno(), stream.fileno())  # type: ignore[union-attr]
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())

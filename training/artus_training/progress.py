@@ -1,4 +1,4 @@
-"""Shared by long commands: a bar with the time left (without a terminal see `lines`), and Ctrl-C as a request to
+"""Progress of long commands: a bar on a terminal, lines without one, nothing in a notebook; and Ctrl-C as a request to
 stop."""
 
 from __future__ import annotations
@@ -6,8 +6,9 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import Any, Self
 
 from rich.console import Console, RenderableType
@@ -24,10 +25,18 @@ from rich.progress import (
 from rich.table import Column
 from rich.text import Text
 
-from artus_training.lines import Lines, in_notebook
-
 WIDE = 72
 """Columns that a terminal needs for a bar."""
+SECONDS = 10.0
+"""Seconds between two lines, also while there is no progress."""
+Show = Callable[[float], None]
+"""Takes the fraction of the work that is done, 0..1."""
+
+
+def in_notebook() -> bool:
+    """Whether a notebook runs this process; IPython being imported is not enough."""
+    ipython: Any = sys.modules.get("IPython")
+    return hasattr(ipython and ipython.get_ipython(), "kernel")
 
 
 def terminal() -> Console:
@@ -36,17 +45,23 @@ def terminal() -> Console:
 
 
 class Bar(Progress):
-    """A bar for one task on a terminal, `Lines` without one; nothing in a notebook.
+    """A bar for one task on a terminal; without one, a line every `SECONDS`; nothing in a notebook.
 
     Args:
         columns: Of the bar.
         shown: False in all but one of several processes.
+
+    Attributes:
+        figures: Further text of the lines.
     """
 
     def __init__(self, *columns: ProgressColumn, shown: bool = True) -> None:
         console = terminal()
+        self.figures = ""
         self._prints = shown and not in_notebook()
-        self._lines = Lines("", self.line)
+        self._completed_before = 0.0
+        self._ended = threading.Event()
+        self._printer = threading.Thread(target=self._print_lines, daemon=True, name="progress")
         super().__init__(
             *columns, console=console, transient=True, disable=not (shown and console.is_terminal),
             redirect_stdout=sys.stdout.isatty(),  # else a file would lack lines printed during the task
@@ -54,30 +69,64 @@ class Bar(Progress):
 
     def __enter__(self) -> Self:
         if self.disable and self._prints:
-            self._lines.__enter__()
+            self._printer.start()
         return super().__enter__()
 
     def __exit__(self, *error: Any) -> None:
-        if self.disable and self._prints:
-            self._lines.__exit__()
+        self._ended.set()
+        if self._printer.is_alive():
+            self._printer.join()
         super().__exit__(*error)
 
     def add_task(self, description: str, *arguments: Any, **fields: Any) -> TaskID:
         """See `rich.progress.Progress`. Already completed steps don't count for the time left."""
-        task = super().add_task(description, *arguments, **fields)
-        self._lines.label = description
-        self._lines.begin(self.tasks[0].percentage / 100)
-        return task
+        self._completed_before = fields.get("completed", 0.0)
+        return super().add_task(description, *arguments, **fields)
 
-    def update(self, *arguments: Any, **fields: Any) -> None:
-        """See `rich.progress.Progress`."""
-        super().update(*arguments, **fields)
-        self._lines.show(self.tasks[0].percentage / 100)
+    def _print_lines(self) -> None:
+        while not self._ended.wait(SECONDS):
+            with suppress(OSError, ValueError):  # stderr may be closed
+                for task in self.tasks:
+                    self.line(self.status(task))
+
+    def status(self, task: Task) -> str:
+        """A line: the fraction done, and the time left at the mean speed so far."""
+        elapsed, done = task.elapsed or 0.0, task.completed - self._completed_before
+        left = elapsed * (task.remaining or 0.0) / done if done > 0 else 0.0
+        when = f"{_duration(left)} left" if done > 0 else f"after {_duration(elapsed)}"
+        return f"{task.description} {task.percentage:.0f} %, {when}" + (f": {self.figures}" if self.figures else "")
 
     def line(self, text: str) -> None:
         """Print a line that stays. Prints nothing in a notebook."""
         if self._prints:
             self.console.print(text, markup=False, highlight=False, soft_wrap=self.disable)
+
+
+def _duration(seconds: float) -> str:
+    """A duration such as 0:01:30."""
+    return str(timedelta(seconds=round(seconds)))
+
+
+@contextmanager
+def progress(label: str) -> Iterator[Show]:
+    """Show the progress of some work, see `Bar`."""
+    columns = TextColumn("{task.description}", markup=False), TaskProgressColumn(), TimeRemainingColumn()
+    with Bar(*columns, TextColumn("left")) as bar:
+        task = bar.add_task(label, total=1.0)
+        yield lambda part: bar.update(task, completed=part)
+
+
+def unseen(part: float) -> None:
+    """Show nothing."""
+
+
+def pieces(show: Show, count: int) -> Iterator[Show]:
+    """One progress function for each of several equal pieces of work, which takes the fraction of that piece."""
+
+    def piece(number: int) -> Show:
+        return lambda part: show((number + part) / count)
+
+    return map(piece, range(count))
 
 
 class NameColumn(ProgressColumn):
@@ -96,8 +145,8 @@ class NameColumn(ProgressColumn):
 
 
 class TrainingBar(Bar):
-    """A bar with the time left and a field `wins` (win rates of the learner by opponent); below it the trainer's
-    figures.
+    """A bar with the time left and a field `wins` (win rates of the learner by opponent); below it the `figures` of the
+    trainer.
 
     Args:
         shown: False in all but one of several processes.
@@ -112,20 +161,17 @@ class TrainingBar(Bar):
             TimeRemainingColumn(),
             TextColumn("left  {task.fields[wins]}", markup=False, table_column=Column(no_wrap=True)),
         )
-        self._figures = ""
         super().__init__(*columns, shown=shown)
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """The bar, and the latest figures."""
         yield from super().get_renderables()
-        if self._figures:
-            yield Text(self._figures)
+        if self.figures:
+            yield Text(self.figures)
 
     def say(self, figures: str) -> None:
         """Show figures below the bar, or in the lines."""
-        self._figures = self._lines.figures = figures
-        if self.disable:
-            self._lines.tick()
+        self.figures = figures
 
 
 @contextmanager

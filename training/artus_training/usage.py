@@ -9,3 +9,5 @@ class UsageError(Exception):
 
 class Finished(SystemExit):
     """Ends a command early, with this exit code. Any other SystemExit comes from code of agents and games."""
+
+    code: int

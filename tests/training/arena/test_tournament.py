@@ -827,25 +827,6 @@ def test_few_deals_have_no_intervals(deals, tmp_path, capsys):
     assert "nan" not in (tmp_path / "results.csv").read_text()
 
 
-def test_the_table_shows_all_numbers_at_80_columns(monkeypatch, capsys):
-    """However long the names are: they are cut in the middle, stay different, and stand in full below."""
-    bots = [f"program:python3 /home/user/bots/mybot.py --depth {depth} --quiet" for depth in (3, 4)]
-    agents = ("random", *bots, "ppo-search:64")
-    results = drawn_results(agents, (0, 60, 61, 90), 10_000, players=2)
-    monkeypatch.setenv("COLUMNS", "80")
-    whole = standings(results)
-    print_table(results, whole)
-    printed = capsys.readouterr().out
-    _, table, legend = printed.split("\n\n", 2)
-    assert max(map(len, table.splitlines())) <= 80
-    cells = [cell.strip() for row in markdown_table(whole).splitlines()[2:] for cell in row.strip("|").split("|")]
-    for cell in cells:
-        assert cell in (legend if cell in bots else table), printed
-    shortened = {line.partition(" = ")[0] for line in legend.splitlines() if " = program" in line}
-    assert len(shortened) == 2
-    assert all(name in table for name in shortened)
-
-
 def test_an_interval_never_looks_like_a_point():
     results = drawn_results(("random", "greedy"), (0, 100), 10_000, players=2)
     assert "| 100.0% (99.98..100.00) |" in markdown_table(standings(results))

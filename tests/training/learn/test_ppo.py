@@ -23,7 +23,6 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.games.artus.components import MAX_PLAYERS as P
 from artus_env.games.artus.evaluation import NUM_ACTION_FEATURES
 from artus_env.games.artus.state import OVER, STATE
-from artus_training import lines
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import main
 from artus_training.learn import checkpoints
@@ -42,6 +41,7 @@ from artus_training.learn.ppo.train import train
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import RunError, alone_in_run
 from artus_training.learn.settings import settings_to_dict
+from artus_training.progress import TrainingBar
 from artus_training.usage import UsageError
 
 BOTS = Path(__file__).parents[2] / "helpers" / "hostile_bots.py"
@@ -594,8 +594,8 @@ def test_a_run_that_was_killed_in_its_first_round_can_be_resumed(tmp_path, monke
 
 def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     """However seldom it was wanted; and it says how it goes, by its name."""
-    monkeypatch.setattr(lines, "SECONDS", 0.0)
-    monkeypatch.setattr(lines, "TICK", 3600.0)
+    say = TrainingBar.say
+    monkeypatch.setattr(TrainingBar, "say", lambda bar, text: say(bar, text) or bar.line(bar.status(bar.tasks[0])))
     settings = tiny(
         tmp_path, steps=12 * 512, evaluate_every=1000, games=2, evaluation_opponents=("random",), name="mine"
     )

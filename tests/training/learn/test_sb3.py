@@ -22,7 +22,6 @@ from artus_agents.saved import read_card
 from artus_env import Batch, Game
 from artus_env.engine.agents.names import find_agent
 from artus_env.engine.agents.view import FORFEIT, View
-from artus_training import lines
 from artus_training.arena.evaluate import evaluate, wilson_interval
 from artus_training.arena.lineup import line_up
 from artus_training.cli import main
@@ -38,6 +37,7 @@ from artus_training.learn.sb3.settings import Settings
 from artus_training.learn.sb3.train import LinearDecay, train
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import settings_to_dict
+from artus_training.progress import TrainingBar
 from artus_training.usage import UsageError
 
 BOTS = Path(__file__).parents[2] / "helpers" / "hostile_bots.py"
@@ -409,8 +409,8 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
 
 def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
     """The figures that `artus train` says, by the name of the run."""
-    monkeypatch.setattr(lines, "SECONDS", 0.0)
-    monkeypatch.setattr(lines, "TICK", 3600.0)
+    say = TrainingBar.say
+    monkeypatch.setattr(TrainingBar, "say", lambda bar, text: say(bar, text) or bar.line(bar.status(bar.tasks[0])))
     limits = {"steps": 12 * 64, "evaluate_every": 1000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
     settings = Settings(runs=tmp_path, name="mine", **TINY | limits | {"games": 2})
     assert train(settings)

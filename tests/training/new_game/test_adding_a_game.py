@@ -1,5 +1,6 @@
 """What `artus new-game` writes is a game that plays, and the page "Adding a game" tells the truth about it."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -49,7 +50,8 @@ for players in range(definition.min_players, definition.max_players + 1):
 def folder(tmp_path_factory):
     """The package as the command writes it, installed as far as looking for its entry point goes."""
     folder = tmp_path_factory.mktemp("games") / "dragons-game"
-    assert main(["dragons", "--folder", str(folder)]) == 0
+    with contextlib.chdir(folder.parent):
+        assert main(["dragons"]) == 0
     about = folder / "dragons_game-0.1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: dragons-game\nVersion: 0.1\n")

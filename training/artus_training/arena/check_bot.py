@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -15,7 +16,7 @@ from artus_env import DEFAULT_GAME, Batch
 from artus_env.agents import FORFEIT, View, find_agent
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 _KEYS = 300  # purpose of the seed stream
@@ -42,12 +43,13 @@ ADVICE = (
 """Pairs of a part of an error message and the advice that usually helps; the first that matches is shown."""
 
 
-@options
+@dataclass
 class CheckBotOptions:
     """Play one game with your bot against `random`, print every move, and report what is wrong with the bot.
 
     Exit code 0 if nothing is wrong, 1 otherwise. Nothing is saved.
 
+    Examples:
         artus check-bot ./mybot
         artus check-bot 'time=2 python3 mybot.py' --num-players 3
     """

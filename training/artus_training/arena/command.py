@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +25,7 @@ from artus_training.arena.teams import read_teams, shake_hands
 from artus_training.arena.todo import ClusterError, UnitError
 from artus_training.arena.tournament import Interrupted, run
 from artus_training.arena.units import kept
-from artus_training.options import Agents, Ray, options, read_options
+from artus_training.options import Agents, Ray, read_options
 from artus_training.progress import terminal
 from artus_training.usage import UsageError
 
@@ -33,13 +33,14 @@ TOURNAMENTS = Path("runs/tournaments")
 """Default folder of tournaments."""
 
 
-@options
+@dataclass
 class TournamentOptions:
     """Let agents, or the bots of a class, play a tournament: a table with ratings, and a page that explains it.
 
     All agents play against all others, every deal from every seat. You can interrupt it at any time: the same command
     continues where it stopped.
 
+    Examples:
         artus tournament greedy lookahead ismcts:200 --num-players 3
         artus tournament bots/ greedy --games 20
         artus tournament bots/ greedy --games 20 --add Late=program:./late

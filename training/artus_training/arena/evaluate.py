@@ -18,15 +18,15 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed, seed_stream
-from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.lineup import in_full, line_up, name_of
 from artus_training.arena.made_of import made_of
 from artus_training.arena.names import one_line_name, variant_name
 from artus_training.arena.sequential import Sequential
 from artus_training.arena.todo import ClusterError, OtherCodeError, UnitError
 from artus_training.arena.units import check_workers, run_units, unit_games
-from artus_training.lines import progress
-from artus_training.options import Agents, Ray, options, read_options
+from artus_training.options import Agents, Ray, read_options
+from artus_training.progress import progress
+from artus_training.tables import as_text, markdown_row, table
 from artus_training.usage import UsageError
 
 Z_95 = 1.959964
@@ -74,8 +74,7 @@ class Evaluation:
     """Whether it is sure that the first agent is better or worse than an equal one; None: without `until_sure`."""
 
     def __str__(self) -> str:
-        lines = [*filled(self._said()), "", *table(self._rows(), names=[0], numbers=(1, 2))]
-        return "\n".join(lines + filled(self._given_up()))
+        return as_text(*self._said(), "", table(self._rows(), numbers=(1, 2)), *self._given_up())
 
     def _repr_markdown_(self) -> str:
         """Return the table and the sentences below it, for a notebook."""
@@ -311,12 +310,13 @@ class _Playing:
         )
 
 
-@options
+@dataclass
 class Options:
     """Let agents play each other, and print how often each of them wins.
 
     Every deal is played from every seat, so that a better seat or a better hand is no advantage.
 
+    Examples:
         artus evaluate greedy random
         artus evaluate ppo lookahead --num-players 4 --games 400
         artus evaluate my_agent.py:Cautious greedy --until-sure

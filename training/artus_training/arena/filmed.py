@@ -16,7 +16,7 @@ from artus_training.arena.playing import Playing, Unit
 from artus_training.arena.results import Results
 from artus_training.arena.standings import Standings
 from artus_training.arena.units import Runner
-from artus_training.lines import progress
+from artus_training.progress import progress
 
 TYPICAL, SURPRISES = 2, 3
 FOLDER = "films"

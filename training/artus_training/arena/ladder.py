@@ -24,20 +24,21 @@ from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
 from artus_training.arena.lineup import line_up
 from artus_training.arena.units import unit_games
-from artus_training.lines import progress
-from artus_training.options import options, read_options
+from artus_training.options import read_options
+from artus_training.progress import progress
 from artus_training.usage import UsageError
 
 RESULTS = "results.json"
 Read = TypeVar("Read")
 
 
-@options
+@dataclass
 class Options:
     """Add results to the ladder, one table with all agents of a game. Other entries of the table are kept.
 
     `artus tables docs/ladder.md` writes it into a page.
 
+    Examples:
         artus ladder ladder.json --tournaments runs/tournaments/*
     """
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 import numpy as np
 from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.table import Table
 
-from artus_training.arena.columns import table
 from artus_training.arena.names import one_line_name
 from artus_training.arena.results import Block
 from artus_training.arena.standings import Tally
 from artus_training.progress import Bar
+from artus_training.tables import table
 
 SECONDS = 2.0
 """Shortest time between two redraws of the table."""
@@ -40,7 +40,7 @@ class LiveTable(Bar):
 
     def __init__(self, tally: Tally) -> None:
         self._tally = tally
-        self._table: Text | None = None
+        self._table: Table | None = None
         self._made = 0.0
         super().__init__(
             BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"), TimeElapsedColumn(),
@@ -60,14 +60,6 @@ class LiveTable(Bar):
             self._table = self.table()
             self._made = time.monotonic()
 
-    def table(self) -> Text:
-        """The table, cut to the height of the terminal."""
-        most = max(1, self.console.height - 6)
-        found = rows(self._tally)
-        lines = table(
-            [("agent", "rating so far", "wins", "games"), *found[:most]],
-            names=[0], numbers=range(1, 4), width=self.console.width, colours=not self.console.no_color,
-        )  # fmt: skip
-        if len(found) > most:
-            lines.append(f"... and {len(found) - most} more")
-        return Text.from_ansi("\n".join(lines), no_wrap=True, overflow="crop")
+    def table(self) -> Table:
+        """The table; rich cuts it to the height of the terminal."""
+        return table([("agent", "rating so far", "wins", "games"), *rows(self._tally)], numbers=range(1, 4))

@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import write_atomically
-from artus_training.arena.columns import filled, markdown_row, table
 from artus_training.arena.explain import differences, neighbours, where_people_stand
 from artus_training.arena.faults import faults_of
 from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING
@@ -24,6 +23,7 @@ from artus_training.arena.page import page
 from artus_training.arena.people import Person
 from artus_training.arena.results import Results
 from artus_training.arena.standings import Standing, Standings, known_rows
+from artus_training.tables import as_text, markdown_row, table
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
 MOST_DIGITS = 6
@@ -82,14 +82,14 @@ def remarks(whole: Standings) -> list[str]:
 
 
 def print_table(results: Results, whole: Standings) -> None:
-    """Print the table with a legend. If it is too wide, names are cut in the middle; see `columns`."""
+    """Print the table with a legend."""
     settings = results.settings
     variant = variant_name(settings.game, settings.rules, settings.num_players)
     print(f"{variant}, {results.games:,} games, seed {settings.seed}", "", sep="\n")
     agent, _, wins, *others = head(whole)
     rating = wins.replace("wins", "rating")  # the scale stands below
-    print(*table([(agent, rating, wins, *others), *rows(whole)], names=[0], numbers=range(1, 5)), sep="\n")
-    print("", *filled(remarks(whole) + legend(whole)), sep="\n")
+    shown = table([(agent, rating, wins, *others), *rows(whole)], numbers=range(1, 5))
+    print(as_text(shown, "", *remarks(whole), *legend(whole)))
 
 
 def legend(whole: Standings) -> list[str]:

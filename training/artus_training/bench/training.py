@@ -14,10 +14,9 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -25,46 +24,25 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
-from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.compiling.quotas import available_cores
-from artus_env.engine.contract.registry import find_game
-from artus_training.arena.columns import filled, table
+from artus_env.engine.contract.definition import Definition
 from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import make_model
-from artus_training.lines import progress
+from artus_training.progress import progress
+from artus_training.tables import as_text, table
 
-
-@dataclass
-class Settings:
-    """Parameters of the measurement."""
-
-    game: str = DEFAULT_GAME
-    """The game to learn; `artus games` lists all."""
-    rules: str = ""
-    """Its rule set; unless given, the game's last."""
-    num_players: int = 0
-    """Number of players; 0: the maximum."""
-    hidden: tuple[int, ...] = (256, 256)
-    """Widths of the hidden layers, for both trainers."""
-    batch_size: int = 4096
-    """Decisions in one gradient step, for both."""
-    epochs: int = 2
-    """Passes of an update over its decisions, for both."""
-    rounds: int = 5
-    """Rounds of each trainer and precision; the first of each isn't counted."""
-    sb3: bool = True
-    """Measure Stable-Baselines3, too."""
-    threads: int = 0
-    """Torch threads, for both; 0: one per core."""
-
-    def __post_init__(self) -> None:
-        """Fill in the variant. Raises a ValueError if there is no such game."""
-        definition = find_game(self.game)
-        self.rules = self.rules or definition.rules[-1]
-        self.num_players = self.num_players or definition.max_players
+HIDDEN = (256, 256)
+"""Widths of the hidden layers, for both trainers."""
+BATCH_SIZE = 4096
+"""Decisions in one gradient step, for both."""
+EPOCHS = 2
+"""Passes of an update over its decisions, for both."""
+ROUNDS = 5
+"""Rounds of each trainer and precision; the first of each isn't counted."""
+SB3 = "Stable-Baselines3, float32"
 
 
 def ceiling(trainer: Trainer) -> float:
@@ -90,14 +68,13 @@ def ceiling(trainer: Trainer) -> float:
 
 
 def ours(
-    settings: Settings, precision: Literal["float32", "bfloat16"], action_features: bool
+    game: Definition, precision: Literal["float32", "bfloat16"], action_features: bool
 ) -> Callable[[], tuple[float, float]]:
     """A measurement of our trainer, with every seat learning: (decisions per second, upper limit of the network
     alone)."""
     s = dataclasses.replace(
-        preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
-        batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision,
-        action_features=action_features, opponents=(), evaluate_every=0,
+        preset(game.rules[-1], game.max_players, game=game.name), hidden=HIDDEN, batch_size=BATCH_SIZE, epochs=EPOCHS,
+        precision=precision, action_features=action_features, opponents=(), evaluate_every=0,
     )  # fmt: skip
     trainer = Trainer(s)
 
@@ -112,12 +89,11 @@ def ours(
     return run
 
 
-def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[float, float]]:
+def stable_baselines(game: Definition, folder: Path) -> Callable[[], tuple[float, float]]:
     """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
     s = dataclasses.replace(
-        Sb3Settings(), game=settings.game, rules=settings.rules, num_players=settings.num_players,
-        hidden=settings.hidden, batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",),
-        runs=folder, steps=10**9,
+        Sb3Settings(), game=game.name, rules=game.rules[-1], num_players=game.max_players, hidden=HIDDEN,
+        batch_size=BATCH_SIZE, epochs=EPOCHS, opponents=("self=1.0",), runs=folder, steps=10**9,
     )  # fmt: skip
     s.check()
     model: MaskablePPO = make_model(s)
@@ -125,7 +101,7 @@ def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[flo
 
     def run() -> tuple[float, float]:
         nonlocal started
-        torch.set_num_threads(settings.threads or available_cores())
+        torch.set_num_threads(available_cores())
         steps = 4 * s.num_envs * s.num_steps
         clock = _Clock()
         model.learn(steps, reset_num_timesteps=not started, callback=clock)
@@ -148,60 +124,39 @@ class _Clock(BaseCallback):
         self.seconds = time.perf_counter() - self.start
 
 
-def measure(settings: Settings) -> dict[str, dict[str, float]]:
-    """Decisions per second of each trainer, and the upper limit of each of ours."""
-    if settings.rounds < 1:
-        raise ValueError(f"rounds must be at least 1, got {settings.rounds}")
+def measure(game: Definition) -> dict[str, tuple[float, float]]:
+    """Median decisions per second of each trainer, and the upper limit of ours."""
     with tempfile.TemporaryDirectory() as folder:
         runs: dict[str, Callable[[], tuple[float, float]]] = {
-            "ours, float32": ours(settings, "float32", True),
-            "ours, bfloat16": ours(settings, "bfloat16", True),
-            "ours, float32, no action features": ours(settings, "float32", False),
-            "ours, bfloat16, no action features": ours(settings, "bfloat16", False),
+            "ours, float32": ours(game, "float32", True),
+            "ours, bfloat16": ours(game, "bfloat16", True),
+            "ours, float32, no action features": ours(game, "float32", False),
+            "ours, bfloat16, no action features": ours(game, "bfloat16", False),
+            SB3: stable_baselines(game, Path(folder)),
         }
-        if settings.sb3:
-            runs["Stable-Baselines3, float32"] = stable_baselines(settings, Path(folder))
         figures: dict[str, list[tuple[float, float]]] = {name: [] for name in runs}
-        with progress("measuring") as show:
-            for done, (number, (name, run)) in enumerate(product(range(settings.rounds), runs.items()), 1):
+        with progress("measuring") as show_progress:
+            for done, (number, (name, run)) in enumerate(product(range(ROUNDS), runs.items()), 1):
                 measured = run()
-                if number or settings.rounds == 1:
+                if number:
                     figures[name].append(measured)
-                show(done / (settings.rounds * len(runs)))
-    results: dict[str, dict[str, float]] = {}
-    for name, measured_rounds in figures.items():
-        rate = statistics.median(rate for rate, _ in measured_rounds)
-        results[name] = {"steps_per_second": rate}
-        if name.startswith("ours"):
-            results[name]["ceiling"] = statistics.median(limit for _, limit in measured_rounds)
-            results[name]["part_of_ceiling"] = statistics.median(rate / limit for rate, limit in measured_rounds)
-    if settings.sb3:
-        base = results["Stable-Baselines3, float32"]["steps_per_second"]
-        for result in results.values():
-            result["times_sb3"] = result["steps_per_second"] / base
-    return results
+                show_progress(done / (ROUNDS * len(runs)))
+    return {
+        name: (statistics.median(rate for rate, _ in rounds), statistics.median(limit for _, limit in rounds))
+        for name, rounds in figures.items()
+    }
 
 
-def show(settings: Settings) -> dict[str, dict[str, float]]:
-    """Measure, print a table, and return its figures (see `measure`)."""
-    results = measure(settings)
-    threads = counted(settings.threads or available_cores(), "thread")
-    about = (
-        f"{settings.game}, {settings.rules}, {settings.num_players} players, hidden {settings.hidden}, "
-        f"minibatch {settings.batch_size}, {counted(settings.epochs, 'epoch')}, {threads}; medians"
-    )
-    print(*filled([about]), "", sep="\n")
+def show(game: Definition) -> None:
+    """Measure, and print a table."""
+    rates = measure(game)
     rows = [("", "trainer", "ceiling", "part", "x SB3")]
-    for name, result in results.items():
-        cells: dict[str, Any] = {key: f"{value:,.0f}" for key, value in result.items()}
-        part, times = result.get("part_of_ceiling"), result.get("times_sb3")
-        rows.append(
-            (
-                name, cells["steps_per_second"], cells.get("ceiling", ""),
-                "" if part is None else f"{part:.0%}", "" if times is None else f"{times:.1f}",
-            )
-        )  # fmt: skip
-    print(*table(rows, names=[0], numbers=range(1, 5)), "", sep="\n")
+    for name, (rate, ceiling) in rates.items():
+        limit = ("", "") if name == SB3 else (f"{ceiling:,.0f}", f"{rate / ceiling:.0%}")
+        rows.append((name, f"{rate:,.0f}", *limit, f"{rate / rates[SB3][0]:.1f}"))
+    about = (
+        f"{game.name}, {game.rules[-1]}, {game.max_players} players, hidden {HIDDEN}, minibatch {BATCH_SIZE}, "
+        f"{counted(EPOCHS, 'epoch')}, {counted(available_cores(), 'thread')}; medians"
+    )
     legend = "trainer: decisions a second; ceiling: its network alone; part: trainer / ceiling; x SB3: times SB3's."
-    print(*filled([legend]), sep="\n")
-    return results
+    print(as_text(about, "", table(rows, numbers=range(1, 5)), "", legend))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import keyword
 import re
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional, arg
 
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 TEMPLATE = Path(__file__).parent / "template"
@@ -19,25 +20,25 @@ NAME = "auction"
 """Of the game in the template: it is replaced in files and in their names."""
 
 
-@options
+@dataclass
 class NewGameOptions:
     """Write a package with a small game that runs and its tests: the start of a game of your own.
 
-    artus new-game dragons
-    artus new-game dragons --folder ~/games/dragons
+    It is in a new folder, NAME-game.
+
+    Examples:
+        artus new-game dragons
     """
 
     name: Annotated[str, Positional, arg(metavar="NAME")]
     """What the game is called in commands and as a package: small letters and digits."""
-    folder: str | None = None
-    """Where the package is written; unless given, NAME-game here. There must be no such folder."""
 
 
 def main(arguments: list[str]) -> int:
     """The command `artus new-game`."""
     chosen = read_options(NewGameOptions, "artus new-game", arguments)
     check_name(chosen.name)
-    folder = Path(chosen.folder or f"{chosen.name}-game").expanduser()
+    folder = Path(f"{chosen.name}-game")
     write_game(chosen.name, folder)
     print(f"{folder} has the game {chosen.name}. Try it:")
     print(f"  pip install -e {folder}[test]")
@@ -67,7 +68,7 @@ def write_game(name: str, folder: Path) -> None:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise UsageError(f"{folder} is there already: name another folder with --folder") from None
+        raise UsageError(f"{folder} is there already") from None
     for path in sorted(TEMPLATE.rglob("*")):
         if path.is_file() and path.suffix in (".md", ".py", ".toml"):
             text = path.read_text(encoding="utf-8")

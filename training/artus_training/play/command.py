@@ -9,6 +9,7 @@ import sys
 import webbrowser
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from artus_env.engine.contract.rng import check_seed
 from artus_training.arena.ladder_file import read_ladder
 from artus_training.arena.lineup import find_player, line_up
 from artus_training.arena.people import default_folder, read_results
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.play import of_game, placing
 from artus_training.play.connections import Server
 from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat
@@ -37,7 +38,7 @@ DESCRIBING = ("game", "rules", "against", "people", "names", "seed")
 """Options that describe a game. Without any of them, games are set up on the start page."""
 
 
-@options
+@dataclass
 class Options:
     """Play in the browser, people with or without agents.
 
@@ -45,6 +46,7 @@ class Options:
     --seed it deals that game at once. Each person gets a link; keep yours private: anyone with your link can see your
     hand and play for you. Games are kept on disk: when the server is started again, all links still work.
 
+    Examples:
         artus play
         artus play --against lookahead ppo
         artus play --names Ann Ben --against ppo --host 0.0.0.0

@@ -18,7 +18,7 @@ from artus_env import Game
 from artus_env.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.drawing.translations import LANGUAGES, speaking
-from artus_training import unwaited
+from artus_training import daemon
 from artus_training.arena.lineup import find_player
 from artus_training.play import of_game
 from artus_training.play.hosted import HostedGame
@@ -74,7 +74,7 @@ class Mind:
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
         if self._thread is None:
-            self._thread = unwaited.start(self._work)
+            self._thread = daemon.start(self._work)
         self._jobs.put(job)
         return await answer
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,17 +13,18 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.contract.registry import find_game, game_names
-from artus_training.arena.columns import filled, table
-from artus_training.options import options, read_options
+from artus_training.options import read_options
+from artus_training.tables import as_text, table
 from artus_training.usage import UsageError
 from artus_training.watch.doc_tables import fill, tables_of
 
 
-@options
+@dataclass
 class GamesOptions:
     """List the installed games: names, players, rule sets.
 
-    artus games
+    Examples:
+        artus games
     """
 
 
@@ -37,16 +37,17 @@ def games(arguments: list[str]) -> int:
         fewest, most = game.min_players, game.max_players
         players = f"{fewest}" if fewest == most else f"{fewest} to {most}"
         rows.append((name, game.title, players, ", ".join(game.rules)))
-    print("\n".join(table(rows, texts=(1, 3))))
+    print(as_text(table(rows)))
     return 0
 
 
-@options
+@dataclass
 class RulesOptions:
     """Print the tables of a game: its box, its actions, its rewards.
 
-    artus rules
-    artus rules actions rewards
+    Examples:
+        artus rules
+        artus rules actions rewards
     """
 
     tables: Annotated[tuple[str, ...], Positional, arg(metavar="[TABLE ...]")] = ()
@@ -70,12 +71,13 @@ def rules(arguments: list[str]) -> int:
     return 0
 
 
-@options
+@dataclass
 class TablesOptions:
     """Update the tables in Markdown files, between `<!-- table: NAME -->` and `<!-- end -->`.
 
     NAME is the name of one of the game's tables, see `artus rules`, or GAME/NAME.
 
+    Examples:
         artus tables docs/*.md
     """
 
@@ -100,12 +102,9 @@ def tables(arguments: list[str]) -> int:
 
 
 def aligned(markdown: str) -> str:
-    """A Markdown table with aligned columns, as wide as the terminal; without a terminal, lines aren't wrapped. Other
-    lines follow below it."""
+    """A Markdown table as text; other lines follow below it."""
     lines = re.sub(r"`|\*\*", "", markdown).splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # skip the line of dashes
-    watched = sys.stdout.isatty() or "COLUMNS" in os.environ
     below = [line for line in lines if not line.startswith("|")]
-    made = table(cells, texts=range(len(cells[0])), width=None if watched else sys.maxsize) if cells else []
-    return "\n".join([*made, *(filled(below) if watched else below)])
+    return as_text(*([table(cells)] if cells else []), *below)

@@ -1,12 +1,14 @@
 """Draw how often trained agents won on the way: their learning curves, as a picture.
 
-artus curves runs/*/agent.json --out curves.png
+Examples:
+    artus curves runs/*/agent.json --out curves.png
 """
 
 from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -21,7 +23,7 @@ from artus_env.engine.basics.reading import storable
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.names import variant_name
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -29,7 +31,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = "osD^vP"
 
 
-@options
+@dataclass
 class Options:
     """Draw how often agents won while they were trained."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,17 +17,18 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.play import records
 from artus_training.arena.names import variant_name
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 from artus_training.watch import film
 
 
-@options
+@dataclass
 class Options:
     """List recorded games, step through one of them, or make a page or a film of it.
 
     When stepping: Enter for the next move, b back, a number to jump there, q to leave.
 
+    Examples:
         artus tournament greedy lookahead --games 20 --records games.jsonl
         artus replay games.jsonl
         artus replay games.jsonl 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,16 +17,17 @@ from artus_env.engine.basics.reading import decode
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed
 from artus_env.engine.play import records
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 
-@options
+@dataclass
 class ShowOptions:
     """Show a position, or the middle of a random game, as text.
 
-    artus show --num-players 3 --seed 7
-    artus show position.json --player 0
+    Examples:
+        artus show --num-players 3 --seed 7
+        artus show position.json --player 0
     """
 
     position: Annotated[str | None, Positional, arg(metavar="[FILE]")] = None

@@ -588,8 +588,7 @@ class Counting(event.Listener):
     def on_end(self, about): pass
 event.register("numba:compile", Counting())
 from artus_training.cli import main
-try: main({arguments})
-except SystemExit: pass
+main({arguments})
 print("compiled", len(counted))
 """
 

@@ -4,6 +4,7 @@ Ctrl-C saves and stops; --resume continues as if there had been no interruption.
 its folder holds a run already, give it another --name. `tensorboard --logdir runs` shows the curves. With `torchrun`
 several processes share a training, as in the last example.
 
+Examples:
     artus train --num-players 3
     artus train --num-players 3 --minutes 10 --name short
     artus train --num-players 3 --resume
@@ -13,6 +14,7 @@ several processes share a training, as in the last example.
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
 
 from artus_env import DEFAULT_GAME
@@ -32,7 +34,7 @@ from artus_training.learn.ppo.trainer import PROGRAM
 from artus_training.learn.runs import begin_run, stopped_in_one_line
 from artus_training.learn.settings import UNTOLD, settings_from_dict, unsaid, without_programs
 from artus_training.learn.start import find_start
-from artus_training.options import options, read_options
+from artus_training.options import read_options
 from artus_training.usage import UsageError
 
 SHORT = 4_000_000
@@ -57,13 +59,14 @@ def parse(arguments: list[str]) -> Settings:
     return read_options(Settings, PROGRAM, arguments, description=__doc__, default=default)
 
 
-@options
+@dataclass
 class All:
     """Train an agent for every variant with a goal, one after the other, and print how strong they are.
 
     If the game has no goals, train every variant with a preset. Takes 1 to 2 minutes per variant. Exit code 1 if an
     agent misses its goal.
 
+    Examples:
         artus train-all
     """
 

@@ -12,7 +12,6 @@ from functools import partial
 from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.saved import read_card
-from artus_training.arena.columns import filled, table
 from artus_training.arena.evaluate import Evaluation
 from artus_training.arena.names import one_line_name
 from artus_training.learn.checkpoints import read_checkpoint
@@ -31,8 +30,8 @@ from artus_training.learn.ppo.ranks import ALONE, Ranks
 from artus_training.learn.ppo.settings import Settings, goals
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
-from artus_training.lines import progress
-from artus_training.progress import TrainingBar, interrupt_as_flag
+from artus_training.progress import TrainingBar, interrupt_as_flag, progress
+from artus_training.tables import as_text, table
 
 SAVING_PART = 0.1
 """Share of the training time that saving checkpoints may take: with many games not every round is saved."""
@@ -177,6 +176,6 @@ def train_all(settings: Sequence[Settings]) -> bool | None:
                     f"{goal:.0%} {'ok' if reached else 'missed'}" if goal else "",
                 )
             )  # fmt: skip
-    print("", *table(rows, names=[1], numbers=(2, 3, 4)), "", sep="\n")
-    print(*filled(["margin: mean of its points minus those of the others. goal: wins that it should reach."]), sep="\n")
+    legend = "margin: mean of its points minus those of the others. goal: wins that it should reach."
+    print(as_text("", table(rows, numbers=(2, 3, 4)), "", legend))
     return good

@@ -37,7 +37,7 @@ from artus_training.learn.ppo.settings import PAST, Settings, preset
 from artus_training.learn.runs import keep_agent
 from artus_training.learn.settings import settings_to_dict
 from artus_training.learn.start import find_start
-from artus_training.lines import Show, pieces, unseen
+from artus_training.progress import Show, pieces, unseen
 
 PROGRAM = "artus train"
 GROUP = 16

@@ -3,6 +3,7 @@
 It exists for comparison with `artus train`. Ctrl-C saves and stops; --resume continues from there. Without --resume a
 new run begins; if its folder holds a run already, give it another --name. `tensorboard --logdir runs` shows the curves.
 
+Examples:
     artus train-sb3 --num-players 3
     artus train-sb3 --num-players 3 --resume
 """

@@ -28,8 +28,7 @@ from artus_training.learn.sb3.settings import FIXED, Settings
 from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
 from artus_training.learn.settings import check_resumed, settings_from_dict, settings_to_dict
 from artus_training.learn.start import Start, find_start
-from artus_training.lines import Show, pieces, progress, unseen
-from artus_training.progress import TrainingBar, interrupt_as_flag
+from artus_training.progress import Show, TrainingBar, interrupt_as_flag, pieces, progress, unseen
 
 PROGRAM = "artus train-sb3"
 

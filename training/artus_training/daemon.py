@@ -1,23 +1,22 @@
-"""Threads that the process doesn't wait for at its end, such as an agent's that still computes after its game is
-closed."""
+"""Daemon threads: the process doesn't wait for them at its end. An agent may still compute after its game is closed."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
-_NAME = "artus-unwaited"
+_NAME = "artus-daemon"
 
 
 def start(work: Callable[[], object]) -> threading.Thread:
-    """Run `work` in such a thread."""
+    """Run `work` in a daemon thread."""
     thread = threading.Thread(target=work, name=_NAME, daemon=True)
     thread.start()
     return thread
 
 
 def at_work() -> bool:
-    """Whether any such thread is still running.
+    """Whether a thread of `start` is still running.
 
     Then the interpreter must not be shut down: the thread runs compiled code, which would be freed.
     """
