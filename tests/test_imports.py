@@ -97,7 +97,7 @@ def test_no_arrow_goes_from_below_to_above(source, target):
 
 
 def test_every_module_of_training_is_in_a_room_or_shared_by_rooms():
-    shared = {"__main__", "cli", "lines", "options", "progress", "unwaited", "usage"}
+    shared = {"__main__", "cli", "lines", "options", "progress", "daemons", "usage"}
     beside = {module.split(".")[1] for module in SOURCES if module.startswith("artus_training.")}
     assert beside == {*ROOMS, *shared}
     for module in shared - {"__main__", "cli"}:

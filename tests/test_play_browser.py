@@ -20,7 +20,7 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 from playwright.sync_api import sync_playwright
 
 from artus_env import Game
-from artus_training.play import plain, sight
+from artus_training.play import plain, view
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
@@ -504,7 +504,7 @@ def test_moves_are_animated_with_points_and_displacements(tmp_path, open_page):
             }"""
         )
         chosen = next(
-            each for each in sight.moves(hosted.game, hosted.names) if each["refuge"] is not None and each["points"] > 0
+            each for each in view.moves(hosted.game, hosted.names) if each["refuge"] is not None and each["points"] > 0
         )
         page.click(f'#hand [data-card="{chosen["card"]}"]')
         click_seat(page, chosen["origin"])
@@ -623,7 +623,7 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
 
         def hear(*numbers):
             for number in numbers:
-                page.evaluate("data => window.hear(data)", json.dumps(sight.seen(hosted, 0, number)))
+                page.evaluate("data => window.hear(data)", json.dumps(view.seen(hosted, 0, number)))
 
         def shown():
             """How many moves the log has, and the last move by the log and by the picture."""

@@ -20,7 +20,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_training.play import folder, forecast, of_game, workers
+from artus_training.play import folder, forecast, texts, workers
 from artus_training.play.hosted import RefusedError
 from artus_training.play.server import Lobby, film
 from artus_training.play.store import Store
@@ -73,8 +73,8 @@ def test_no_game_is_replayed_or_has_a_thread_until_somebody_looks_at_it(tmp_path
     ended = [deal(tmp_path, "beginner", ["Ann"], ["random"], seed) for seed in range(2)]
     for hosted in ended:
         finish(hosted)
-    replayed, replay = [], of_game.replay
-    monkeypatch.setattr(of_game, "replay", lambda record: (replayed.append(1), replay(record))[-1])
+    replayed, replay = [], texts.replay
+    monkeypatch.setattr(texts, "replay", lambda record: (replayed.append(1), replay(record))[-1])
     threads = threading.active_count()
     server = Serving(tmp_path)
     try:
@@ -86,7 +86,7 @@ def test_no_game_is_replayed_or_has_a_thread_until_somebody_looks_at_it(tmp_path
             assert (game["moves"], game["title"], game["rules"]) == (hosted.number, "Artus", "beginner")
             assert game["over"] is hosted.over is (hosted in ended)
             assert game["turn"] == (None if hosted.over else hosted.game.player)
-            assert game["scored"] == [of_game.scored(hosted.game.definition, points) for points in hosted.game.scores]
+            assert game["scored"] == [texts.scored(hosted.game.definition, points) for points in hosted.game.scores]
         assert not by_name
         assert not server.lobby.games.loaded()
         assert threading.active_count() == threads + 1, "the server's own"

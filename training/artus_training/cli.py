@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple, NoReturn, TextIO
 
-from artus_training import unwaited
+from artus_training import daemons
 from artus_training.usage import Finished, UsageError
 
 
@@ -148,7 +148,7 @@ def run() -> NoReturn:
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # read when torch is imported
     code = main()
-    if unwaited.at_work():
+    if daemons.at_work():
         atexit._run_exitfuncs()
         _forget(sys.stdout)
         os._exit(code)

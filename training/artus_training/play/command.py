@@ -21,10 +21,10 @@ from artus_training.arena.ladder_file import read_ladder
 from artus_training.arena.lineup import find_player, line_up
 from artus_training.arena.people import default_folder, read_results
 from artus_training.options import options, read_options
-from artus_training.play import of_game, placing
+from artus_training.play import placements, texts
 from artus_training.play.connections import Server
 from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat
-from artus_training.play.names import fits, unique
+from artus_training.play.player_names import fits, unique
 from artus_training.play.server import Lobby, host_name, loopback
 from artus_training.play.store import Store, left_alone, new_secret
 from artus_training.play.words import readable
@@ -109,7 +109,7 @@ def main(arguments: list[str]) -> int:
             raise UsageError("--results says how games have ended, and deals none: leave out what describes a game")
         folder = folder_of(said)
         try:
-            print(placing.table(read_results(folder, left_alone), folder))
+            print(placements.table(read_results(folder, left_alone), folder))
         except ValueError as error:  # a game's ladder is invalid
             raise UsageError(str(error)) from None
         return 0
@@ -138,7 +138,7 @@ def run(plan: Plan, lobby: Lobby) -> None:
             dealt = seats(plan.names, plan.against)
             lobby.add(HostedGame.deal(lobby.store, plan.rules, dealt, plan.seed, plan.game))
         for name in {entry.game for entry in lobby.games.entries.values()}:
-            of_game.warm_up(name)
+            texts.warm_up(name)
         base = f"http://{address(plan.host)}:{listener.getsockname()[1]}"
         print(announcement(lobby, base, plan), flush=True)
         if plan.browser:
@@ -250,7 +250,7 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
             continue
         state = "new" if not entry.moves else f"after {counted(entry.moves, 'move')}"
         definition = find_game(entry.game)
-        variant = [definition.title, of_game.rules_of(definition, entry.rules)]
+        variant = [definition.title, texts.rules_of(definition, entry.rules)]
         names = [seat.name for seat in entry.seats]
         lines.append(f"{', '.join([*filter(None, variant), *names])} ({state})")
         people = [seat for seat in entry.seats if seat.secret is not None]

@@ -15,7 +15,7 @@ from artus_env import Batch, Game
 from artus_env.agents import Agent, View, play_games
 from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.lineup import find_player
-from artus_training.play import levels
+from artus_training.play import strength
 
 Check = Callable[[], object]
 """Called between parts of the work."""
@@ -49,8 +49,8 @@ class Prospect(NamedTuple):
 
 def quick_agent(game: Game) -> str:
     """The agent that plays games to their end."""
-    trained = levels.strongest(game.definition, game.rules, game.num_players) == levels.LEVELS["master"]
-    return "ppo" if trained else levels.LEVELS["medium"]
+    trained = strength.strongest(game.definition, game.rules, game.num_players) == strength.LEVELS["master"]
+    return "ppo" if trained else strength.LEVELS["medium"]
 
 
 def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) -> list[Prospect]:
@@ -117,7 +117,7 @@ def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
 
 def advice(game: Game, view: View, key: int, check: Check = unchecked) -> list[Prospect]:
     """The best moves of the player to move: the strongest agent's choice, then others by their expected results."""
-    agent: Any = find_player(levels.strongest(game.definition, game.rules, game.num_players))
+    agent: Any = find_player(strength.strongest(game.definition, game.rules, game.num_players))
     best = int(agent.act(view)[0])
     check()
     found = [each for each in promising(game, agent, view) if each != best][: CANDIDATES - 1]

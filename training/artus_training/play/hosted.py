@@ -21,9 +21,9 @@ from artus_env.engine.play.game import IllegalMoveError
 from artus_env.engine.play.records import Record
 from artus_training.arena.people import VERSION as RESULT_VERSION
 from artus_training.arena.people import Result, Sat
-from artus_training.play import levels, of_game
-from artus_training.play.names import fits
+from artus_training.play import strength, texts
 from artus_training.play.phrases import say
+from artus_training.play.player_names import fits
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
 from artus_training.play.words import readable
 
@@ -38,7 +38,7 @@ NUMBER = len(" 12")
 UNKNOWN = -1
 NOBODY = -1
 """Player of moves that belong to no player, see `HostedGame.own_moves`."""
-SUBSTITUTE = levels.LEVELS["medium"]
+SUBSTITUTE = strength.LEVELS["medium"]
 """Agent that plays on for people who have resigned: it needs no trained network."""
 
 
@@ -95,7 +95,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Step:
-    """A move that was played, and the game after it. Contains hidden information: see `sight` for the data that seats
+    """A move that was played, and the game after it. Contains hidden information: see `view` for the data that seats
     get."""
 
     game: Game
@@ -192,7 +192,7 @@ class HostedGame:
             ValueError: If its file wasn't written by `save`.
         """
         stored, _ = read(name, content)
-        game = of_game.replay(stored.record)
+        game = texts.replay(stored.record)
         if len(stored.seats) != game.num_players:
             raise ValueError(f"it has {len(stored.seats)} seats for {game.num_players} players")
         return cls(

@@ -51,14 +51,14 @@ from starlette.routing import Route
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.drawing.translations import LANGUAGES, language, preferred, speaking
-from artus_training.play import forecast, levels, of_game, placing, setting_up, sight, tutorial
+from artus_training.play import forecast, placements, start_page, strength, texts, tutorial, view
+from artus_training.play.agent_moves import AgentMoves
 from artus_training.play.folder import Entry, Games
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
 from artus_training.play.pages import Files, embedded, files_of, own_files
 from artus_training.play.pages import page as page_of
 from artus_training.play.phrases import say
 from artus_training.play.store import Store, new_secret, reason
-from artus_training.play.thinking import Thinking
 from artus_training.play.workers import Workers
 from artus_training.watch import film
 
@@ -94,8 +94,8 @@ class Lobby:
     def __init__(self, store: Store, allowed: Collection[str] = ()) -> None:
         self.store = store
         self.host_secret = store.host_secret()
-        self.thinking = Thinking(allowed)
-        self.games = Games(store, self.thinking.wake)
+        self.agents = AgentMoves(allowed)
+        self.games = Games(store, self.agents.wake)
         cores = max(1, available_cores() // 2)
         self.hints, self.reviews = Workers(cores, kept=64), Workers(cores, kept=64)
         self.films = Workers(kept=16)
@@ -130,7 +130,7 @@ class Lobby:
         """End all threads; wait at most `GOODBYE_SECONDS` for agents."""
         for workers in (self.hints, self.reviews, self.films, self.helpers, self.loaders):
             workers.close()
-        await self.thinking.close()
+        await self.agents.close()
 
     def secret_of(self, path: str) -> str | None:
         """The seat's or the host's secret in a path, None if there is none."""
@@ -232,7 +232,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        lobby.thinking.begin(lobby.games.loaded())
+        lobby.agents.begin(lobby.games.loaded())
         yield
         await lobby.close()
 
@@ -270,7 +270,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         return await unless_gone(request, lobby.helpers.do((*key, language()), lambda check: work()))
 
     async def page(request: Request, hosted: HostedGame, player: int) -> Response:
-        everything = {**sight.setup(hosted, player), "state": sight.seen(hosted, player)}
+        everything = {**view.setup(hosted, player), "state": view.seen(hosted, player)}
         parts = {name: escape(everything[name]) for name in ("title", "rules")}
         files = files_of(hosted.game.definition)
         return HTMLResponse(
@@ -278,7 +278,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         )
 
     async def state(request: Request, hosted: HostedGame, player: int) -> Response:
-        return JSONResponse({**sight.setup(hosted, player), "state": sight.seen(hosted, player)})
+        return JSONResponse({**view.setup(hosted, player), "state": view.seen(hosted, player)})
 
     async def events(request: Request, hosted: HostedGame, player: int) -> Response:
         given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
@@ -291,7 +291,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
     async def preview(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number", "move")
         hosted.check_turn(player, asked["number"])
-        return JSONResponse(sight.preview(hosted.game, hosted.check_move(asked["move"]), hosted.names))
+        return JSONResponse(view.preview(hosted.game, hosted.check_move(asked["move"]), hosted.names))
 
     async def move(request: Request, hosted: HostedGame, player: int) -> Response:
         asked = await body(request, "number", "move")
@@ -309,10 +309,10 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         moves = []
         for each in found:
             action = game.action(each.move)
-            about = sight.described(game, action, hosted.names)
-            why = sight.reasons(game, action, hosted.names)
+            about = view.described(game, action, hosted.names)
+            why = view.reasons(game, action, hosted.names)
             moves.append({**about, "wins": each.wins, "lead": each.lead, "reasons": why})
-        agent = levels.strongest(game.definition, game.rules, game.num_players)
+        agent = strength.strongest(game.definition, game.rules, game.num_players)
         return JSONResponse({"number": asked["number"], "agent": agent, "games": forecast.DEALS, "moves": moves})
 
     async def review(request: Request, hosted: HostedGame, player: int) -> Response:
@@ -324,7 +324,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
             lambda check: forecast.review(games, moves, hosted.people, hosted.key, check),
             hosted.seats[player].secret,
         )
-        return JSONResponse(sight.review(hosted, player, await unless_gone(request, work)))
+        return JSONResponse(view.review(hosted, player, await unless_gone(request, work)))
 
     async def look_back(request: Request, hosted: HostedGame, player: int) -> Response:
         if not hosted.over:
@@ -332,7 +332,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         number = request.path_params["number"]
         if number > hosted.number:
             raise RefusedError(404, "no-page")
-        return JSONResponse(sight.seen(hosted, player, number))
+        return JSONResponse(view.seen(hosted, player, number))
 
     async def take_back(request: Request, hosted: HostedGame, player: int) -> Response:
         hosted.take_back(player, (await body(request, "number"))["number"])
@@ -346,7 +346,7 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
     async def placement(request: Request, hosted: HostedGame, player: int) -> Response:
         if not hosted.over:
             raise RefusedError(409, "not-over")
-        lines = await helped(request, ("placement", hosted.name, player), lambda: placing.after_game(hosted, player))
+        lines = await helped(request, ("placement", hosted.name, player), lambda: placements.after_game(hosted, player))
         return JSONResponse({"lines": lines})
 
     async def again(request: Request, hosted: HostedGame, player: int) -> Response:
@@ -403,12 +403,12 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
 
     async def choices(request: Request) -> Response:
         check_host(request)
-        return JSONResponse({"games": await helped(request, ("choices",), setting_up.choices)})
+        return JSONResponse({"games": await helped(request, ("choices",), start_page.choices)})
 
     async def person(request: Request) -> Response:
         check_host(request)
-        asked = setting_up.read_person(await body(request, "game", "rules", "players", "name"))
-        work = helped(request, ("person", *asked), lambda: placing.before_game(lobby.store, *asked))
+        asked = start_page.read_person(await body(request, "game", "rules", "players", "name"))
+        work = helped(request, ("person", *asked), lambda: placements.before_game(lobby.store, *asked))
         return JSONResponse({"lines": await work})
 
     async def game_picture(request: Request) -> Response:
@@ -416,13 +416,13 @@ def make_app(lobby: Lobby, local: bool, hosts: Collection[str] = ()) -> Starlett
         game = request.path_params["game"]
         if game not in game_names():
             raise RefusedError(404, "no-game")
-        drawn = await helped(request, ("picture", game), lambda: setting_up.picture(game))
+        drawn = await helped(request, ("picture", game), lambda: start_page.picture(game))
         return Response(drawn, media_type="image/svg+xml")
 
     async def set_up(request: Request) -> Response:
         check_host(request)
-        game, rules, seats = setting_up.read(await body(request, "game", "rules", "seats"))
-        await helped(request, ("warm up", game.name), lambda: of_game.warm_up(game.name))
+        game, rules, seats = start_page.read(await body(request, "game", "rules", "seats"))
+        await helped(request, ("warm up", game.name), lambda: texts.warm_up(game.name))
         return JSONResponse(listed(Entry.of(lobby.deal(game.name, rules, seats))))
 
     async def deal_again(request: Request) -> Response:
@@ -505,13 +505,13 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
             changed, now = hosted.changed, hosted.number
             fits = 0 <= after <= now <= after + MOST_STEPS
             for number in range(after + 1, now) if fits else ():
-                yield event(number, sight.seen(hosted, player, number))
+                yield event(number, view.seen(hosted, player, number))
                 await asyncio.sleep(0)  # let other tasks run: missed steps come all at once
             after = now
             present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed, len(hosted.resigned))
             if told != present:
                 told = present
-                yield event(now, sight.seen(hosted, player, now))
+                yield event(now, view.seen(hosted, player, now))
                 continue
             yield f"event: alive\ndata: {1000 * HEARTBEAT:.0f}\n\n"
             with suppress(TimeoutError):
@@ -674,11 +674,11 @@ def listed(entry: Entry) -> dict[str, Any]:
     definition = find_game(entry.game)
     return {
         "name": entry.name,
-        "title": of_game.title_of(definition),
-        "rules": of_game.rules_of(definition, entry.rules),
+        "title": texts.title_of(definition),
+        "rules": texts.rules_of(definition, entry.rules),
         "over": entry.over,
         "moves": entry.moves,
-        "scored": [of_game.scored(definition, points) for points in entry.scores],
+        "scored": [texts.scored(definition, points) for points in entry.scores],
         "turn": entry.turn,
         "trouble": entry.trouble,
         "seats": [

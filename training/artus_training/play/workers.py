@@ -11,7 +11,7 @@ from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from artus_training import unwaited
+from artus_training import daemons
 from artus_training.play.hosted import RefusedError
 
 T = TypeVar("T")
@@ -107,7 +107,7 @@ class Workers:
         self._queue.put(job)
         if self._threads < self._most:
             self._threads += 1
-            unwaited.start(self._work)
+            daemons.start(self._work)
         return job
 
     def _forget(self, job: Job) -> None:

@@ -18,9 +18,9 @@ from artus_env import Game
 from artus_env.agents import FORFEIT, Agent, View, runs_program
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.drawing.translations import LANGUAGES, speaking
-from artus_training import unwaited
+from artus_training import daemons
 from artus_training.arena.lineup import find_player
-from artus_training.play import of_game
+from artus_training.play import texts
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import reason, warn
 from artus_training.play.words import readable
@@ -40,7 +40,7 @@ class NotAllowedError(Exception):
     """An agent would start a program that isn't named on the command line. Its text is the agent's name."""
 
 
-class Mind:
+class AgentThread:
     """Agents of one game, in a thread of their own.
 
     The process ends without waiting for this thread (see `cli.run`), even while an agent is thinking.
@@ -52,7 +52,7 @@ class Mind:
     """
 
     def __init__(self, hosted: HostedGame, allowed: Collection[str] = ()) -> None:
-        self._batch = of_game.batch_of(hosted.game)
+        self._batch = texts.batch_of(hosted.game)
         self._allowed = allowed
         self._names: dict[int, str] = {}
         self._agents: dict[int, Agent] = {}
@@ -74,7 +74,7 @@ class Mind:
                 loop.call_soon_threadsafe(lambda: None if answer.done() else tell(result))
 
         if self._thread is None:
-            self._thread = unwaited.start(self._work)
+            self._thread = daemons.start(self._work)
         self._jobs.put(job)
         return await answer
 
@@ -146,7 +146,7 @@ class Mind:
         return View(self._batch, None, keys)
 
 
-class Thinking:
+class AgentMoves:
     """Lets agents move. It references a game only as long as an agent has to move in it.
 
     Args:
@@ -155,7 +155,7 @@ class Thinking:
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = frozenset(allowed)
-        self._minds: WeakKeyDictionary[HostedGame, Mind] = WeakKeyDictionary()
+        self._threads: WeakKeyDictionary[HostedGame, AgentThread] = WeakKeyDictionary()
         self._checked: WeakSet[HostedGame] = WeakSet()  # games whose agents are all allowed
         self._moving: dict[HostedGame, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -242,30 +242,30 @@ class Thinking:
                 return result
 
     async def _ask(self, hosted: HostedGame, what: str, *arguments: Any) -> Any:
-        mind = self._minds.get(hosted)
-        if mind is None:
-            mind = self._minds[hosted] = Mind(hosted, self._allowed)
-            finalize(hosted, mind.end).atexit = False
-        return await mind.ask(getattr(mind, what), *arguments)
+        thread = self._threads.get(hosted)
+        if thread is None:
+            thread = self._threads[hosted] = AgentThread(hosted, self._allowed)
+            finalize(hosted, thread.end).atexit = False
+        return await thread.ask(getattr(thread, what), *arguments)
 
     def _end(self, hosted: HostedGame) -> None:
         """End the agents of a finished game."""
-        mind = self._minds.pop(hosted, None)
-        if mind is not None:
-            mind.end()
+        thread = self._threads.pop(hosted, None)
+        if thread is not None:
+            thread.end()
 
     async def close(self) -> None:
         """Stop: unfinished moves are never played."""
-        tasks, minds = [*self._moving.values()], [*self._minds.values()]
+        tasks, threads = [*self._moving.values()], [*self._threads.values()]
         self._loop = None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for mind in minds:
-            mind.end()
+        for thread in threads:
+            thread.end()
         end = time.monotonic() + GOODBYE_SECONDS
-        for mind in minds:
-            mind.join(max(0, end - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0, end - time.monotonic()))
 
 
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:

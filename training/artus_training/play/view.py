@@ -1,6 +1,6 @@
 """Data for a seat's page: all that a player may see. No other data of a game leaves the server before it is over.
 
-Positions come from `to_dict(player)`, other players' moves from `of_game.seen_move`. Previews of moves, only for the
+Positions come from `to_dict(player)`, other players' moves from `texts.seen_move`. Previews of moves, only for the
 player to move, are computed from the same data, never from hidden information.
 """
 
@@ -14,7 +14,7 @@ from artus_env import Game
 from artus_env.engine.drawing.svg import BADGES
 from artus_env.engine.drawing.text_picture import text_picture
 from artus_env.engine.drawing.translations import language
-from artus_training.play import levels, of_game, plain, words
+from artus_training.play import plain, strength, texts, words
 from artus_training.play.forecast import Review
 from artus_training.play.hosted import SUBSTITUTE, HostedGame
 from artus_training.play.pages import files_of
@@ -33,15 +33,15 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
         **looks,
         "you": player,
         "game": definition.name,
-        "title": of_game.title_of(definition),
-        "score": of_game.score_of(definition),
-        "texts": of_game.texts_of_script(definition),
-        "rules": of_game.rules_of(definition, game.rules),
+        "title": texts.title_of(definition),
+        "score": texts.score_of(definition),
+        "texts": texts.texts_of_script(definition),
+        "rules": texts.rules_of(definition, game.rules),
         "script": files.address("page.js") if (files := files_of(definition)) else None,
         "worded": definition.sentences is not None,
         "lessons": hasattr(own, "tutorial"),
         "substitute": SUBSTITUTE,
-        "strongest": levels.strongest(definition, game.rules, game.num_players),
+        "strongest": strength.strongest(definition, game.rules, game.num_players),
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number], "colour": BADGES[number].colour}
             for number, seat in enumerate(hosted.seats)
@@ -61,7 +61,7 @@ def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[st
 
 def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
     before, step, present = hosted.steps[number - 1].game, hosted.steps[number], hosted.steps[now].game
-    seen, points = of_game.seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
+    seen, points = texts.seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
     own = before.definition.sentences
     if own is None or seen is None:
         text = words.played(seen, points)
@@ -150,7 +150,7 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
     draw = game.definition.picture
     if draw is None:
         was = None if before is None else before.render(player, names)
-        return text_picture(game.render(player, names), was, of_game.title_of(game.definition))
+        return text_picture(game.render(player, names), was, texts.title_of(game.definition))
     earlier = None if before is None or move is None else before.to_dict(player)
     layout = "wide" if game.definition.browser is None else "table"  # the game's own page shows the rest
     return draw(game.to_dict(player), game.components, before=earlier, move=move, names=names, layout=layout)

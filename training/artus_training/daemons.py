@@ -1,4 +1,4 @@
-"""Threads that the process doesn't wait for at its end, such as an agent's that still computes after its game is
+"""Daemon threads: the process doesn't wait for them at its end, such as an agent's that still computes after its game is
 closed."""
 
 from __future__ import annotations
@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-_NAME = "artus-unwaited"
+_NAME = "artus-daemon"
 
 
 def start(work: Callable[[], object]) -> threading.Thread:

@@ -13,7 +13,7 @@ from artus_training.arena.names import shortened
 from artus_training.arena.people import Person, Result, Variant
 from artus_training.play.hosted import HostedGame
 from artus_training.play.phrases import say
-from artus_training.play.setting_up import levels
+from artus_training.play.start_page import levels
 from artus_training.play.store import Store
 
 WIDTH = 80
