@@ -11,10 +11,10 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 pytest.importorskip("playwright", reason="playwright isn't installed")
 
-from artus_training.play import connections
 from artus_training.play import server as server_module
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
+from artus_training.play.middleware import HEADERS
 from artus_training.play.store import Store
 from play_server import Serving, serving, wait_until
 from test_play_browser import (  # noqa: F401
@@ -232,6 +232,34 @@ def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monke
         page.wait_for_function(SHOWN, arg=3)
 
 
+def test_a_page_that_is_behind_says_so_as_long_as_it_cannot_catch_up(tmp_path, open_page, monkeypatch):  # noqa: F811
+    """Signs of life of the stream don't wipe that away."""
+    monkeypatch.setattr(server_module, "HEARTBEAT", 0.1)
+    with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
+        play_by_api(server, hosted)
+        mover = hosted.steps[-1].player
+        page = open_page(link(server, hosted))
+        page.wait_for_function(SHOWN, arg=1)
+        page.evaluate(
+            """() => {
+                window.told = [];
+                new MutationObserver(() => window.told.push(document.querySelector("#connection").textContent))
+                    .observe(document.querySelector("#connection"), { childList: true });
+            }"""
+        )
+        secret = hosted.seats[0].secret
+        page.route(f"**/api/{secret}", lambda route: route.abort())
+        for player in (mover, 1 - mover):  # both agree
+            body = {"number": hosted.number}
+            assert server.ask(f"/api/{hosted.seats[player].secret}/undo", body)[0] == 200
+        page.wait_for_function(f"() => ({CONNECTION})()")
+        page.wait_for_timeout(1200)  # the next attempt is after 1.5 s, a sign of life every 0.1 s
+        assert page.evaluate("window.told.includes('')") is False
+        page.unroute(f"**/api/{secret}")
+        page.wait_for_function(SHOWN, arg=0)
+        page.wait_for_function(f"() => !({CONNECTION})()")
+
+
 WAKING = [
     "window.dispatchEvent(new Event('online'))",
     "document.dispatchEvent(new Event('visibilitychange'))",
@@ -243,11 +271,10 @@ WAKING = [
 def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeypatch):  # noqa: F811
     """However alive its connection looks."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 600.0)
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted), line_to(server) as line:
         page = open_page(link(line, hosted))
         for streams, woken in enumerate(WAKING, 1):  # the server never learns that those before are dead
-            wait_until(lambda: len(server.server.server_state.connections) == streams)  # noqa: B023
+            wait_until(lambda: len(server.lobby.listening.get((hosted.name, 0), [])) == streams)  # noqa: B023
             line.cut()
             play_by_api(server, hosted)
             page.evaluate(woken)
@@ -271,7 +298,7 @@ def test_a_page_that_the_browser_freezes_holds_no_stream_and_goes_on_later(tmp_p
 
 def test_a_page_from_the_back_forward_cache_goes_on(tmp_path, chromium, monkeypatch):  # noqa: F811
     """Chromium keeps no page there that it must not store, other browsers do."""
-    monkeypatch.setitem(server_module.HEADERS, "Cache-Control", "no-cache")
+    monkeypatch.setitem(HEADERS, "Cache-Control", "no-cache")
     browser = chromium.browser_type.launch(
         executable_path=CHROMIUM, args=["--no-sandbox"], ignore_default_args=["--disable-back-forward-cache"]
     )

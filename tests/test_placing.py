@@ -19,7 +19,7 @@ from artus_training.cli import main as artus
 from artus_training.play import forecast, placements
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
-from artus_training.play.server import Lobby
+from artus_training.play.lobby import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until
 

@@ -33,12 +33,12 @@ from artus_env.engine.contract import registry
 from artus_env.engine.drawing.text_picture import text_picture
 from artus_env.games.artus.page import sentences
 from artus_training.cli import main as artus
-from artus_training.play import agent_moves, command, connections, forecast, plain, texts, view
+from artus_training.play import agent_moves, command, forecast, view
 from artus_training.play import server as server_module
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
+from artus_training.play.lobby import Lobby
 from artus_training.play.pages import PAGE, Files, files_of, static
-from artus_training.play.server import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until, without_looks
 
@@ -282,7 +282,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
         assert (everything["script"], everything["worded"]) == (None, False)
         styles = [path for path in linked(server.ask(f"/seat/{secret}")[1]) if path.endswith(".css")]
         assert styles == [f"{static()}/play.css"]
-        assert [player["badge"] for player in everything["players"]] == [plain.badge(0), plain.badge(1)]
+        assert [player["badge"] for player in everything["players"]] == [view.badge(0), view.badge(1)]
         state = everything["state"]
         while not state["over"]:
             if not state["moves"]:
@@ -318,10 +318,10 @@ def test_a_text_becomes_a_picture_with_every_word_in_its_column_and_marks_on_wha
 
 
 def test_six_badges_can_be_read_and_told_apart():
-    badges = [plain.badge(player) for player in range(6)]
+    badges = [view.badge(player) for player in range(6)]
     for part in (r'd="([^"]*)"', r'<path [^>]*fill="([^"]*)"', r">(\w)</text>"):
         assert len({re.search(part, badge)[1] for badge in badges}) == 6
-    for look in plain.BADGES:
+    for look in view.BADGES:
         assert contrast(look.colour, look.ink) >= 4.5
 
 
@@ -727,7 +727,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
     try:
         served = server.lobby.games[hosted.name]
         wait_until(lambda: served.trouble)
-        hint = f"artus play --resume --allow 'program:touch {started}'"
+        hint = f"artus play --allow 'program:touch {started}'"
         assert served.trouble == (
             f"the file of this game names a program to start, {agent}. Programs are started only if they are "
             "named on the "
@@ -740,7 +740,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
         assert state["trouble"] == served.trouble
         play_on(served, 1000)
         again = server.ask(f"/api/{secret_of(served, 0)}/again", {})[1]["link"].rpartition("/")[2]
-        following = server.lobby.games[server.lobby.seat(again)[0]]
+        following = server.lobby.games[server.lobby.games.seats[again][0]]
         wait_until(lambda: following.trouble)
         assert "--allow" in following.trouble, "the same players again: the same program"
     finally:
@@ -1048,7 +1048,7 @@ def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
         assert len(list(tmp_path.glob("*.json"))) == 1, "it has dealt no game"
 
     monkeypatch.setattr(command, "serve", serve)
-    monkeypatch.setattr(texts, "warm_up", lambda name: None)
+    monkeypatch.setattr(agent_moves, "warm_up", lambda name: None)
     assert artus(line) == 0
     assert (
         f"{tmp_path}: another process is serving the games in it; --games names another folder"
@@ -1164,7 +1164,7 @@ def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_pa
     path.write_bytes(damage(path.read_bytes()))
     damaged = path.read_bytes()
     games = Lobby(Store(tmp_path)).games
-    with suppress(KeyError):  # what only playing shows is found when the game is loaded
+    with suppress(RefusedError):  # what only playing shows is found when the game is loaded
         games[hosted.name]
     assert list(games) == [other.name]
     assert [path.name in str(notice) for notice in games.notices] == [True]
@@ -1201,7 +1201,7 @@ def test_of_two_files_with_the_same_secret_the_first_is_served(tmp_path, capsys)
         (tmp_path / f"z-{name}.json").write_text(json.dumps(copy, default=asdict))
     lobby = Lobby(Store(tmp_path))
     assert list(lobby.games) == [hosted.name]
-    assert lobby.seat(secret_of(hosted, 0)) == (hosted.name, 0)
+    assert lobby.games.seats[secret_of(hosted, 0)] == (hosted.name, 0)
     assert len(capsys.readouterr().err.splitlines()) == 4
 
 
@@ -1448,83 +1448,17 @@ def get(path):
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def closed(connection):
-    """Whether the server has closed a connection."""
-    connection.setblocking(False)
-    try:
-        while connection.recv(65536):
-            pass
-    except BlockingIOError:
-        return False
-    except ConnectionResetError:
-        pass
-    return True
-
-
-def test_connections_without_a_link_are_limited_and_shut_out_no_seat(tmp_path):
+def test_more_connections_than_allowed_are_refused_until_others_close(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_module, "MOST_CONNECTIONS", 5)
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
-        secret = secret_of(hosted, 0)
+        path = f"/api/{secret_of(hosted, 0)}"
         with ExitStack() as stack:
-            stream = stack.enter_context(connect(server, get(f"/api/{secret}/events")))
-            wait_until(lambda: server.lobby.listening)
-            idle = []
-            for _ in range(connections.MOST_STRANGERS + 40):
-                idle.append(stack.enter_context(connect(server)))
-                if len(idle) % 20 == 0:
-                    assert server.ask(f"/api/{secret}")[0] == 200
-            wait_until(lambda: sum(map(closed, idle)) >= 40)
-            assert not closed(idle[-1]), "the oldest are closed"
-            assert len(server.server.server_state.connections) <= connections.MOST_STRANGERS + 10
-            assert not closed(stream)
-            table_move(server, hosted)
-
-
-def test_of_too_many_connections_those_of_the_machine_that_has_most_are_closed():
-    class Peer:
-        def __init__(self, machine):
-            self.client, self.aborted = (machine, 1), False
-
-        def abort(self):
-            self.aborted = True
-            crowd.left(self)
-
-    crowd = connections.Crowd(lambda path: None)
-    lonely = Peer("10.0.0.1")
-    many = [Peer("10.0.0.2") for _ in range(connections.MOST_STRANGERS + 5)]
-    for peer in [lonely, *many]:
-        crowd.heard(peer, None)
-    assert [peer.aborted for peer in many] == [True] * 6 + [False] * (len(many) - 6)
-    assert not lonely.aborted
-    seats = [Peer("10.0.0.3") for _ in range(connections.MOST_OF_A_SEAT + 1)]
-    for peer in seats:
-        crowd.heard(peer, "secret")
-    crowd.heard(lonely, "other")
-    assert [peer.aborted for peer in seats] == [True] + [False] * connections.MOST_OF_A_SEAT
-    assert not lonely.aborted
-
-
-@pytest.mark.parametrize(
-    "beginning",
-    [
-        "",
-        "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-        get("/"),
-        get("/") + "GET / HT",
-        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
-        "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
-    ],
-)
-def test_a_connection_that_asks_for_nothing_is_closed_however_slowly_it_goes_on(tmp_path, monkeypatch, beginning):
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, _), connect(server, beginning) as connection:
-
-        def ended():
-            with suppress(OSError):
-                if beginning:
-                    connection.send(b"x")
-            return closed(connection)
-
-        wait_until(ended, 4)  # an idle one is closed after 5 seconds anyway
+            for _ in range(5):
+                stack.enter_context(connect(server))
+            wait_until(lambda: len(server.server.server_state.connections) == 5)
+            assert server.ask(path)[0] == 503
+        wait_until(lambda: not server.server.server_state.connections)
+        assert server.ask(path)[0] == 200
 
 
 def test_a_body_that_does_not_come_is_refused(tmp_path, monkeypatch):
@@ -1621,10 +1555,10 @@ def test_the_type_of_a_body_may_be_written_in_capitals(tmp_path):
 
 def test_a_server_of_the_network_answers_to_any_name(tmp_path):
     lobby = Lobby(Store(tmp_path))
-    server = connections.Server(lobby, local=False)
+    server = server_module.Server(lobby, local=False)
     assert "OnlyThisMachine" not in {each.cls.__name__ for each in server.config.app.user_middleware}
     assert "OnlyThisMachine" in {
-        each.cls.__name__ for each in connections.Server(lobby, True).config.app.user_middleware
+        each.cls.__name__ for each in server_module.Server(lobby, True).config.app.user_middleware
     }
 
 
@@ -1685,7 +1619,7 @@ def test_many_hints_for_one_position_are_one_search(tmp_path, monkeypatch):
         body = json.dumps({"number": 0})
         ask = f"POST /api/{secret_of(hosted, hosted.game.player)}/hint HTTP/1.1\r\nHost: localhost\r\n"
         ask += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
-        asking = [stack.enter_context(connect(server, ask)) for _ in range(connections.MOST_OF_A_SEAT)]
+        asking = [stack.enter_context(connect(server, ask)) for _ in range(24)]
         wait_until(lambda: len(server.server.server_state.tasks) == len(asking))
         go_on.set()
         assert all(connection.recv(100).startswith(b"HTTP/1.1 200 ") for connection in asking)
@@ -1733,10 +1667,8 @@ def test_who_hangs_up_within_a_body_is_no_error(tmp_path, capfd):
         (["--rules", "expert"], "rules must be one of beginner, advanced, got 'expert'"),
         (["--against", "greedi"], "there is no agent 'greedi'"),
         (["--against", "greedy", "greedy", "greedy", "greedy"], "2 to 4 play"),
-        (["--people", "0", "--against", "greedy", "greedy"], "2 to 4 play"),
-        (["--people", "5"], "2 to 4 play"),
-        (["--people", "1", "--against"], "2 to 4 play"),
-        (["--people", "3", "--names", "Ann", "Ben"], "--names names 2 people, --people says 3"),
+        (["--names", "Ann", "Ben", "Cleo", "Dora", "Eve"], "2 to 4 play, not Ann, Ben, Cleo, Dora, Eve and 0 agents"),
+        (["--against"], "2 to 4 play, not Player A and 0 agents"),
         (["--names", "x" * 25], "names have 1 to 24 printable letters"),
         (["--names", "a\nb"], "names have 1 to 24 printable letters"),
         (["--names", "  "], "names have 1 to 24 printable letters"),
@@ -1825,7 +1757,7 @@ def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
         process.send_signal(end)
         process.wait(20)
         process.stdout.close()
-    process, text = start("--resume")
+    process, text = start()
     try:
         (again,) = re.findall(r"http://127\.0\.0\.1:\d+/seat/\S+", text)
         assert again.rpartition("/")[2] == link.rpartition("/")[2], "the link is still the same"

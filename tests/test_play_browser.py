@@ -20,7 +20,7 @@ pytest.importorskip("playwright", reason="playwright isn't installed")
 from playwright.sync_api import sync_playwright
 
 from artus_env import Game
-from artus_training.play import plain, view
+from artus_training.play import view
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
@@ -312,7 +312,7 @@ def test_six_players_fit_on_the_page(tmp_path, open_page, monkeypatch, screen):
             begin, answer, end = re.split(r'(?<=id="everything">)(.*?)(?=</script>)', route.fetch().text())
             answer = json.loads(answer)
             answer["players"] = [
-                {"name": name, "agent": None, "badge": plain.badge(number)} for number, name in enumerate(names)
+                {"name": name, "agent": None, "badge": view.badge(number)} for number, name in enumerate(names)
             ]
             answer["state"]["scores"] = [0, -5, 17, 120, 3, -12]
             route.fulfill(body=begin + json.dumps(answer).replace("<", "\\u003c") + end, content_type="text/html")

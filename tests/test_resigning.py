@@ -15,7 +15,7 @@ from artus_training.cli import main as artus
 from artus_training.play import agent_moves, view
 from artus_training.play.command import seats
 from artus_training.play.hosted import SUBSTITUTE, HostedGame, RefusedError
-from artus_training.play.server import Lobby
+from artus_training.play.lobby import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until
 

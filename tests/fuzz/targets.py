@@ -48,9 +48,9 @@ from artus_training.learn.settings import settings_to_dict
 from artus_training.play import view
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
+from artus_training.play.lobby import Lobby
 from artus_training.play.pages import static
 from artus_training.play.placements import table
-from artus_training.play.server import Lobby
 from artus_training.play.store import Store
 from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
 from play_server import Serving

@@ -1,5 +1,4 @@
-"""Daemon threads: the process doesn't wait for them at its end, such as an agent's that still computes after its game is
-closed."""
+"""Daemon threads, which the process doesn't wait for at its end, such as an agent's in a game that was closed."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@ from weakref import WeakValueDictionary
 
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.registry import find_game
-from artus_training.play.hosted import UNKNOWN, HostedGame, Seat, read, trouble
-from artus_training.play.phrases import say
+from artus_training.play.hosted import UNKNOWN, HostedGame, RefusedError, Seat, read, trouble
 from artus_training.play.store import Store, left_alone, reason, warn
-from artus_training.play.words import readable
+from artus_training.play.texts import readable, say
 
 KEPT = 16
 """Number of latest games that stay loaded while unused."""
@@ -163,6 +162,13 @@ class Games(Mapping[str, HostedGame]):
         self._hold(hosted)
 
     def __getitem__(self, name: str) -> HostedGame:
+        """A game, loaded if necessary.
+
+        Raises:
+            RefusedError: If there is none, or its file can't be used.
+        """
+        if name not in self.entries:
+            raise RefusedError(404, "no-game")
         entry = self.entries[name]
         with self._lock:
             loading = self._loading.setdefault(name, threading.Lock())
@@ -193,7 +199,7 @@ class Games(Mapping[str, HostedGame]):
         except Exception as error:
             self._leave_alone(path, error)
             del self[entry.name]
-            raise KeyError(entry.name) from None
+            raise RefusedError(404, "damaged") from None
         hosted.why = entry.why
         if self.following(entry) is None:
             hosted.next = ""  # it is gone, or has other seats

@@ -21,11 +21,10 @@ from artus_env.engine.play.game import IllegalMoveError
 from artus_env.engine.play.records import Record
 from artus_training.arena.people import VERSION as RESULT_VERSION
 from artus_training.arena.people import Result, Sat
-from artus_training.play import strength, texts
-from artus_training.play.phrases import say
 from artus_training.play.player_names import fits
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
-from artus_training.play.words import readable
+from artus_training.play.strength import LEVELS
+from artus_training.play.texts import readable, say
 
 LONGEST_NAME = 24
 LONGEST_AGENT = 1000
@@ -38,7 +37,7 @@ NUMBER = len(" 12")
 UNKNOWN = -1
 NOBODY = -1
 """Player of moves that belong to no player, see `HostedGame.own_moves`."""
-SUBSTITUTE = strength.LEVELS["medium"]
+SUBSTITUTE = LEVELS["medium"]
 """Agent that plays on for people who have resigned: it needs no trained network."""
 
 
@@ -192,7 +191,7 @@ class HostedGame:
             ValueError: If its file wasn't written by `save`.
         """
         stored, _ = read(name, content)
-        game = texts.replay(stored.record)
+        game = Game.replay(json.dumps(stored.record))
         if len(stored.seats) != game.num_players:
             raise ValueError(f"it has {len(stored.seats)} seats for {game.num_players} players")
         return cls(

@@ -12,9 +12,9 @@ from artus_training.arena.anchor import NEEDED, Placement
 from artus_training.arena.names import shortened
 from artus_training.arena.people import Person, Result, Variant
 from artus_training.play.hosted import HostedGame
-from artus_training.play.phrases import say
-from artus_training.play.start_page import levels
 from artus_training.play.store import Store
+from artus_training.play.strength import levels
+from artus_training.play.texts import say
 
 WIDTH = 80
 """Characters of a line in the terminal."""

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import count
 
-from artus_training.play.phrases import say
+from artus_training.play.texts import say
 
 BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 """Fillers and the empty Braille pattern: Unicode counts them as letters and symbols, but they look like spaces."""

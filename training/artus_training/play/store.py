@@ -20,7 +20,7 @@ from typing import Any
 
 from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena import people
-from artus_training.play.words import readable
+from artus_training.play.texts import readable
 
 VERSION = 1
 LARGEST = 10_000_000

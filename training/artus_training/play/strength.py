@@ -16,6 +16,11 @@ INSTEAD_OF_MASTER = "ismcts:4000"
 """Strongest agent without a trained one for the variant, or without torch."""
 
 
+def levels(game: Definition, rules: str, num_players: int) -> dict[str, str]:
+    """The agent of each level in a variant."""
+    return {**LEVELS, "master": strongest(game, rules, num_players)}
+
+
 def strongest(game: Definition, rules: str, num_players: int) -> str:
     """The strongest agent for a variant: a search with the network that was trained for it, if there is one."""
     return _strongest(game.name, rules, num_players)
