@@ -99,17 +99,17 @@ class Plan(NamedTuple):
 
 def main(arguments: list[str]) -> int:
     """Serve games in the browser until Ctrl-C, or print placements."""
-    said = read_options(Options, "artus play", arguments)
-    if said.results:
-        if chosen(said):
+    given = read_options(Options, "artus play", arguments)
+    if given.results:
+        if chosen(given):
             raise UsageError("--results says how games have ended, and deals none: leave out what describes a game")
-        folder = folder_of(said)
+        folder = folder_of(given)
         try:
             print(placements.table(read_results(folder, left_alone), folder))
         except ValueError as error:  # a game's ladder is invalid
             raise UsageError(str(error)) from None
         return 0
-    plan = planned(said)
+    plan = planned(given)
     with ExitStack() as stack:
         try:
             store = Store(plan.games)
@@ -153,78 +153,78 @@ def read(arguments: Sequence[str]) -> Plan:
     return planned(read_options(Options, "artus play", arguments))
 
 
-def planned(said: Options) -> Plan:
+def planned(given: Options) -> Plan:
     """Check the options and fill in defaults.
 
     Raises:
         UsageError: If the options don't fit together.
     """
     try:
-        game = find_game(said.game)
+        game = find_game(given.game)
         if game.ladder:
             read_ladder(Path(game.ladder))  # check now: needed after games
     except ValueError as error:
         raise UsageError(str(error)) from None
-    names = list(said.names) or ["Player A"]
+    names = list(given.names) or ["Player A"]
     people = len(names)
     if not all(fits(name, LONGEST_NAME) for name in names):
         raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters, at least one of them visible")
     alone = ["lookahead"] * (game.min_players - 1) if people == 1 else []
-    against = alone if said.against is None else list(said.against)
+    against = alone if given.against is None else list(given.against)
     if not all(fits(agent, LONGEST_AGENT) for agent in against):
         raise UsageError(f"agents' names have 1 to {LONGEST_AGENT} printable letters")
     if not game.min_players <= people + len(against) <= game.max_players:
         allowed = f"{game.min_players} to {game.max_players}"
         raise UsageError(f"{allowed} play, not {', '.join(names)} and {counted(len(against), 'agent')}")
-    rules = game.rules[0] if said.rules is None else said.rules
-    for host in said.allow_host:
+    rules = game.rules[0] if given.rules is None else given.rules
+    for host in given.allow_host:
         if not HOST_NAME.fullmatch(host):
             raise UsageError(f"--allow-host takes names such as games.example, without https:// and port, got {host!r}")
-    if not 0 <= said.port < 1 << 16:
-        raise UsageError(f"--port must be in 0..65535, got {said.port}")
+    if not 0 <= given.port < 1 << 16:
+        raise UsageError(f"--port must be in 0..65535, got {given.port}")
     try:
         game.check_variant(rules, people + len(against))
-        if said.seed is not None:
-            check_seed(said.seed)
+        if given.seed is not None:
+            check_seed(given.seed)
         if against:  # check that all exist and play this variant
             everybody = [*against, *["random"] * people]
             line_up(everybody, rules, len(everybody), game=game)
-        for agent in said.allow:
+        for agent in given.allow:
             find_player(agent)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from None
     return Plan(
-        said.game,
+        given.game,
         rules,
         names,
         against,
-        said.seed,
-        said.host.removeprefix("[").removesuffix("]").removesuffix("."),
-        said.port,
-        tuple(map(host_name, said.allow_host)),
-        folder_of(said),
-        chosen(said),
-        said.allow,
-        said.browser,
+        given.seed,
+        given.host.removeprefix("[").removesuffix("]").removesuffix("."),
+        given.port,
+        tuple(map(host_name, given.allow_host)),
+        folder_of(given),
+        chosen(given),
+        given.allow,
+        given.browser,
     )
 
 
-def folder_of(said: Options) -> Path:
+def folder_of(given: Options) -> Path:
     """The folder for the games.
 
     Raises:
         UsageError: If it isn't given and the user has no home folder.
     """
     try:
-        return said.games or default_folder()
+        return given.games or default_folder()
     except ValueError as error:
         raise UsageError(f"{error} with --games") from None
 
 
-def chosen(said: Options) -> bool:
+def chosen(given: Options) -> bool:
     """Whether a game is described on the command line."""
     usual = Options()
-    return any(getattr(said, name) != getattr(usual, name) for name in DESCRIBING)
+    return any(getattr(given, name) != getattr(usual, name) for name in DESCRIBING)
 
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:

@@ -7,7 +7,8 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -282,15 +283,10 @@ class HostedGame:
             RefusedError: If it can't be played; nothing has changed.
         """
         self.check_turn(player, number, by_agent)
-        step, before = self._after(self.check_move(move)), self.agreed
-        self.steps.append(step)
-        self.agreed = frozenset()
-        try:
-            self.keep()
-        except RefusedError:
-            self.steps.pop()
-            self.agreed = before
-            raise
+        step = self._after(self.check_move(move))
+        with self._saved():
+            self.steps.append(step)
+            self.agreed = frozenset()
         self.keep_result()
         self.notify()
 
@@ -305,13 +301,8 @@ class HostedGame:
             raise RefusedError(409, "over")
         if player in self.resigned:
             raise RefusedError(409, "resigned")
-        before = self.resigned, self.agreed
-        self.resigned, self.agreed = {**self.resigned, player: self.number}, frozenset()
-        try:
-            self.keep()
-        except RefusedError:
-            self.resigned, self.agreed = before
-            raise
+        with self._saved():
+            self.resigned, self.agreed = {**self.resigned, player: self.number}, frozenset()
         self.keep_result()
         self.notify()
 
@@ -321,15 +312,9 @@ class HostedGame:
         Raises:
             RefusedError: If the game can't be saved.
         """
-        if player in self.hinted:
-            return
-        before = self.hinted
-        self.hinted = before | {player}
-        try:
-            self.keep()
-        except RefusedError:
-            self.hinted = before
-            raise
+        if player not in self.hinted:
+            with self._saved():
+                self.hinted |= {player}
 
     def keep_result(self) -> None:
         """Save the result once the game is over. On failure print a warning; the next start of the server tries
@@ -376,21 +361,12 @@ class HostedGame:
             or (player != mover and mover not in self.agreed)
         ):
             raise RefusedError(409, "no-undo")
-        before, last = self.agreed, self.steps[-1]
-        self.agreed = before | {player}
-        goes = self.agreed >= {*self.playing}
-        if goes:
-            self.steps.pop()
-            self.taken_back += 1
-            self.agreed = frozenset()
-        try:
-            self.keep()
-        except RefusedError:
-            self.agreed = before
-            if goes:
-                self.steps.append(last)
-                self.taken_back -= 1
-            raise
+        with self._saved():
+            self.agreed |= {player}
+            if self.agreed >= {*self.playing}:
+                self.steps.pop()
+                self.taken_back += 1
+                self.agreed = frozenset()
         for log in self.logs.values():
             del log[self.number :]
         self.notify()
@@ -442,15 +418,15 @@ class HostedGame:
         self.store.write(self.name, {**data, "record": json.loads(self.game.record(self.names))})
         self.revision += 1
 
-    def keep(self) -> None:
-        """`save`, but refuse the request on failure.
-
-        Raises:
-            RefusedError: If the file can't be written.
-        """
+    @contextmanager
+    def _saved(self) -> Iterator[None]:
+        """Save what the block changes to disk; if that fails, undo it and refuse the request."""
+        before = [*self.steps], self.agreed, self.resigned, self.hinted, self.taken_back
         try:
+            yield
             self.save()
         except OSError as error:
+            self.steps, self.agreed, self.resigned, self.hinted, self.taken_back = before
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
 
     def notify(self) -> None:

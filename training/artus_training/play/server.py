@@ -349,7 +349,7 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
         hosted.notify()
     try:
         yield "retry: 1000\n\n"
-        told: Any = (after, "", "", 0, frozenset(), 0) if after == hosted.number else None
+        sent: Any = (after, "", "", 0, frozenset(), 0) if after == hosted.number else None
         while not lobby.stopping and mark in listening[-MOST_STREAMS:]:
             changed, now = hosted.changed, hosted.number
             fits = 0 <= after <= now <= after + MOST_STEPS
@@ -358,8 +358,8 @@ async def stream(lobby: Lobby, hosted: HostedGame, player: int, after: int) -> A
                 await asyncio.sleep(0)  # let other tasks run: missed steps come all at once
             after = now
             present = (now, hosted.trouble, hosted.next, hosted.taken_back, hosted.agreed, len(hosted.resigned))
-            if told != present:
-                told = present
+            if sent != present:
+                sent = present
                 yield event(now, view.seen(hosted, player, now))
                 continue
             yield f"event: alive\ndata: {1000 * HEARTBEAT:.0f}\n\n"

@@ -148,10 +148,10 @@ def left_alone(path: Path, error: Exception) -> None:
 def reason(error: Exception) -> str:
     """An error's message in one line, without file paths, which are private."""
     try:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     except Exception:  # a custom error whose __str__ fails
-        said = ""
-    return readable(said, 300) or type(error).__name__
+        text = ""
+    return readable(text, 300) or type(error).__name__
 
 
 def warn(text: str) -> None:

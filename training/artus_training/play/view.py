@@ -238,11 +238,13 @@ def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
     lapse, lost = found.lapses[hosted.people.index(player)], None
     if lapse:
         game = hosted.steps[lapse.number].game
-        told = [described(game, game.action(each.move), hosted.names)["label"] for each in (lapse.played, lapse.better)]
+        labels = [
+            described(game, game.action(each.move), hosted.names)["label"] for each in (lapse.played, lapse.better)
+        ]
         lost = {
             "number": lapse.number,
-            "played": told[0],
-            "better": told[1],
+            "played": labels[0],
+            "better": labels[1],
             "was": lapse.played.wins,
             "other": lapse.better.wins,
         }
