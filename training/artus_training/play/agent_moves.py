@@ -23,7 +23,7 @@ from artus_training import daemons
 from artus_training.arena.lineup import find_player
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import reason, warn
-from artus_training.play.texts import readable
+from artus_training.play.texts import Message, readable
 from artus_training.play.workers import bearable
 
 T = TypeVar("T")
@@ -297,7 +297,7 @@ class AgentMoves:
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:
     """Report on the pages and on stderr why agents can't move, by the key of a text and its values; without a key:
     clear it."""
-    why = (key, values) if key else None
+    why = Message(key, values) if key else None
     if why == hosted.why:
         return
     hosted.why = why

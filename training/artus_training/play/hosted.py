@@ -25,7 +25,7 @@ from artus_training.arena.people import Result, Sat
 from artus_training.play.player_names import fits
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
 from artus_training.play.strength import LEVELS
-from artus_training.play.texts import readable, say
+from artus_training.play.texts import Message, readable
 
 LONGEST_NAME = 24
 LONGEST_AGENT = 1000
@@ -54,10 +54,10 @@ class RefusedError(Exception):
     def __init__(self, status: int, why: str, **values: Any) -> None:
         super().__init__(why)
         self.status = status
-        self._key, self._values = f"error.{why}", values
+        self.message = Message(f"error.{why}", values)
 
     def __str__(self) -> str:
-        return say(self._key, **self._values)
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class HostedGame:
         record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
         logs: Log lines of each seat as shown when the moves were played, by language.
-        why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
+        why: Why no agent can move, None if all is well. Not kept on disk.
         taken_back: Number of moves that have been taken back.
         agreed: People who want the last move to be taken back, including its player.
         resigned: Players who have resigned, with the number of moves played before, in order.
@@ -144,7 +144,7 @@ class HostedGame:
         self.key = key
         self.record_secret = record_secret
         self.next = next_name
-        self.why: tuple[str, dict[str, str]] | None = None
+        self.why: Message | None = None
         self.taken_back = taken_back
         self.agreed = frozenset(agreed)
         self.revision = revision
@@ -442,9 +442,9 @@ class HostedGame:
         return Step(game, self.game.player, action, self.game.move(action))
 
 
-def trouble(why: tuple[str, dict[str, str]] | None) -> str:
+def trouble(why: Message | None) -> str:
     """Why no agent can move, in the current language; empty if all is well."""
-    return readable(say(why[0], **why[1]), LONGEST_TROUBLE) if why else ""
+    return readable(str(why), LONGEST_TROUBLE) if why else ""
 
 
 def read(name: str, content: bytes) -> tuple[Stored, Record]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from artus_env.engine.basics.wording import signed
 from artus_env.engine.contract.definition import Definition
@@ -16,6 +17,16 @@ say = Texts(Path(__file__).parent / "texts")
 """Texts of the play page: the catalogues in `texts`, which its scripts use as well."""
 NOT_IN_SCRIPTS = ("help.", "picture.", "reason.")
 """Key prefixes of a game's texts that only the server uses."""
+
+
+class Message(NamedTuple):
+    """A text of the play page that is put into the current language when it is shown."""
+
+    key: str
+    values: dict[str, Any]
+
+    def __str__(self) -> str:
+        return say(self.key, **self.values)
 
 
 @cache
