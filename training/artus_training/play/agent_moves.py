@@ -45,7 +45,7 @@ def batch_of(game: Game, num_games: int = 1, threads: int | None = None) -> Batc
 
 
 def view_of(batch: Batch, game: Game, keys: np.ndarray) -> View:
-    """What an agent gets of a game for its next move; `batch` has one game and is overwritten."""
+    """An agent's view of a game for its next move; `batch` has one game and is overwritten."""
     batch.states[0] = game.state
     batch.refresh()
     return View(batch, None, keys)

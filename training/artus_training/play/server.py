@@ -91,29 +91,29 @@ class Endpoints:
         seat, ended, record, host = lobby.at_seat, lobby.at_seat_when_over, lobby.of_record, lobby.of_host
         return [
             Route("/", self.front),
-            Route("/seat/{secret}", endpoint(seat, self.seat)),
-            Route("/host/{secret}", endpoint(host, self.host)),
-            Route("/api/host/{secret}", endpoint(host, self.games)),
-            Route("/api/host/{secret}/choices", endpoint(host, self.choices)),
+            get("/seat/{secret}", seat, self.seat),
+            get("/host/{secret}", host, self.host),
+            get("/api/host/{secret}", host, self.games),
+            get("/api/host/{secret}/choices", host, self.choices),
             post("/api/host/{secret}/person", host, self.person, "game", "rules", "players", "name"),
-            Route("/api/host/{secret}/{game}.svg", endpoint(host, self.picture)),
+            get("/api/host/{secret}/{game}.svg", host, self.picture),
             post("/api/host/{secret}/new", host, self.deal, "game", "rules", "seats"),
             post("/api/host/{secret}/again", host, self.deal_again, "name"),
-            Route("/api/{secret}", endpoint(seat, self.state)),
+            get("/api/{secret}", seat, self.state),
             Route("/api/{secret}/events", self.events),
             post("/api/{secret}/preview", seat, self.preview, "number", "move"),
             post("/api/{secret}/move", seat, self.move, "number", "move"),
             post("/api/{secret}/hint", seat, self.hint, "number"),
             post("/api/{secret}/undo", seat, self.undo, "number"),
             post("/api/{secret}/resign", seat, self.resign),
-            Route("/api/{secret}/placement", endpoint(ended, self.placement)),
+            get("/api/{secret}/placement", ended, self.placement),
             post("/api/{secret}/again", seat, self.again),
-            Route("/api/{secret}/review", endpoint(ended, self.review)),
-            Route("/api/{secret}/at/{number:int}", endpoint(ended, self.look_back)),
-            Route("/api/{secret}/lessons", endpoint(seat, self.lessons)),
-            Route("/api/{secret}/next", endpoint(seat, self.following)),
-            Route("/record/{secret}.jsonl", endpoint(record, self.record)),
-            Route("/film/{secret}.html", endpoint(record, self.film)),
+            get("/api/{secret}/review", ended, self.review),
+            get("/api/{secret}/at/{number:int}", ended, self.look_back),
+            get("/api/{secret}/lessons", seat, self.lessons),
+            get("/api/{secret}/next", seat, self.following),
+            get("/record/{secret}.jsonl", record, self.record),
+            get("/film/{secret}.html", record, self.film),
             Route("/static/{version}/{file}", self.file),
             Route("/static/{version}/{game}/{file:path}", self.file),
         ]
@@ -268,15 +268,15 @@ class Endpoints:
 
 
 Handler = Callable[..., Coroutine[Any, Any, Response | dict[str, Any]]]
-Found = Callable[[str], Coroutine[Any, Any, tuple[Any, ...]]]
-"""What a secret in an address stands for: the first arguments of a handler."""
+Find = Callable[[str], Coroutine[Any, Any, tuple[Any, ...]]]
+"""Returns the first arguments of a handler for the secret in an address."""
 
 
-def endpoint(find: Found, handler: Handler, *keys: str) -> Callable[[Request], Awaitable[Response]]:
+def endpoint(find: Find, handler: Handler, *keys: str) -> Callable[[Request], Awaitable[Response]]:
     """A handler as Starlette calls it.
 
     Args:
-        find: See `Found`.
+        find: See `Find`.
         handler: It also gets the other parts of the address by name, and the keys of the body.
         keys: See above.
     """
@@ -295,7 +295,12 @@ def endpoint(find: Found, handler: Handler, *keys: str) -> Callable[[Request], A
     return answer
 
 
-def post(path: str, find: Found, handler: Handler, *keys: str) -> Route:
+def get(path: str, find: Find, handler: Handler) -> Route:
+    """A route for GET; see `endpoint`."""
+    return Route(path, endpoint(find, handler))
+
+
+def post(path: str, find: Find, handler: Handler, *keys: str) -> Route:
     """A route for POST; see `endpoint`."""
     return Route(path, endpoint(find, handler, *keys), methods=["POST"])
 
