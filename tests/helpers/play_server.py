@@ -3,7 +3,6 @@
 import http.client
 import json
 import random
-import socket
 import threading
 import time
 from contextlib import contextmanager
@@ -12,9 +11,9 @@ from dataclasses import replace
 from artus_env import DEFAULT_GAME
 from artus_env.engine.contract import registry
 from artus_training.play.command import seats
-from artus_training.play.connections import Server
 from artus_training.play.hosted import HostedGame
-from artus_training.play.server import Lobby
+from artus_training.play.lobby import Lobby
+from artus_training.play.server import Server, listen
 from artus_training.play.store import Store
 
 
@@ -30,7 +29,7 @@ class Serving:
         self.lobby = Lobby(Store(folder), allowed)
         for hosted in games:
             self.lobby.add(hosted)
-        self.listener = socket.create_server(("127.0.0.1", port))
+        self.listener = listen("127.0.0.1", port)
         self.port = self.listener.getsockname()[1]
         self.base = f"http://127.0.0.1:{self.port}"
         self.server = Server(self.lobby, True, hosts)

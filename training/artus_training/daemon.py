@@ -1,4 +1,4 @@
-"""Daemon threads: the process doesn't wait for them at its end. An agent may still compute after its game is closed."""
+"""Daemon threads, which the process doesn't wait for at its end, such as an agent's in a game that was closed."""
 
 from __future__ import annotations
 

@@ -45,12 +45,12 @@ from artus_training.learn.ppo.checkpoint import save as save_checkpoint
 from artus_training.learn.ppo.settings import Settings, preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.settings import settings_to_dict
-from artus_training.play import sight
+from artus_training.play import view
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
+from artus_training.play.lobby import Lobby
 from artus_training.play.pages import static
-from artus_training.play.placing import table
-from artus_training.play.server import Lobby
+from artus_training.play.placements import table
 from artus_training.play.store import Store
 from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
 from play_server import Serving
@@ -406,7 +406,7 @@ def stored_games(folder: Path) -> Iterator[Try]:
         assert taken or str(path) in said.getvalue()
         for hosted in lobby.games.values():
             for player in range(len(hosted.seats)):
-                json.dumps([sight.setup(hosted, player), sight.seen(hosted, player)], allow_nan=False)
+                json.dumps([view.setup(hosted, player), view.seen(hosted, player)], allow_nan=False)
         asyncio.run(lobby.close())
         return taken
 

@@ -16,10 +16,10 @@ from artus_training.arena import people
 from artus_training.arena.anchor import NEEDED
 from artus_training.arena.people import RESULTS, Result, Sat
 from artus_training.cli import main as artus
-from artus_training.play import forecast, placing
+from artus_training.play import forecast, placements
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
-from artus_training.play.server import Lobby
+from artus_training.play.lobby import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until
 
@@ -132,7 +132,7 @@ def test_who_asks_for_a_hint_is_remembered_also_after_a_restart(tmp_path, monkey
     assert hosted.hinted == {0}
     finish(hosted)
     assert [sat.hinted for sat in hosted.store.results()[0].seats] == [True, False]
-    assert placing.after_game(hosted, 0)[0].startswith("You asked for a hint")
+    assert placements.after_game(hosted, 0)[0].startswith("You asked for a hint")
     assert people.person(hosted.store.results(), "Ann", VARIANT, {"random": 0.0}).counted == 0
 
 
@@ -200,7 +200,7 @@ def test_games_that_place_nobody_say_so(tmp_path):
     ):
         hosted = deal(tmp_path / folder, "beginner", names, agents)
         finish(hosted)
-        (line,) = placing.after_game(hosted, 0)
+        (line,) = placements.after_game(hosted, 0)
         assert line.startswith(reason)
         assert len(hosted.store.results()) == 1, "kept all the same"
 
@@ -210,7 +210,7 @@ def test_beyond_all_agents_it_says_so(tmp_path):
     kept(store, 12, agent="ppo")
     kept(store, 0, 12, agent="random", name="Ben")
     with speaking("en"):
-        best, worst = (placing.before_game(store, name, VARIANT) for name in ("ann", "BEN"))
+        best, worst = (placements.before_game(store, name, VARIANT) for name in ("ann", "BEN"))
     assert best[0].startswith("Ann, you stand above ppo, the strongest agent with a known rating: rating ")
     assert best[1:] == ["Better than ppo: 99\N{NO-BREAK SPACE}% sure."]
     assert worst[0].startswith("Ben, you stand below random, the weakest agent with a known rating: rating ")

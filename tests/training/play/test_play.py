@@ -33,12 +33,12 @@ from artus_env.engine.contract import registry
 from artus_env.engine.drawing.text_picture import text_picture
 from artus_env.games.artus.page import sentences
 from artus_training.cli import main as artus
-from artus_training.play import command, connections, forecast, of_game, plain, sight, thinking
+from artus_training.play import agent_moves, command, forecast, view
 from artus_training.play import server as server_module
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame, RefusedError, Seat
+from artus_training.play.lobby import Lobby
 from artus_training.play.pages import PAGE, Files, files_of, static
-from artus_training.play.server import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until, without_looks
 
@@ -117,9 +117,9 @@ def test_addresses_with_secrets_are_told_to_nobody_and_kept_nowhere(tmp_path):
 
 def everything_said(hosted, player, number=None):
     """All that the server ever tells a seat about the present position, but for the game's own secrets."""
-    said = [sight.setup(hosted, player), sight.seen(hosted, player)]
+    said = [view.setup(hosted, player), view.seen(hosted, player)]
     if hosted.game.player == player and not hosted.game.over:
-        said += [sight.preview(hosted.game, action, hosted.names) for action in hosted.game.legal_actions()]
+        said += [view.preview(hosted.game, action, hosted.names) for action in hosted.game.legal_actions()]
         said.append(forecast.hint(hosted.game, 1))
     return json.dumps(said)
 
@@ -163,11 +163,11 @@ def test_drawn_cards_are_named_in_the_log_of_who_drew_them_only(tmp_path):
         name = hosted.steps[number - 1].game.to_dict()["piles"][step.player][pile][0]
         card = next(card for card in step.game.components.cards if card.name == name)
         own, other = (
-            sight.log_entry(hosted, number, player, number)["text"] for player in (step.player, 1 - step.player)
+            view.log_entry(hosted, number, player, number)["text"] for player in (step.player, 1 - step.player)
         )
         assert own == f"{other} It is “{sentences.card_title(card)}”."
         assert other == f"draws a {pile} card."
-        assert sentences.card_title(card) not in json.dumps(sight.seen(hosted, 1 - step.player, number)["last"])
+        assert sentences.card_title(card) not in json.dumps(view.seen(hosted, 1 - step.player, number)["last"])
 
 
 def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
@@ -175,7 +175,7 @@ def test_a_preview_tells_nothing_of_a_card_to_be_drawn(tmp_path):
     while not hosted.game.moves()[0].startswith("draw:"):
         play_on(hosted, 1)
     for action in hosted.game.legal_actions():
-        seen = sight.preview(hosted.game, action, hosted.names)
+        seen = view.preview(hosted.game, action, hosted.names)
         assert seen["picture"] is None
         assert {key: seen[key] for key in ("origin", "target", "points", "card")} == {
             "origin": None, "target": None, "points": 0, "card": None,
@@ -240,7 +240,7 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
     for player in range(3):
         lines = []
         for number in range(1, 9):
-            last = sight.seen(hosted, player, number)["last"]
+            last = view.seen(hosted, player, number)["last"]
             lines.append(last["entry"])
             for line in last["opened"]:
                 lines[line["number"] - 1] = line["entry"]
@@ -253,7 +253,7 @@ def test_a_secret_choice_is_in_the_log_when_it_has_been_opened_and_not_before(tm
                 for nth in range(secret - 3, number - 1)
                 if number == secret and hosted.steps[nth + 1].player != player
             ]
-        assert sight.setup(hosted, player)["log"] == lines
+        assert view.setup(hosted, player)["log"] == lines
         assert {line["text"] for line in lines if line["move"] is None} == {"chooses something in secret."}
 
 
@@ -265,11 +265,11 @@ def test_a_choice_that_is_never_opened_is_never_told(tmp_path, monkeypatch):
     play_on(hosted, 1000)
     assert hosted.game.over
     for player in range(3):
-        log = sight.setup(hosted, player)["log"]
+        log = view.setup(hosted, player)["log"]
         assert [line["move"] for line in log] == [
             step.move if step.player == player else None for step in hosted.steps[1:]
         ]
-        assert not any(sight.seen(hosted, player, number)["last"]["opened"] for number in range(1, len(hosted.steps)))
+        assert not any(view.seen(hosted, player, number)["last"]["opened"] for number in range(1, len(hosted.steps)))
 
 
 # --- games that bring no looks
@@ -284,7 +284,7 @@ def test_a_game_without_looks_is_played_by_its_text_and_its_moves(tmp_path, monk
         assert (everything["script"], everything["worded"]) == (None, False)
         styles = [path for path in linked(server.ask(f"/seat/{secret}")[1]) if path.endswith(".css")]
         assert styles == [f"{static()}/play.css"]
-        assert [player["badge"] for player in everything["players"]] == [plain.badge(0), plain.badge(1)]
+        assert [player["badge"] for player in everything["players"]] == [view.badge(0), view.badge(1)]
         state = everything["state"]
         while not state["over"]:
             if not state["moves"]:
@@ -320,10 +320,10 @@ def test_a_text_becomes_a_picture_with_every_word_in_its_column_and_marks_on_wha
 
 
 def test_six_badges_can_be_read_and_told_apart():
-    badges = [plain.badge(player) for player in range(6)]
+    badges = [view.badge(player) for player in range(6)]
     for part in (r'd="([^"]*)"', r'<path [^>]*fill="([^"]*)"', r">(\w)</text>"):
         assert len({re.search(part, badge)[1] for badge in badges}) == 6
-    for look in plain.BADGES:
+    for look in view.BADGES:
         assert contrast(look.colour, look.ink) >= 4.5
 
 
@@ -546,7 +546,7 @@ def test_the_server_answers_while_an_agent_thinks(tmp_path, monkeypatch):
             time.sleep(1.5)
             return np.array([int(np.flatnonzero(view.mask[0])[0])])
 
-    monkeypatch.setattr(thinking, "find_player", lambda name: Slow())
+    monkeypatch.setattr(agent_moves, "find_player", lambda name: Slow())
     with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
         if hosted.game.player == 0:
             table_move(server, hosted)
@@ -572,7 +572,7 @@ def test_an_agent_that_fails_is_named_and_the_server_goes_on(tmp_path, monkeypat
         def act(self, view):
             return np.array([int(answer)])
 
-    monkeypatch.setattr(thinking, "find_player", lambda name: Broken())
+    monkeypatch.setattr(agent_moves, "find_player", lambda name: Broken())
     with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
         if hosted.game.player == 0:
             table_move(server, hosted)
@@ -603,7 +603,7 @@ def test_whatever_an_agent_answers_the_server_goes_on_and_says_so_in_one_line(tm
         def act(self, view):
             return answer()
 
-    monkeypatch.setattr(thinking, "find_player", lambda name: Odd())
+    monkeypatch.setattr(agent_moves, "find_player", lambda name: Odd())
     with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
         if hosted.game.player == 0:
             table_move(server, hosted)
@@ -639,8 +639,8 @@ def test_an_agent_that_fails_for_a_moment_is_asked_again(tmp_path, monkeypatch, 
                 raise OSError(24, "Too many open files", "/home/ann/secret")
             return np.array([int(np.flatnonzero(view.mask[0])[0])])
 
-    monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(thinking, "find_player", lambda name: Sometimes())
+    monkeypatch.setattr(agent_moves, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(agent_moves, "find_player", lambda name: Sometimes())
     with serving(tmp_path, "beginner", ["Ann"], ["greedy"], seed=1) as (server, hosted):
         if hosted.game.player == 0:
             table_move(server, hosted)
@@ -661,13 +661,13 @@ def test_the_server_goes_on_when_its_terminal_is_gone(tmp_path, monkeypatch):
 
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
     monkeypatch.setattr(sys, "stderr", Gone())
-    thinking.complain(hosted, "trouble.move", name="Ann", reason="it fails")
+    agent_moves.complain(hosted, "trouble.move", name="Ann", reason="it fails")
     assert hosted.trouble == "Ann can't move: it fails; trying again"
 
 
 def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room_again(tmp_path, monkeypatch):
     full, tried, asked = [True], [], []
-    play, choose, write = HostedGame.play, thinking.Mind.choose, Store.write
+    play, choose, write = HostedGame.play, agent_moves.AgentThread.choose, Store.write
 
     def write_if_there_is_room(*arguments):
         if full[0]:
@@ -677,10 +677,12 @@ def test_a_full_disk_holds_an_agent_up_and_its_move_is_played_when_there_is_room
     hosted = deal(tmp_path, "beginner", ["Ann"], ["random"], seed=1)
     if hosted.game.player == 0:
         play_on(hosted, 1)
-    monkeypatch.setattr(thinking, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(agent_moves, "FIRST_PAUSE", 0.01)
     monkeypatch.setattr(Store, "write", write_if_there_is_room)
     monkeypatch.setattr(HostedGame, "play", lambda *arguments, **by: (tried.append(arguments), play(*arguments, **by)))
-    monkeypatch.setattr(thinking.Mind, "choose", lambda *arguments: (asked.append(arguments), choose(*arguments))[-1])
+    monkeypatch.setattr(
+        agent_moves.AgentThread, "choose", lambda *arguments: (asked.append(arguments), choose(*arguments))[-1]
+    )
     server = Serving(tmp_path)
     try:
         (served,) = server.lobby.games.values()
@@ -710,7 +712,7 @@ def test_pauses_between_attempts_grow_up_to_a_minute(tmp_path, monkeypatch):
         raise OSError
 
     monkeypatch.setattr(asyncio, "sleep", sleep)
-    trying = thinking.Thinking()._persist(deal(tmp_path, "beginner", PEOPLE), "trouble.game", attempt)
+    trying = agent_moves.AgentMoves()._persist(deal(tmp_path, "beginner", PEOPLE), "trouble.game", attempt)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(trying)
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60, 60]
@@ -727,7 +729,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
     try:
         served = server.lobby.games[hosted.name]
         wait_until(lambda: served.trouble)
-        hint = f"artus play --resume --allow 'program:touch {started}'"
+        hint = f"artus play --allow 'program:touch {started}'"
         assert served.trouble == (
             f"the file of this game names a program to start, {agent}. Programs are started only if they are "
             "named on the "
@@ -740,7 +742,7 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
         assert state["trouble"] == served.trouble
         play_on(served, 1000)
         again = server.ask(f"/api/{secret_of(served, 0)}/again", {})[1]["link"].rpartition("/")[2]
-        following = server.lobby.games[server.lobby.seat(again)[0]]
+        following = server.lobby.games[server.lobby.games.seats[again][0]]
         wait_until(lambda: following.trouble)
         assert "--allow" in following.trouble, "the same players again: the same program"
     finally:
@@ -751,11 +753,11 @@ def test_no_program_that_only_a_file_names_is_started(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["wrapped:./bot", "program:time=1 ./bot", "program:./bot.safetensors"])
 def test_programs_are_known_by_what_starts_them_whatever_they_are_called(tmp_path, monkeypatch, name):
     hosted = HostedGame.deal(Store(tmp_path), "beginner", [Seat("Ann", None, "A" * 22), Seat("greedy", name)], 1)
-    monkeypatch.setattr(thinking, "find_player", lambda name: pytest.fail("it was made"))
+    monkeypatch.setattr(agent_moves, "find_player", lambda name: pytest.fail("it was made"))
     monkeypatch.setattr("artus_env.engine.agents.names.entry_points", lambda group: [Wrapped()])
     Wrapped.name = name.partition(":")[0]
-    with pytest.raises(thinking.NotAllowedError):
-        thinking.Mind(hosted, {"wrapped:./other", "wrapped", "program"}).choose(name, 1, hosted.game, 1)
+    with pytest.raises(agent_moves.NotAllowedError):
+        agent_moves.AgentThread(hosted, {"wrapped:./other", "wrapped", "program"}).choose(name, 1, hosted.game, 1)
 
 
 class Wrapped:
@@ -948,7 +950,7 @@ def test_a_finished_game_is_looked_at_again(tmp_path):
             assert lost["other"] > lost["was"]
             assert lost["played"] != lost["better"]
         for number in (0, 7, hosted.number):
-            assert server.ask(f"/api/{secret}/at/{number}")[1] == sight.seen(hosted, 0, number)
+            assert server.ask(f"/api/{secret}/at/{number}")[1] == view.seen(hosted, 0, number)
         assert server.ask(f"/api/{secret}/at/{hosted.number + 1}")[0] == 404
         status, page = server.ask(f"/film/{hosted.record_secret}.html")
         assert status == 200
@@ -970,8 +972,8 @@ def test_games_go_on_after_a_restart(tmp_path, moves):
     assert again.game.actions_played == hosted.game.actions_played
     assert again.seats == hosted.seats
     for player in range(3):
-        assert sight.setup(again, player) == sight.setup(hosted, player)
-        assert sight.seen(again, player) == sight.seen(hosted, player)
+        assert view.setup(again, player) == view.setup(hosted, player)
+        assert view.seen(again, player) == view.seen(hosted, player)
     if hosted.game.over:
         assert again.record() == hosted.record()
 
@@ -990,9 +992,9 @@ def test_each_game_of_a_folder_goes_on_as_what_it_is(tmp_path, monkeypatch):
     lobby = Lobby(Store(tmp_path))
     by_game = {hosted.game.definition.name: hosted for hosted in lobby.games.values()}
     assert [by_game[name].game.definition for name in ("artus", "another")] == [usual, another]
-    setup = sight.setup(by_game["another"], 0)
+    setup = view.setup(by_game["another"], 0)
     assert [setup[key] for key in ("game", "title", "score", "rules")] == ["another", "Another Game", "gold", ""]
-    assert sight.setup(by_game["artus"], 0)["rules"] == "beginner"
+    assert view.setup(by_game["artus"], 0)["rules"] == "beginner"
     assert [lobby.page_files(files_of(game).name) for game in (usual, another)] == [files_of(usual), files_of(another)]
     assert lobby.page_files("royal") is None
     assert lobby.games[lobby.again(by_game["another"]).name].game.definition is another
@@ -1048,7 +1050,7 @@ def test_one_server_at_a_time_serves_a_folder(tmp_path, capsys, monkeypatch):
         assert len(list(tmp_path.glob("*.json"))) == 1, "it has dealt no game"
 
     monkeypatch.setattr(command, "serve", serve)
-    monkeypatch.setattr(of_game, "warm_up", lambda name: None)
+    monkeypatch.setattr(agent_moves, "warm_up", lambda name: None)
     assert artus(line) == 0
     assert (
         f"{tmp_path}: another process is serving the games in it; --games names another folder"
@@ -1164,7 +1166,7 @@ def test_a_damaged_file_is_named_and_left_alone_and_the_others_are_served(tmp_pa
     path.write_bytes(damage(path.read_bytes()))
     damaged = path.read_bytes()
     games = Lobby(Store(tmp_path)).games
-    with suppress(KeyError):  # what only playing shows is found when the game is loaded
+    with suppress(RefusedError):  # what only playing shows is found when the game is loaded
         games[hosted.name]
     assert list(games) == [other.name]
     assert [path.name in str(notice) for notice in games.notices] == [True]
@@ -1201,7 +1203,7 @@ def test_of_two_files_with_the_same_secret_the_first_is_served(tmp_path, capsys)
         (tmp_path / f"z-{name}.json").write_text(json.dumps(copy, default=asdict))
     lobby = Lobby(Store(tmp_path))
     assert list(lobby.games) == [hosted.name]
-    assert lobby.seat(secret_of(hosted, 0)) == (hosted.name, 0)
+    assert lobby.games.seats[secret_of(hosted, 0)] == (hosted.name, 0)
     assert len(capsys.readouterr().err.splitlines()) == 4
 
 
@@ -1261,7 +1263,7 @@ def test_the_log_is_in_plain_language(tmp_path):
     """One game of every kind of move, as its log tells it."""
     hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=11)
     play_on(hosted, 1000, seed=4)
-    log = " ".join(f"{hosted.names[entry['player']]} {entry['text']}" for entry in sight.setup(hosted, 0)["log"])
+    log = " ".join(f"{hosted.names[entry['player']]} {entry['text']}" for entry in view.setup(hosted, 0)["log"])
     for sentence in (
         r"(Ann|Ben) places a knight on seat \d+, worth \W?\d+\.",
         r"(Ann|Ben) moves a knight from seat \d+ to seat \d+ with “Knight \d.\d( ±)?”: \W?\d+\.",
@@ -1280,7 +1282,7 @@ def test_a_coronation_is_told(tmp_path):
     for seed in range(20):
         hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], seed=seed)
         play_on(hosted, 1000, seed=seed)
-        log = sight.setup(hosted, 0)["log"]
+        log = view.setup(hosted, 0)["log"]
         for before, step, entry in zip(hosted.steps, hosted.steps[1:], log, strict=False):
             crowned = "ring" in step.move and before.game.state["king"] != step.game.state["king"]
             assert crowned == ("he is crowned King" in entry["text"])
@@ -1292,7 +1294,7 @@ def test_a_coronation_is_told(tmp_path):
 def test_options_say_what_a_move_brings_and_whom_it_displaces(tmp_path):
     hosted = deal(tmp_path, "advanced", PEOPLE)
     play_on(hosted, 30)
-    for option in sight.moves(hosted.game, hosted.names):
+    for option in view.moves(hosted.game, hosted.names):
         after = hosted.game.clone()
         assert after.play(option["move"]) == option["points"] or option["kind"] == "draw"
         if option["refuge"] is not None:
@@ -1302,7 +1304,7 @@ def test_options_say_what_a_move_brings_and_whom_it_displaces(tmp_path):
 
 
 def test_every_card_has_a_title_a_text_and_a_face(tmp_path):
-    cards = sight.setup(deal(tmp_path, "advanced", PEOPLE), 0)["cards"]
+    cards = view.setup(deal(tmp_path, "advanced", PEOPLE), 0)["cards"]
     assert len(cards) == 21
     assert len({card["title"] for card in cards.values()}) == 21
     assert len({card["text"] for card in cards.values()}) == 21
@@ -1448,83 +1450,17 @@ def get(path):
     return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
-def closed(connection):
-    """Whether the server has closed a connection."""
-    connection.setblocking(False)
-    try:
-        while connection.recv(65536):
-            pass
-    except BlockingIOError:
-        return False
-    except ConnectionResetError:
-        pass
-    return True
-
-
-def test_connections_without_a_link_are_limited_and_shut_out_no_seat(tmp_path):
+def test_more_connections_than_allowed_are_refused_until_others_close(tmp_path, monkeypatch):
+    monkeypatch.setattr(server_module, "MOST_CONNECTIONS", 5)
     with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, hosted):
-        secret = secret_of(hosted, 0)
+        path = f"/api/{secret_of(hosted, 0)}"
         with ExitStack() as stack:
-            stream = stack.enter_context(connect(server, get(f"/api/{secret}/events")))
-            wait_until(lambda: server.lobby.listening)
-            idle = []
-            for _ in range(connections.MOST_STRANGERS + 40):
-                idle.append(stack.enter_context(connect(server)))
-                if len(idle) % 20 == 0:
-                    assert server.ask(f"/api/{secret}")[0] == 200
-            wait_until(lambda: sum(map(closed, idle)) >= 40)
-            assert not closed(idle[-1]), "the oldest are closed"
-            assert len(server.server.server_state.connections) <= connections.MOST_STRANGERS + 10
-            assert not closed(stream)
-            table_move(server, hosted)
-
-
-def test_of_too_many_connections_those_of_the_machine_that_has_most_are_closed():
-    class Peer:
-        def __init__(self, machine):
-            self.client, self.aborted = (machine, 1), False
-
-        def abort(self):
-            self.aborted = True
-            crowd.left(self)
-
-    crowd = connections.Crowd(lambda path: None)
-    lonely = Peer("10.0.0.1")
-    many = [Peer("10.0.0.2") for _ in range(connections.MOST_STRANGERS + 5)]
-    for peer in [lonely, *many]:
-        crowd.heard(peer, None)
-    assert [peer.aborted for peer in many] == [True] * 6 + [False] * (len(many) - 6)
-    assert not lonely.aborted
-    seats = [Peer("10.0.0.3") for _ in range(connections.MOST_OF_A_SEAT + 1)]
-    for peer in seats:
-        crowd.heard(peer, "secret")
-    crowd.heard(lonely, "other")
-    assert [peer.aborted for peer in seats] == [True] + [False] * connections.MOST_OF_A_SEAT
-    assert not lonely.aborted
-
-
-@pytest.mark.parametrize(
-    "beginning",
-    [
-        "",
-        "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-        get("/"),
-        get("/") + "GET / HT",
-        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
-        "POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n",
-    ],
-)
-def test_a_connection_that_asks_for_nothing_is_closed_however_slowly_it_goes_on(tmp_path, monkeypatch, beginning):
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
-    with serving(tmp_path, "beginner", PEOPLE[:2]) as (server, _), connect(server, beginning) as connection:
-
-        def ended():
-            with suppress(OSError):
-                if beginning:
-                    connection.send(b"x")
-            return closed(connection)
-
-        wait_until(ended, 4)  # an idle one is closed after 5 seconds anyway
+            for _ in range(5):
+                stack.enter_context(connect(server))
+            wait_until(lambda: len(server.server.server_state.connections) == 5)
+            assert server.ask(path)[0] == 503
+        wait_until(lambda: not server.server.server_state.connections)
+        assert server.ask(path)[0] == 200
 
 
 def test_a_body_that_does_not_come_is_refused(tmp_path, monkeypatch):
@@ -1621,10 +1557,10 @@ def test_the_type_of_a_body_may_be_written_in_capitals(tmp_path):
 
 def test_a_server_of_the_network_answers_to_any_name(tmp_path):
     lobby = Lobby(Store(tmp_path))
-    server = connections.Server(lobby, local=False)
+    server = server_module.Server(lobby, local=False)
     assert "OnlyThisMachine" not in {each.cls.__name__ for each in server.config.app.user_middleware}
     assert "OnlyThisMachine" in {
-        each.cls.__name__ for each in connections.Server(lobby, True).config.app.user_middleware
+        each.cls.__name__ for each in server_module.Server(lobby, True).config.app.user_middleware
     }
 
 
@@ -1685,7 +1621,7 @@ def test_many_hints_for_one_position_are_one_search(tmp_path, monkeypatch):
         body = json.dumps({"number": 0})
         ask = f"POST /api/{secret_of(hosted, hosted.game.player)}/hint HTTP/1.1\r\nHost: localhost\r\n"
         ask += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}"
-        asking = [stack.enter_context(connect(server, ask)) for _ in range(connections.MOST_OF_A_SEAT)]
+        asking = [stack.enter_context(connect(server, ask)) for _ in range(24)]
         wait_until(lambda: len(server.server.server_state.tasks) == len(asking))
         go_on.set()
         assert all(connection.recv(100).startswith(b"HTTP/1.1 200 ") for connection in asking)
@@ -1733,10 +1669,8 @@ def test_who_hangs_up_within_a_body_is_no_error(tmp_path, capfd):
         (["--rules", "expert"], "rules must be one of beginner, advanced, got 'expert'"),
         (["--against", "greedi"], "there is no agent 'greedi'"),
         (["--against", "greedy", "greedy", "greedy", "greedy"], "2 to 4 play"),
-        (["--people", "0", "--against", "greedy", "greedy"], "2 to 4 play"),
-        (["--people", "5"], "2 to 4 play"),
-        (["--people", "1", "--against"], "2 to 4 play"),
-        (["--people", "3", "--names", "Ann", "Ben"], "--names names 2 people, --people says 3"),
+        (["--names", "Ann", "Ben", "Cleo", "Dora", "Eve"], "2 to 4 play, not Ann, Ben, Cleo, Dora, Eve and 0 agents"),
+        (["--against"], "2 to 4 play, not Player A and 0 agents"),
         (["--names", "x" * 25], "names have 1 to 24 printable letters"),
         (["--names", "a\nb"], "names have 1 to 24 printable letters"),
         (["--names", "  "], "names have 1 to 24 printable letters"),
@@ -1826,7 +1760,7 @@ def test_the_command_serves_and_goes_on_where_it_was(tmp_path, end):
         process.send_signal(end)
         process.wait(20)
         process.stdout.close()
-    process, text = start("--resume")
+    process, text = start()
     try:
         (again,) = re.findall(r"http://127\.0\.0\.1:\d+/seat/\S+", text)
         assert again.rpartition("/")[2] == link.rpartition("/")[2], "the link is still the same"
@@ -1873,9 +1807,9 @@ atexit.register(print, "exit function")
 if sys.argv.pop() == "thinking":
     import asyncio, time
     from artus_env import Game
-    from artus_training.play.thinking import Mind
+    from artus_training.play.agent_moves import AgentThread
     async def think():
-        asyncio.ensure_future(Mind(type("Hosted", (), {"game": Game()})()).ask(time.sleep, 600))
+        asyncio.ensure_future(AgentThread(type("Hosted", (), {"game": Game()})()).ask(time.sleep, 600))
         await asyncio.sleep(0)
     asyncio.run(think())
 sys.argv.append("--version")

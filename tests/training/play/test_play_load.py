@@ -20,9 +20,10 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_training.play import folder, forecast, of_game, workers
+from artus_training.play import folder, forecast, texts, workers
 from artus_training.play.hosted import RefusedError
-from artus_training.play.server import Lobby, film
+from artus_training.play.lobby import Lobby
+from artus_training.play.server import film
 from artus_training.play.store import Store
 from artus_training.play.workers import AbandonedError, Workers
 from play_server import Serving, deal, serving, wait_until
@@ -73,8 +74,8 @@ def test_no_game_is_replayed_or_has_a_thread_until_somebody_looks_at_it(tmp_path
     ended = [deal(tmp_path, "beginner", ["Ann"], ["random"], seed) for seed in range(2)]
     for hosted in ended:
         finish(hosted)
-    replayed, replay = [], of_game.replay
-    monkeypatch.setattr(of_game, "replay", lambda record: (replayed.append(1), replay(record))[-1])
+    replayed, replay = [], Game.replay
+    monkeypatch.setattr(Game, "replay", lambda record: (replayed.append(1), replay(record))[-1])
     threads = threading.active_count()
     server = Serving(tmp_path)
     try:
@@ -86,7 +87,7 @@ def test_no_game_is_replayed_or_has_a_thread_until_somebody_looks_at_it(tmp_path
             assert (game["moves"], game["title"], game["rules"]) == (hosted.number, "Artus", "beginner")
             assert game["over"] is hosted.over is (hosted in ended)
             assert game["turn"] == (None if hosted.over else hosted.game.player)
-            assert game["scored"] == [of_game.scored(hosted.game.definition, points) for points in hosted.game.scores]
+            assert game["scored"] == [texts.scored(hosted.game.definition, points) for points in hosted.game.scores]
         assert not by_name
         assert not server.lobby.games.loaded()
         assert threading.active_count() == threads + 1, "the server's own"
@@ -362,7 +363,7 @@ def test_the_server_ends_at_once_whatever_is_waited_for(tmp_path, what):
         "hint": f'POST /api/{secret}/hint HTTP/1.1\r\n{head}{{"number":0}}',
         "body": f"POST /api/{secret}/hint HTTP/1.1\r\nExpect: 100-continue\r\n{head}",
     }.get(what, f"GET /api/{secret}/{what} HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    line = ["play", "--no-browser", "--port", "0", "--games", str(tmp_path), "--resume"]
+    line = ["play", "--no-browser", "--port", "0", "--games", str(tmp_path)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, "-c", WAITING, *line], **pipes)
     try:

@@ -17,7 +17,8 @@ from artus_env.games.royal.page.tricks import destination
 
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 
-from artus_training.play import of_game, sight
+from artus_training.play import view
+from artus_training.play.texts import texts_of
 
 NAMES = ["Ann", "Ben", "Cleo"]
 GAMES = ["artus", "royal", "quest"]
@@ -53,7 +54,7 @@ def positions(name, count, players=3, rules=None, seed=0, every=3, choose=lambda
 def told(game, move):
     """What is said of a move, all of it, and the positions before and after it as its player knows them."""
     action = game.action(move)
-    before, then = game.to_dict(game.player), sight.foreseen(game, action)
+    before, then = game.to_dict(game.player), view.foreseen(game, action)
     after = then.to_dict(game.player) if then else None
     return game.definition.browser.reasons(before, move, after, NAMES, game.components), before, after
 
@@ -62,7 +63,7 @@ def told(game, move):
 def patterns(name):
     """The English texts of reasons as patterns, by key, the most definite first."""
     with speaking("en"):
-        catalogue = of_game.texts_of(find_game(name)).catalogue()
+        catalogue = texts_of(find_game(name)).catalogue()
     texts = [
         (key, text)
         for key, entry in catalogue.items()
@@ -91,10 +92,10 @@ def test_reasons_depend_on_nothing_hidden(name):
     said = 0
     for game in positions(name, 25, seed=4):
         moves = game.moves()
-        told_now = [sight.reasons(game, game.action(move), NAMES) for move in moves]
+        told_now = [view.reasons(game, game.action(move), NAMES) for move in moves]
         for seed in range(3):
             other = game.redeal(game.player, seed)
-            assert [sight.reasons(other, other.action(move), NAMES) for move in moves] == told_now
+            assert [view.reasons(other, other.action(move), NAMES) for move in moves] == told_now
         said += sum(map(len, told_now))
     assert said > 20
 
@@ -113,17 +114,17 @@ def test_every_reason_is_said_in_every_language_and_all_of_them_occur(name, lang
                     assert "{" not in words
                     if language == "en":
                         found.add(keys_of(name, words)[0])
-        catalogue = of_game.texts_of(game.definition).catalogue()
+        catalogue = texts_of(game.definition).catalogue()
     if language == "en":
         assert {key for key in catalogue if key.startswith("reason.")} - found == set(), "never said"
 
 
 def test_a_hint_has_two_reasons_at_most_and_a_game_that_brings_none_has_none():
     for game in positions("artus", 40):
-        assert all(len(sight.reasons(game, action, NAMES)) <= sight.MOST_REASONS for action in game.legal_actions())
+        assert all(len(view.reasons(game, action, NAMES)) <= view.MOST_REASONS for action in game.legal_actions())
     magpies = Game(game="magpies", num_players=3, seed=1)
-    assert sight.reasons(magpies, magpies.legal_actions()[0], NAMES) == []
-    json.dumps(sight.reasons(game, game.legal_actions()[0], NAMES))
+    assert view.reasons(magpies, magpies.legal_actions()[0], NAMES) == []
+    json.dumps(view.reasons(game, game.legal_actions()[0], NAMES))
 
 
 # --- Artus ---

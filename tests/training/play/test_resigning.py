@@ -12,10 +12,10 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 from artus_env import Game
 from artus_env.engine.contract.registry import game_names
 from artus_training.cli import main as artus
-from artus_training.play import sight, thinking
+from artus_training.play import agent_moves, view
 from artus_training.play.command import seats
 from artus_training.play.hosted import SUBSTITUTE, HostedGame, RefusedError
-from artus_training.play.server import Lobby
+from artus_training.play.lobby import Lobby
 from artus_training.play.store import Store
 from play_server import Serving, deal, serving, wait_until
 
@@ -159,14 +159,14 @@ def test_it_ends_when_nobody_is_left_who_would_go_on(tmp_path, names, agents, le
 
 
 def test_an_agent_that_thinks_when_the_game_ends_plays_no_move_more(tmp_path, monkeypatch, capsys):
-    asked, go_on, choose = threading.Event(), threading.Event(), thinking.Mind.choose
+    asked, go_on, choose = threading.Event(), threading.Event(), agent_moves.AgentThread.choose
 
     def slow(*arguments):
         asked.set()
         assert go_on.wait(30)
         return choose(*arguments)
 
-    monkeypatch.setattr(thinking.Mind, "choose", slow)
+    monkeypatch.setattr(agent_moves.AgentThread, "choose", slow)
     hosted = deal(tmp_path, "beginner", ["Ann"], ["greedy"])
     while hosted.game.player == 0:
         play_on(hosted, 1)
@@ -177,7 +177,7 @@ def test_an_agent_that_thinks_when_the_game_ends_plays_no_move_more(tmp_path, mo
         assert asked.wait(30)
         assert resign(server, hosted, 0)[0] == 200
         go_on.set()
-        wait_until(lambda: hosted not in server.lobby.thinking._minds)
+        wait_until(lambda: hosted not in server.lobby.agents._threads)
         assert hosted.number == number
         assert hosted.places == [2, 1]
         assert hosted.trouble == ""
@@ -203,7 +203,7 @@ def test_those_who_have_resigned_are_not_asked_whether_a_move_is_taken_back(tmp_
     others = [player for player in range(3) if player not in (mover, hosted.game.player)]
     following = hosted.game.player
     hosted.resign(others[0])
-    assert sight.undo(hosted, others[0]) is None
+    assert view.undo(hosted, others[0]) is None
     with pytest.raises(RefusedError):
         hosted.take_back(others[0], 1)
     hosted.take_back(mover, 1)

@@ -9,9 +9,9 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena import people
-from artus_training.play import command, setting_up
-from artus_training.play.levels import INSTEAD_OF_MASTER
-from artus_training.play.names import look
+from artus_training.play import command, start_page, strength
+from artus_training.play.player_names import look
+from artus_training.play.strength import INSTEAD_OF_MASTER
 from play_server import Serving, serving, wait_until
 
 PEOPLE = {"game": "artus", "rules": "beginner", "seats": [{"name": "Ann"}, {"name": "Ben"}]}
@@ -133,16 +133,16 @@ def test_levels_rise_and_the_strongest_agent_plays_where_one_was_trained():
         game = find_game(name)
         for rules in game.rules:
             for number in range(game.min_players, game.max_players + 1):
-                levels = setting_up.levels(game, rules, number)
+                levels = strength.levels(game, rules, number)
                 trained = game.trained is not None
                 assert levels["master"] == ("ppo-search:64" if trained else INSTEAD_OF_MASTER)
 
 
 def test_alone_the_command_deals_nothing_and_opens_the_start_page(tmp_path):
-    assert command.read([]).resume
-    for arguments in (["--rules", "beginner"], ["--people", "2"], ["--names", "Ann"], ["--against", "greedy"]):
-        assert not command.read(arguments).resume
-    assert command.read(["--port", "0", "--games", str(tmp_path)]).resume
+    assert not command.read([]).deals
+    for arguments in (["--rules", "beginner"], ["--seed", "2"], ["--names", "Ann"], ["--against", "greedy"]):
+        assert command.read(arguments).deals
+    assert not command.read(["--port", "0", "--games", str(tmp_path)]).deals
 
 
 def test_a_game_that_brings_nothing_is_offered_by_its_names(server):
@@ -165,12 +165,12 @@ def test_a_game_that_brings_nothing_is_offered_by_its_names(server):
 )
 def test_names_of_a_game_are_unique_on_the_page_and_on_the_command_line(given, told):
     variant = {"game": "magpies", "rules": "standard"}
-    _, _, seats = setting_up.read({**variant, "seats": [{"name": name} for name in given]})
+    _, _, seats = start_page.read({**variant, "seats": [{"name": name} for name in given]})
     assert [seat.name for seat in seats] == told
     assert [seat.name for seat in command.seats(given, [])] == told
     assert len({look(name) for name in told}) == len({people.key(name) for name in told}) == len(told)
 
 
 def test_a_persons_name_and_that_of_a_level_differ():
-    _, _, seats = setting_up.read({**PEOPLE, "seats": [{"level": "easy"}, {"name": "Easy"}]})
+    _, _, seats = start_page.read({**PEOPLE, "seats": [{"level": "easy"}, {"name": "Easy"}]})
     assert [seat.name for seat in seats] == ["Easy", "Easy 2"]

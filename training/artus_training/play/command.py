@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import socket
-import string
 import sys
 import webbrowser
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.wording import counted
@@ -22,19 +21,20 @@ from artus_training.arena.ladder_file import read_ladder
 from artus_training.arena.lineup import find_player, line_up
 from artus_training.arena.people import default_folder, read_results
 from artus_training.options import read_options
-from artus_training.play import of_game, placing
-from artus_training.play.connections import Server
+from artus_training.play import agent_moves, placements
 from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat
-from artus_training.play.names import fits, unique
-from artus_training.play.server import Lobby, host_name, loopback
+from artus_training.play.lobby import Lobby
+from artus_training.play.middleware import host_name, loopback
+from artus_training.play.player_names import fits, unique
+from artus_training.play.server import Server, listen
 from artus_training.play.store import Store, left_alone, new_secret
-from artus_training.play.words import readable
+from artus_training.play.texts import readable, rules_of
 from artus_training.usage import UsageError
 
 PORT = 8128
 HOST_NAME = re.compile(r"(?:[\w-]+\.)*[\w-]+\.?|\[[0-9a-fA-F:.]+\]", re.ASCII)
 """A host name or an IP address; IPv6 in brackets, as in URLs."""
-DESCRIBING = ("game", "rules", "against", "people", "names", "seed")
+DESCRIBING = ("game", "rules", "against", "names", "seed")
 """Options that describe a game. Without any of them, games are set up on the start page."""
 
 
@@ -42,9 +42,9 @@ DESCRIBING = ("game", "rules", "against", "people", "names", "seed")
 class Options:
     """Play in the browser, people with or without agents.
 
-    Alone, it opens a page on which games are set up; with any of --game, --rules, --against, --people, --names and
-    --seed it deals that game at once. Each person gets a link; keep yours private: anyone with your link can see your
-    hand and play for you. Games are kept on disk: when the server is started again, all links still work.
+    Alone, it opens a page on which games are set up; with any of --game, --rules, --against, --names and --seed it
+    deals that game at once. Each person gets a link; keep yours private: anyone with your link can see your hand and
+    play for you. Games are kept on disk: when the server is started again, all links still work.
 
     Examples:
         artus play
@@ -59,10 +59,8 @@ class Options:
     """Its rule set; unless given, the game's first."""
     against: tuple[str, ...] | None = None
     """Agents to play against; unless given, lookahead if you are alone."""
-    people: int | None = None
-    """Number of people; unless given, as many as --names, or one."""
     names: tuple[str, ...] = ()
-    """Names of the people."""
+    """Names of the people; unless given, you alone are Player A."""
     seed: int | None = None
     """Seed of the deal; unless given, a random one."""
     host: str = "127.0.0.1"
@@ -73,8 +71,6 @@ class Options:
     """Host names of a proxy in front of the server, such as games.example."""
     games: Path | None = None
     """Folder for the games; unless given, artus/games in the user's data folder."""
-    resume: bool = False
-    """Only continue the games in the folder, deal no new one."""
     results: bool = False
     """Print the placement of all people among the agents, and serve nothing."""
     allow: tuple[str, ...] = ()
@@ -97,25 +93,25 @@ class Plan(NamedTuple):
     hosts: tuple[str, ...]
     """Host names of a proxy in front of the server."""
     games: Path
-    resume: bool
-    """Deal no game: continue those in the folder, or set up others on the start page."""
+    deals: bool
+    """Whether to deal a game, besides continuing those in the folder."""
     allow: tuple[str, ...]
     browser: bool
 
 
 def main(arguments: list[str]) -> int:
     """Serve games in the browser until Ctrl-C, or print placements."""
-    said = read_options(Options, "artus play", arguments)
-    if said.results:
-        if chosen(said) or said.resume:
+    given = read_options(Options, "artus play", arguments)
+    if given.results:
+        if chosen(given):
             raise UsageError("--results says how games have ended, and deals none: leave out what describes a game")
-        folder = folder_of(said)
+        folder = folder_of(given)
         try:
-            print(placing.table(read_results(folder, left_alone), folder))
+            print(placements.table(read_results(folder, left_alone), folder))
         except ValueError as error:  # a game's ladder is invalid
             raise UsageError(str(error)) from None
         return 0
-    plan = planned(said)
+    plan = planned(given)
     with ExitStack() as stack:
         try:
             store = Store(plan.games)
@@ -132,15 +128,15 @@ def main(arguments: list[str]) -> int:
 def run(plan: Plan, lobby: Lobby) -> None:
     """Listen, deal a game if one is described, print the links and serve."""
     try:
-        listener = socket.create_server((plan.host, plan.port), family=family(plan.host))
+        listener = listen(plan.host, plan.port)
     except OSError as error:
         raise UsageError(f"can't listen on {plan.host}, port {plan.port}: {error.strerror or error}") from None
     with listener:
-        if not plan.resume:
+        if plan.deals:
             dealt = seats(plan.names, plan.against)
             lobby.add(HostedGame.deal(lobby.store, plan.rules, dealt, plan.seed, plan.game))
         for name in {entry.game for entry in lobby.games.entries.values()}:
-            of_game.warm_up(name)
+            agent_moves.warm_up(name)
         base = f"http://{address(plan.host)}:{listener.getsockname()[1]}"
         print(announcement(lobby, base, plan), flush=True)
         if plan.browser:
@@ -159,80 +155,78 @@ def read(arguments: Sequence[str]) -> Plan:
     return planned(read_options(Options, "artus play", arguments))
 
 
-def planned(said: Options) -> Plan:
+def planned(given: Options) -> Plan:
     """Check the options and fill in defaults.
 
     Raises:
         UsageError: If the options don't fit together.
     """
     try:
-        game = find_game(said.game)
+        game = find_game(given.game)
         if game.ladder:
             read_ladder(Path(game.ladder))  # check now: needed after games
     except ValueError as error:
         raise UsageError(str(error)) from None
-    people = len(said.names) or 1 if said.people is None else said.people
-    if said.names and len(said.names) != people:
-        raise UsageError(f"--names names {len(said.names)} people, --people says {people}")
-    names = list(said.names) or [f"Player {letter}" for letter in string.ascii_uppercase[: max(people, 0)]]
+    names = list(given.names) or ["Player A"]
+    people = len(names)
     if not all(fits(name, LONGEST_NAME) for name in names):
         raise UsageError(f"names have 1 to {LONGEST_NAME} printable letters, at least one of them visible")
     alone = ["lookahead"] * (game.min_players - 1) if people == 1 else []
-    against = alone if said.against is None else list(said.against)
+    against = alone if given.against is None else list(given.against)
     if not all(fits(agent, LONGEST_AGENT) for agent in against):
         raise UsageError(f"agents' names have 1 to {LONGEST_AGENT} printable letters")
-    if people < 1 or not game.min_players <= people + len(against) <= game.max_players:
-        agents, allowed = counted(len(against), "agent"), f"{game.min_players} to {game.max_players}"
-        raise UsageError(f"{allowed} play, at least one of them a person: {people} and {agents} don't fit")
-    rules = game.rules[0] if said.rules is None else said.rules
-    for host in said.allow_host:
+    if not game.min_players <= people + len(against) <= game.max_players:
+        allowed = f"{game.min_players} to {game.max_players}"
+        raise UsageError(f"{allowed} play, not {', '.join(names)} and {counted(len(against), 'agent')}")
+    rules = game.rules[0] if given.rules is None else given.rules
+    for host in given.allow_host:
         if not HOST_NAME.fullmatch(host):
             raise UsageError(f"--allow-host takes names such as games.example, without https:// and port, got {host!r}")
-    if not 0 <= said.port < 1 << 16:
-        raise UsageError(f"--port must be in 0..65535, got {said.port}")
+    if not 0 <= given.port < 1 << 16:
+        raise UsageError(f"--port must be in 0..65535, got {given.port}")
     try:
         game.check_variant(rules, people + len(against))
-        if said.seed is not None:
-            check_seed(said.seed)
+        if given.seed is not None:
+            check_seed(given.seed)
         if against:  # check that all exist and play this variant
             everybody = [*against, *["random"] * people]
             line_up(everybody, rules, len(everybody), game=game)
-        for agent in said.allow:
+        for agent in given.allow:
             find_player(agent)
     except (ValueError, TypeError) as error:
         raise UsageError(str(error)) from None
     return Plan(
-        said.game,
+        given.game,
         rules,
         names,
         against,
-        said.seed,
-        said.host.removeprefix("[").removesuffix("]").removesuffix("."),
-        said.port,
-        tuple(map(host_name, said.allow_host)),
-        folder_of(said),
-        said.resume or not chosen(said),
-        said.allow,
-        said.browser,
+        given.seed,
+        given.host.removeprefix("[").removesuffix("]").removesuffix("."),
+        given.port,
+        tuple(map(host_name, given.allow_host)),
+        folder_of(given),
+        chosen(given),
+        given.allow,
+        given.browser,
     )
 
 
-def folder_of(said: Options) -> Path:
+def folder_of(given: Options) -> Path:
     """The folder for the games.
 
     Raises:
         UsageError: If it isn't given and the user has no home folder.
     """
     try:
-        return said.games or default_folder()
+        return given.games or default_folder()
     except ValueError as error:
         raise UsageError(f"{error} with --games") from None
 
 
-def chosen(said: Options) -> bool:
+def chosen(given: Options) -> bool:
     """Whether a game is described on the command line."""
     usual = Options()
-    return any(getattr(said, name) != getattr(usual, name) for name in DESCRIBING)
+    return any(getattr(given, name) != getattr(usual, name) for name in DESCRIBING)
 
 
 def seats(names: Sequence[str], agents: Sequence[str]) -> list[Seat]:
@@ -252,20 +246,19 @@ def announcement(lobby: Lobby, base: str, plan: Plan) -> str:
             continue
         state = "new" if not entry.moves else f"after {counted(entry.moves, 'move')}"
         definition = find_game(entry.game)
-        variant = [definition.title, of_game.rules_of(definition, entry.rules)]
+        variant = [definition.title, rules_of(definition, entry.rules)]
         names = [seat.name for seat in entry.seats]
         lines.append(f"{', '.join([*filter(None, variant), *names])} ({state})")
         people = [seat for seat in entry.seats if seat.secret is not None]
         width = max(len(seat.name) for seat in people)
         lines += [f"  {seat.name:<{width}}  {base}/seat/{seat.secret}" for seat in people]
-    if not lines and plan.resume:
+    if not lines:
         lines.append(f"There is no running game in {plan.games}.")
     lines.append(f"Set up games, and see all of them: {base}/host/{lobby.host_secret}")
     if not loopback(plan.host):
         lines.append("Others in your network can reach this server; without a link they can see and do nothing.")
     lines.append(
-        f"Games are kept in {plan.games}. Ctrl-C stops the server. Start it again, with --resume or a new game, "
-        "and all links work as before."
+        f"Games are kept in {plan.games}. Ctrl-C stops the server. Start it again, and all links work as before."
     )
     return "\n".join(lines)
 
@@ -274,13 +267,9 @@ def first_page(lobby: Lobby, plan: Plan) -> str:
     """The page to open: the only person's seat, or the start page."""
     entry = next(reversed(lobby.games.entries.values()), None)
     people = [seat for seat in entry.seats if seat.secret is not None] if entry else []
-    if plan.resume or len(people) != 1:
+    if not plan.deals or len(people) != 1:
         return f"/host/{lobby.host_secret}"
     return f"/seat/{people[0].secret}"
-
-
-def family(host: str) -> Any:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def address(host: str) -> str:

@@ -11,10 +11,9 @@ from weakref import WeakValueDictionary
 
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.registry import find_game
-from artus_training.play.hosted import UNKNOWN, HostedGame, Seat, read, trouble
-from artus_training.play.phrases import say
+from artus_training.play.hosted import UNKNOWN, HostedGame, RefusedError, Seat, read, trouble
 from artus_training.play.store import Store, left_alone, reason, warn
-from artus_training.play.words import readable
+from artus_training.play.texts import Message, readable
 
 KEPT = 16
 """Number of latest games that stay loaded while unused."""
@@ -38,7 +37,7 @@ class Entry:
     scores: tuple[int, ...]
     turn: int | None
     """The player to move; None when the game is over, or unknown because an older version wrote the file."""
-    why: tuple[str, dict[str, str]] | None = None
+    why: Message | None = None
     """Why no agent could move when it was last loaded; see `HostedGame.why`."""
 
     @property
@@ -52,17 +51,6 @@ class Entry:
             hosted.name, game.definition.name, game.rules, hosted.seats, hosted.record_secret, hosted.next, over,
             hosted.number, tuple(game.scores), None if over else game.player, hosted.why,
         )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Notice:
-    """A warning about a file for the host's page: key of its text, and values."""
-
-    key: str
-    values: dict[str, str]
-
-    def __str__(self) -> str:
-        return say(self.key, **self.values)
 
 
 class Games(Mapping[str, HostedGame]):
@@ -80,7 +68,7 @@ class Games(Mapping[str, HostedGame]):
         entries: Index entry of each game, the oldest first.
         seats: Secret of a seat -> name of its game, player.
         records: Secret of the link to a record -> name of its game.
-        notices: Warnings about files that aren't used.
+        notices: Warnings for the host's page about files that aren't used.
     """
 
     def __init__(self, store: Store, watcher: Callable[[HostedGame], None]) -> None:
@@ -88,7 +76,7 @@ class Games(Mapping[str, HostedGame]):
         self.entries: dict[str, Entry] = {}
         self.seats: dict[str, tuple[str, int]] = {}
         self.records: dict[str, str] = {}
-        self.notices: list[Notice] = []
+        self.notices: list[Message] = []
         self._watcher = watcher
         self._loaded: WeakValueDictionary[str, HostedGame] = WeakValueDictionary()
         self._latest: OrderedDict[str, HostedGame] = OrderedDict()
@@ -111,13 +99,13 @@ class Games(Mapping[str, HostedGame]):
                 self._enter(entry)
             else:
                 files = {"older": f"{entry.name}.json", "newer": f"{newer}.json"}
-                self.notices.append(Notice("warning.copy", files))
+                self.notices.append(Message("warning.copy", files))
                 warn(str(self.notices[-1]))
         self.entries = dict(sorted(self.entries.items()))
 
     def _leave_alone(self, path: Path, error: Exception) -> None:
         left_alone(path, error)
-        self.notices.append(Notice("warning.file", {"file": readable(path.name, 200), "reason": reason(error)}))
+        self.notices.append(Message("warning.file", {"file": readable(path.name, 200), "reason": reason(error)}))
 
     def _entry(self, name: str, content: bytes) -> tuple[Entry, int]:
         stored, record = read(name, content)
@@ -163,6 +151,13 @@ class Games(Mapping[str, HostedGame]):
         self._hold(hosted)
 
     def __getitem__(self, name: str) -> HostedGame:
+        """A game, loaded if necessary.
+
+        Raises:
+            RefusedError: If there is none, or its file can't be used.
+        """
+        if name not in self.entries:
+            raise RefusedError(404, "no-game")
         entry = self.entries[name]
         with self._lock:
             loading = self._loading.setdefault(name, threading.Lock())
@@ -193,7 +188,7 @@ class Games(Mapping[str, HostedGame]):
         except Exception as error:
             self._leave_alone(path, error)
             del self[entry.name]
-            raise KeyError(entry.name) from None
+            raise RefusedError(404, "damaged") from None
         hosted.why = entry.why
         if self.following(entry) is None:
             hosted.next = ""  # it is gone, or has other seats

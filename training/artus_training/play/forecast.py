@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from artus_env import Batch, Game
+from artus_env import Game
 from artus_env.agents import Agent, View, play_games
 from artus_env.engine.contract.rng import seed_stream
 from artus_training.arena.lineup import find_player
-from artus_training.play import levels
+from artus_training.play import strength
+from artus_training.play.agent_moves import batch_of, view_of
 
 Check = Callable[[], object]
 """Called between parts of the work."""
@@ -49,8 +50,8 @@ class Prospect(NamedTuple):
 
 def quick_agent(game: Game) -> str:
     """The agent that plays games to their end."""
-    trained = levels.strongest(game.definition, game.rules, game.num_players) == levels.LEVELS["master"]
-    return "ppo" if trained else levels.LEVELS["medium"]
+    trained = strength.strongest(game.definition, game.rules, game.num_players) == strength.LEVELS["master"]
+    return "ppo" if trained else strength.LEVELS["medium"]
 
 
 def prospects(game: Game, actions: Sequence[int], key: int, deals: int = DEALS) -> list[Prospect]:
@@ -87,10 +88,7 @@ def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = 
     Returns:
         Each player's share of the win, and their lead over the best other player: shapes (N, num_players), float64.
     """
-    batch = Batch(
-        len(states), rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
-        game=game.definition, threads=1,
-    )  # fmt: skip
+    batch = batch_of(game, len(states), threads=1)
     batch.states[:] = states
     batch.refresh()
     if actions is not None:
@@ -111,13 +109,13 @@ def hint(game: Game, key: int, check: Check = unchecked) -> list[Prospect]:
         check: Called now and then: an exception in it ends the search.
     """
     number = len(game.actions_played)
-    view = _view(game, seed_stream(key, number + 1, _HINTS)[-1:])
+    view = view_of(batch_of(game, threads=1), game, seed_stream(key, number + 1, _HINTS)[-1:])
     return advice(game, view, key + number, check)
 
 
 def advice(game: Game, view: View, key: int, check: Check = unchecked) -> list[Prospect]:
     """The best moves of the player to move: the strongest agent's choice, then others by their expected results."""
-    agent: Any = find_player(levels.strongest(game.definition, game.rules, game.num_players))
+    agent: Any = find_player(strength.strongest(game.definition, game.rules, game.num_players))
     best = int(agent.act(view)[0])
     check()
     found = [each for each in promising(game, agent, view) if each != best][: CANDIDATES - 1]
@@ -202,19 +200,9 @@ def lapse(
         check()
         game, played = games[number], moves[number][1]
         agent: Agent = find_player(quick_agent(game))
-        better = int(agent.act(_view(game, seed_stream(key + number, 1, 2)))[0])
+        better = int(agent.act(view_of(batch_of(game, threads=1), game, seed_stream(key + number, 1, 2)))[0])
         if better != played:
             was, other = prospects(game, [played, better], key + number)
             lapses.append(Lapse(number, was, other))
     worst = max(lapses, key=lambda each: each.better.wins - each.played.wins, default=None)
     return worst if worst and worst.better.wins > worst.played.wins else None
-
-
-def _view(game: Game, keys: np.ndarray) -> View:
-    batch = Batch(
-        1, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
-        game=game.definition, threads=1,
-    )  # fmt: skip
-    batch.states[0] = game.state
-    batch.refresh()
-    return View(batch, None, keys)

@@ -7,7 +7,8 @@ import json
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -21,11 +22,10 @@ from artus_env.engine.play.game import IllegalMoveError
 from artus_env.engine.play.records import Record
 from artus_training.arena.people import VERSION as RESULT_VERSION
 from artus_training.arena.people import Result, Sat
-from artus_training.play import levels, of_game
-from artus_training.play.names import fits
-from artus_training.play.phrases import say
+from artus_training.play.player_names import fits
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
-from artus_training.play.words import readable
+from artus_training.play.strength import LEVELS
+from artus_training.play.texts import Message, readable
 
 LONGEST_NAME = 24
 LONGEST_AGENT = 1000
@@ -38,7 +38,7 @@ NUMBER = len(" 12")
 UNKNOWN = -1
 NOBODY = -1
 """Player of moves that belong to no player, see `HostedGame.own_moves`."""
-SUBSTITUTE = levels.LEVELS["medium"]
+SUBSTITUTE = LEVELS["medium"]
 """Agent that plays on for people who have resigned: it needs no trained network."""
 
 
@@ -54,10 +54,10 @@ class RefusedError(Exception):
     def __init__(self, status: int, why: str, **values: Any) -> None:
         super().__init__(why)
         self.status = status
-        self._key, self._values = f"error.{why}", values
+        self.message = Message(f"error.{why}", values)
 
     def __str__(self) -> str:
-        return say(self._key, **self._values)
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Stored:
 
 @dataclass(frozen=True)
 class Step:
-    """A move that was played, and the game after it. Contains hidden information: see `sight` for the data that seats
+    """A move that was played, and the game after it. Contains hidden information: see `view` for the data that seats
     get."""
 
     game: Game
@@ -113,7 +113,7 @@ class HostedGame:
         record_secret: The secret of the link to the finished game's record.
         next: Name of the game that was set up to follow this one.
         logs: Log lines of each seat as shown when the moves were played, by language.
-        why: Why no agent can move: the key of a text and its values, None if all is well. Not kept on disk.
+        why: Why no agent can move, None if all is well. Not kept on disk.
         taken_back: Number of moves that have been taken back.
         agreed: People who want the last move to be taken back, including its player.
         resigned: Players who have resigned, with the number of moves played before, in order.
@@ -144,7 +144,7 @@ class HostedGame:
         self.key = key
         self.record_secret = record_secret
         self.next = next_name
-        self.why: tuple[str, dict[str, str]] | None = None
+        self.why: Message | None = None
         self.taken_back = taken_back
         self.agreed = frozenset(agreed)
         self.revision = revision
@@ -192,7 +192,7 @@ class HostedGame:
             ValueError: If its file wasn't written by `save`.
         """
         stored, _ = read(name, content)
-        game = of_game.replay(stored.record)
+        game = Game.replay(json.dumps(stored.record))
         if len(stored.seats) != game.num_players:
             raise ValueError(f"it has {len(stored.seats)} seats for {game.num_players} players")
         return cls(
@@ -283,15 +283,10 @@ class HostedGame:
             RefusedError: If it can't be played; nothing has changed.
         """
         self.check_turn(player, number, by_agent)
-        step, before = self._after(self.check_move(move)), self.agreed
-        self.steps.append(step)
-        self.agreed = frozenset()
-        try:
-            self.keep()
-        except RefusedError:
-            self.steps.pop()
-            self.agreed = before
-            raise
+        step = self._after(self.check_move(move))
+        with self._saved():
+            self.steps.append(step)
+            self.agreed = frozenset()
         self.keep_result()
         self.notify()
 
@@ -306,13 +301,8 @@ class HostedGame:
             raise RefusedError(409, "over")
         if player in self.resigned:
             raise RefusedError(409, "resigned")
-        before = self.resigned, self.agreed
-        self.resigned, self.agreed = {**self.resigned, player: self.number}, frozenset()
-        try:
-            self.keep()
-        except RefusedError:
-            self.resigned, self.agreed = before
-            raise
+        with self._saved():
+            self.resigned, self.agreed = {**self.resigned, player: self.number}, frozenset()
         self.keep_result()
         self.notify()
 
@@ -322,15 +312,9 @@ class HostedGame:
         Raises:
             RefusedError: If the game can't be saved.
         """
-        if player in self.hinted:
-            return
-        before = self.hinted
-        self.hinted = before | {player}
-        try:
-            self.keep()
-        except RefusedError:
-            self.hinted = before
-            raise
+        if player not in self.hinted:
+            with self._saved():
+                self.hinted |= {player}
 
     def keep_result(self) -> None:
         """Save the result once the game is over. On failure print a warning; the next start of the server tries
@@ -377,21 +361,12 @@ class HostedGame:
             or (player != mover and mover not in self.agreed)
         ):
             raise RefusedError(409, "no-undo")
-        before, last = self.agreed, self.steps[-1]
-        self.agreed = before | {player}
-        goes = self.agreed >= {*self.playing}
-        if goes:
-            self.steps.pop()
-            self.taken_back += 1
-            self.agreed = frozenset()
-        try:
-            self.keep()
-        except RefusedError:
-            self.agreed = before
-            if goes:
-                self.steps.append(last)
-                self.taken_back -= 1
-            raise
+        with self._saved():
+            self.agreed |= {player}
+            if self.agreed >= {*self.playing}:
+                self.steps.pop()
+                self.taken_back += 1
+                self.agreed = frozenset()
         for log in self.logs.values():
             del log[self.number :]
         self.notify()
@@ -443,15 +418,15 @@ class HostedGame:
         self.store.write(self.name, {**data, "record": json.loads(self.game.record(self.names))})
         self.revision += 1
 
-    def keep(self) -> None:
-        """`save`, but refuse the request on failure.
-
-        Raises:
-            RefusedError: If the file can't be written.
-        """
+    @contextmanager
+    def _saved(self) -> Iterator[None]:
+        """Save what the block changes to disk; if that fails, undo it and refuse the request."""
+        before = [*self.steps], self.agreed, self.resigned, self.hinted, self.taken_back
         try:
+            yield
             self.save()
         except OSError as error:
+            self.steps, self.agreed, self.resigned, self.hinted, self.taken_back = before
             raise RefusedError(503, "not-kept", reason=reason(error)) from None
 
     def notify(self) -> None:
@@ -467,9 +442,9 @@ class HostedGame:
         return Step(game, self.game.player, action, self.game.move(action))
 
 
-def trouble(why: tuple[str, dict[str, str]] | None) -> str:
+def trouble(why: Message | None) -> str:
     """Why no agent can move, in the current language; empty if all is well."""
-    return readable(say(why[0], **why[1]), LONGEST_TROUBLE) if why else ""
+    return readable(str(why), LONGEST_TROUBLE) if why else ""
 
 
 def read(name: str, content: bytes) -> tuple[Stored, Record]:

@@ -1,18 +1,17 @@
-"""The HTML pages, templates with texts in the reader's language, and their scripts and styles."""
+"""The HTML pages, Jinja templates with texts in the reader's language, and their scripts and styles."""
 
 from __future__ import annotations
 
-import json
-import re
 from functools import cache
 from hashlib import sha256
-from html import escape
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from artus_env.engine.drawing.translations import LANGUAGES, language
-from artus_training.play.phrases import say
+from artus_training.play.texts import say
 
 PAGE = Path(__file__).parent / "page"
 BY_THE_SERVER = ("error.", "placing.", "trouble.", "warning.")
@@ -53,15 +52,6 @@ class Files:
         """Address of a file, relative to the play page's own files."""
         return f"{self.name}/{file}"
 
-    def links(self) -> str:
-        """Links for a page's head, so that the browser loads all scripts and the style in parallel."""
-        rels = {file: "modulepreload" for file in self.contents if file.endswith(".js")}
-        if "page.css" in self.contents:
-            rels["page.css"] = "stylesheet"
-        return "\n".join(
-            f'<link rel="{rel}" href="{static()}/{escape(self.address(file))}">' for file, rel in rels.items()
-        )
-
     @staticmethod
     def type_of(file: str) -> str:
         """Media type of a file."""
@@ -89,28 +79,15 @@ def static() -> str:
     return f"/static/{own_files().version}"
 
 
-def page(name: str, **parts: str) -> str:
-    """A page in the current language: `{{key}}` is replaced by a text or one of the parts, which are HTML; `{{texts}}`
-    by the texts for its scripts."""
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
+)
+_TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
+
+
+def page(name: str, **values: Any) -> str:
+    """A page in the current language, with texts for its scripts; `values` are for its template."""
     texts = say.without(*ELSEWHERE.get(name, BY_THE_SERVER))
-    parts |= {"language": language(), "texts": embedded(texts), "languages": _languages(), "static": static()}
-    template = (PAGE / name).read_text(encoding="utf-8")
-
-    def part(place: re.Match[str]) -> str:
-        return parts[place[1]] if place[1] in parts else escape(say(place[1]))
-
-    return re.sub(r"\{\{([\w.-]+)\}\}", part, template)
-
-
-def embedded(data: object) -> str:
-    """Data as JSON for a script element, with escapes so that nothing in it can end the element."""
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
-
-
-def _languages() -> str:
-    """A `<select>` of languages, each with its own name."""
-    options = [
-        f'<option value="{name}" lang="{name}"{" selected" if name == language() else ""}>{title}</option>'
-        for name, title in LANGUAGES.items()
-    ]
-    return f'<select id="language" aria-label="{escape(say("language.choose"))}">{"".join(options)}</select>'
+    return _TEMPLATES.get_template(name).render(
+        values, say=say, texts=texts, language=language(), languages=LANGUAGES, static=static()
+    )

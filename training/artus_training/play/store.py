@@ -20,7 +20,7 @@ from typing import Any
 
 from artus_env.engine.basics.writing import write_atomically
 from artus_training.arena import people
-from artus_training.play.words import readable
+from artus_training.play.texts import readable
 
 VERSION = 1
 LARGEST = 10_000_000
@@ -148,10 +148,10 @@ def left_alone(path: Path, error: Exception) -> None:
 def reason(error: Exception) -> str:
     """An error's message in one line, without file paths, which are private."""
     try:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     except Exception:  # a custom error whose __str__ fails
-        said = ""
-    return readable(said, 300) or type(error).__name__
+        text = ""
+    return readable(text, 300) or type(error).__name__
 
 
 def warn(text: str) -> None:

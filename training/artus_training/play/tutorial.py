@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.play.game import Game
-from artus_training.play.of_game import texts_of
+from artus_training.play.texts import texts_of
 
 MOST_GAMES = 200
 """Number of random games searched before giving up."""

@@ -10,10 +10,10 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
-from artus_training.play import connections
 from artus_training.play import server as server_module
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
+from artus_training.play.middleware import HEADERS
 from artus_training.play.store import Store
 from browsing import CHROMIUM, DESKTOP, PHONE, click_seat, link, marked_seats, press_one, shoot, step_of, wait_for_step
 from play_server import Serving, serving, wait_until
@@ -216,6 +216,34 @@ def test_a_page_on_a_dead_line_says_so_and_catches_up(tmp_path, open_page, monke
         page.wait_for_function(SHOWN, arg=3)
 
 
+def test_a_page_that_is_behind_says_so_as_long_as_it_cannot_catch_up(tmp_path, open_page, monkeypatch):
+    """Signs of life of the stream don't wipe that away."""
+    monkeypatch.setattr(server_module, "HEARTBEAT", 0.5)
+    with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
+        play_by_api(server, hosted)
+        mover = hosted.steps[-1].player
+        page = open_page(link(server, hosted))
+        page.wait_for_function(SHOWN, arg=1)
+        secret = hosted.seats[0].secret
+        page.route(f"**/api/{secret}", lambda route: route.abort())
+        for player in (mover, 1 - mover):  # both agree
+            body = {"number": hosted.number}
+            assert server.ask(f"/api/{hosted.seats[player].secret}/undo", body)[0] == 200
+        page.wait_for_function(f"() => ({CONNECTION})().startsWith('The server doesn')")
+        page.evaluate(
+            """() => {
+                window.told = [];
+                new MutationObserver(() => window.told.push(document.querySelector("#connection").textContent))
+                    .observe(document.querySelector("#connection"), { childList: true });
+            }"""
+        )
+        page.wait_for_timeout(1500)  # three signs of life
+        assert page.evaluate("window.told.includes('')") is False
+        page.unroute(f"**/api/{secret}")
+        page.wait_for_function(SHOWN, arg=0)
+        page.wait_for_function(f"() => !({CONNECTION})()")
+
+
 WAKING = [
     "window.dispatchEvent(new Event('online'))",
     "document.dispatchEvent(new Event('visibilitychange'))",
@@ -224,14 +252,22 @@ WAKING = [
 ]
 
 
+def close_idle(server):
+    """Close connections without a request, which the page would use again; returns the number of open connections."""
+    connections = [*server.server.server_state.connections]
+    for connection in connections:
+        if connection.cycle is None or connection.cycle.response_complete:
+            server.server.servers[0].get_loop().call_soon_threadsafe(connection.transport.close)
+    return len(connections)
+
+
 def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeypatch):
     """However alive its connection looks."""
     monkeypatch.setattr(server_module, "HEARTBEAT", 600.0)
-    monkeypatch.setattr(connections, "REQUEST_SECONDS", 0.3)
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted), line_to(server) as line:
         page = open_page(link(line, hosted))
         for streams, woken in enumerate(WAKING, 1):  # the server never learns that those before are dead
-            wait_until(lambda: len(server.server.server_state.connections) == streams)  # noqa: B023
+            wait_until(lambda: close_idle(server) == streams)  # noqa: B023
             line.cut()
             play_by_api(server, hosted)
             page.evaluate(woken)
@@ -255,7 +291,7 @@ def test_a_page_that_the_browser_freezes_holds_no_stream_and_goes_on_later(tmp_p
 
 def test_a_page_from_the_back_forward_cache_goes_on(tmp_path, chromium, monkeypatch):
     """Chromium keeps no page there that it must not store, other browsers do."""
-    monkeypatch.setitem(server_module.HEADERS, "Cache-Control", "no-cache")
+    monkeypatch.setitem(HEADERS, "Cache-Control", "no-cache")
     browser = chromium.browser_type.launch(
         executable_path=CHROMIUM, args=["--no-sandbox"], ignore_default_args=["--disable-back-forward-cache"]
     )

@@ -15,7 +15,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env import Game
-from artus_training.play import plain, sight
+from artus_training.play import view
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
@@ -184,7 +184,7 @@ def test_six_players_fit_on_the_page(tmp_path, open_page, monkeypatch, screen):
             begin, answer, end = re.split(r'(?<=id="everything">)(.*?)(?=</script>)', route.fetch().text())
             answer = json.loads(answer)
             answer["players"] = [
-                {"name": name, "agent": None, "badge": plain.badge(number)} for number, name in enumerate(names)
+                {"name": name, "agent": None, "badge": view.badge(number)} for number, name in enumerate(names)
             ]
             answer["state"]["scores"] = [0, -5, 17, 120, 3, -12]
             route.fulfill(body=begin + json.dumps(answer).replace("<", "\\u003c") + end, content_type="text/html")
@@ -376,7 +376,7 @@ def test_moves_are_animated_with_points_and_displacements(tmp_path, open_page):
             }"""
         )
         chosen = next(
-            each for each in sight.moves(hosted.game, hosted.names) if each["refuge"] is not None and each["points"] > 0
+            each for each in view.moves(hosted.game, hosted.names) if each["refuge"] is not None and each["points"] > 0
         )
         page.click(f'#hand [data-card="{chosen["card"]}"]')
         click_seat(page, chosen["origin"])
@@ -495,7 +495,7 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
 
         def hear(*numbers):
             for number in numbers:
-                page.evaluate("data => window.hear(data)", json.dumps(sight.seen(hosted, 0, number)))
+                page.evaluate("data => window.hear(data)", json.dumps(view.seen(hosted, 0, number)))
 
         def shown():
             """How many moves the log has, and the last move by the log and by the picture."""

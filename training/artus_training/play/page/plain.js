@@ -1,7 +1,7 @@
 // How a game is played whose own script says nothing else: every legal move is a button. A game's script, `page.js`,
 // exports any of these functions to do better.
 //
-// `now` is {setup, state, moves, choice}: what the server has sent (see sight.py), the legal moves (none if it isn't
+// `now` is {setup, state, moves, choice}: what the server has sent (see view.py), the legal moves (none if it isn't
 // this seat's turn), and what is chosen so far. A choice is a plain object; the move is chosen when it has a `move`. If
 // it is `open` as well, it may still become another one, by the hand: it is played only when that is confirmed.
 
@@ -71,7 +71,7 @@ export const meaning = (target, text) => text;
 /** What in the picture can be looked at with the arrow keys, in this order: what it means is told. */
 export const things = (picture) => [...picture.querySelectorAll("[data-meaning]")];
 
-/** Point in the picture at where a move of the log took place: `where` of sight.py, then the setup. Nothing if it is null. */
+/** Point in the picture at where a move of the log took place: `where` of view.py, then the setup. Nothing if it is null. */
 export const point = () => {};
 
 /** Show in the picture what others have done since this seat's last turn: lines of the log with their `where`. */

@@ -17,6 +17,7 @@ const waiting = []; // states that are still to be shown
 let entries = []; // of the log, the oldest first
 let looking = null; // what to look back with, once the game is over
 const placement = parts.make("div", { id: "placement", role: "status" }); // where this seat's person stands then
+const troubles = { stream: "", behind: "" }; // with the connection
 const steps = new Set(); // that this decision has gone through
 let setup, state, choice = {}, sent = false, showing = false, game = plain;
 let keyed = false, listed = false; // is the keyboard used; is what can be clicked in the picture to be listed as well
@@ -85,8 +86,8 @@ async function catchUp() {
     try {
       everything = await ask();
     } catch (error) {
-      if (error instanceof RefusedError) return connection(error.message);
-      connection(text("connection.again", { error: error.message }));
+      if (error instanceof RefusedError) return connection(error.message, "behind");
+      connection(text("connection.again", { error: error.message }), "behind");
       await pause(1500);
     }
   }
@@ -99,7 +100,7 @@ function begun(everything) {
   entries = [...setup.log];
   put(setup.state, () => $("log").replaceChildren(...entries.map((entry) => parts.line(setup, entry)).reverse()));
   groupLog();
-  connection("");
+  connection("", "behind");
   render();
   if (mine()) announce($("prompt").textContent);
 }
@@ -161,8 +162,10 @@ function announce(words) {
   $("announce").textContent = words;
 }
 
-function connection(trouble) {
-  $("connection").textContent = trouble;
+/** What is wrong with the connection, "" if nothing is: of the stream, or of a page that is behind (`catchUp`). */
+function connection(trouble, of = "stream") {
+  troubles[of] = trouble;
+  $("connection").textContent = troubles.behind || troubles.stream;
 }
 
 // --- the page as it is now ---

@@ -12,9 +12,9 @@ from artus_training.arena.anchor import NEEDED, Placement
 from artus_training.arena.names import shortened
 from artus_training.arena.people import Person, Result, Variant
 from artus_training.play.hosted import HostedGame
-from artus_training.play.phrases import say
-from artus_training.play.setting_up import levels
 from artus_training.play.store import Store
+from artus_training.play.strength import levels
+from artus_training.play.texts import say
 
 WIDTH = 80
 """Characters of a line in the terminal."""
@@ -33,32 +33,32 @@ def after_game(hosted: HostedGame, player: int) -> list[str]:
     elif player in hosted.hinted:
         uncounted = "placing.hinted"
     known = people.person(hosted.store.results(), hosted.names[player], variant, ratings)
-    return [*([say(uncounted)] if uncounted else []), *told(known, ratings, begun=not uncounted)]
+    return [*([say(uncounted)] if uncounted else []), *standing(known, ratings, begun=not uncounted)]
 
 
 def before_game(store: Store, name: str, variant: Variant) -> list[str]:
     """Lines for a person who takes a seat on the start page: empty if they haven't played this variant yet."""
     ratings = people.known(variant)
-    return told(people.person(store.results(), name, variant, ratings), ratings, begun=False)
+    return standing(people.person(store.results(), name, variant, ratings), ratings, begun=False)
 
 
-def told(person: Person, ratings: Mapping[str, float], begun: bool) -> list[str]:
+def standing(person: Person, ratings: Mapping[str, float], begun: bool) -> list[str]:
     """A person's placement, or the number of missing games. `begun`: include the number even if no game counts yet."""
     if person.placement is not None:
-        return [*stands(person, person.placement), *sure(person.variant, person.placement)]
+        return [*neighbours(person, person.placement), *certainty(person.variant, person.placement)]
     if not ratings or not (begun or person.counted):
         return []
     return [say("placing.missing", name=person.name, n=person.missing, counted=person.counted, needed=NEEDED)]
 
 
-def stands(person: Person, found: Placement) -> list[str]:
+def neighbours(person: Person, found: Placement) -> list[str]:
     """The agents between which a person is placed."""
     return [
         say(
             f"placing.{found.side}",
             name=person.name,
-            below=called(found.below, person.variant),
-            above=called(found.above, person.variant),
+            below=agent_label(found.below, person.variant),
+            above=agent_label(found.above, person.variant),
             rating=round(found.rating),
             low=round(found.low),
             high=round(found.high),
@@ -67,14 +67,14 @@ def stands(person: Person, found: Placement) -> list[str]:
     ]
 
 
-def sure(variant: Variant, found: Placement) -> list[str]:
+def certainty(variant: Variant, found: Placement) -> list[str]:
     """How certain it is that a person is better than the agent below and weaker than the one above."""
     lines = []
     if found.below:
-        agent = called(found.below, variant)
+        agent = agent_label(found.below, variant)
         lines.append(say("placing.better", agent=agent, percent=percent(found.better[found.below])))
     if found.above:
-        agent = called(found.above, variant)
+        agent = agent_label(found.above, variant)
         lines.append(say("placing.weaker", agent=agent, percent=percent(1 - found.better[found.above])))
     return lines
 
@@ -84,7 +84,7 @@ def percent(part: float) -> int:
     return min(99, round(100 * part))
 
 
-def called(agent: str | None, variant: Variant) -> str:
+def agent_label(agent: str | None, variant: Variant) -> str:
     """An agent's name, with its level on the start page, if it has one."""
     game, rules, num_players = variant
     level = next((each for each, name in levels(find_game(game), rules, num_players).items() if name == agent), None)
@@ -109,11 +109,11 @@ def table(results: Sequence[Result], folder: Path) -> str:
         name = shortened(person.name, narrow)
         counts = f"{person.games:>5}  {person.counted:>5}  {person.wins:>5}"
         lines.append(f"{name:<{narrow}}  {variant:<{wide}}  {counts}  {rating}")
-        lines += [f"  {line}" for line in below(person)]
-    return "\n".join([*lines, "", *where(folder)])
+        lines += [f"  {line}" for line in details(person)]
+    return "\n".join([*lines, "", *files_of(folder)])
 
 
-def below(person: Person) -> list[str]:
+def details(person: Person) -> list[str]:
     """Lines below a person's row of the table."""
     found = person.placement
     if found is None:
@@ -128,7 +128,7 @@ def below(person: Person) -> list[str]:
     return [str(found), "; ".join(parts)]
 
 
-def where(folder: Path) -> list[str]:
+def files_of(folder: Path) -> list[str]:
     """Where all files are, and how to delete them."""
     return [
         f"Kept in {folder / people.RESULTS}, on this machine only.",

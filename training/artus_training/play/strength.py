@@ -16,6 +16,11 @@ INSTEAD_OF_MASTER = "ismcts:4000"
 """Strongest agent without a trained one for the variant, or without torch."""
 
 
+def levels(game: Definition, rules: str, num_players: int) -> dict[str, str]:
+    """The agent of each level in a variant."""
+    return {**LEVELS, "master": strongest(game, rules, num_players)}
+
+
 def strongest(game: Definition, rules: str, num_players: int) -> str:
     """The strongest agent for a variant: a search with the network that was trained for it, if there is one."""
     return _strongest(game.name, rules, num_players)
@@ -26,9 +31,9 @@ def _strongest(name: str, rules: str, num_players: int) -> str:
     game = find_game(name)
     if game.trained is None or find_spec("torch") is None:
         return INSTEAD_OF_MASTER
-    for card in (Path(game.trained) / f"{rules}-{num_players}.json", Path(game.trained) / "shared.json"):
-        if card.is_file():  # has the variants; the network itself is loaded at its first move
-            told = json.loads(card.read_text(encoding="utf-8-sig"))
-            fits = [rules, num_players] in told["variants"] and told["components"] == game.standard.hash
+    for path in (Path(game.trained) / f"{rules}-{num_players}.json", Path(game.trained) / "shared.json"):
+        if path.is_file():  # has the variants; the network itself is loaded at its first move
+            card = json.loads(path.read_text(encoding="utf-8-sig"))
+            fits = [rules, num_players] in card["variants"] and card["components"] == game.standard.hash
             return LEVELS["master"] if fits else INSTEAD_OF_MASTER
     return INSTEAD_OF_MASTER

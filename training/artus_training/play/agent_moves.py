@@ -14,16 +14,16 @@ from weakref import WeakKeyDictionary, WeakSet, finalize
 
 import numpy as np
 
-from artus_env import Game
+from artus_env import Batch, Game
 from artus_env.agents import FORFEIT, Agent, View, runs_program
+from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.engine.drawing.translations import LANGUAGES, speaking
 from artus_training import daemon
 from artus_training.arena.lineup import find_player
-from artus_training.play import of_game
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import reason, warn
-from artus_training.play.words import readable
+from artus_training.play.texts import Message, readable
 from artus_training.play.workers import bearable
 
 T = TypeVar("T")
@@ -36,11 +36,37 @@ started."""
 _MOVES = 30  # purpose of the seed stream
 
 
+def batch_of(game: Game, num_games: int = 1, threads: int | None = None) -> Batch:
+    """A batch of the same variant, for positions that are copied into it."""
+    return Batch(
+        num_games, rules=game.rules, num_players=game.num_players, autoreset=False, components=game.components,
+        game=game.definition, threads=threads,
+    )  # fmt: skip
+
+
+def view_of(batch: Batch, game: Game, keys: np.ndarray) -> View:
+    """An agent's view of a game for its next move; `batch` has one game and is overwritten."""
+    batch.states[0] = game.state
+    batch.refresh()
+    return View(batch, None, keys)
+
+
+def warm_up(name: str) -> None:
+    """Compile or load the functions that a game needs, so that no player waits for that later."""
+    game = Game(None, find_game(name).min_players, 0, game=name)
+    game.play(game.moves()[0])
+    game.redeal(0, 0)
+    batch = batch_of(game)
+    batch.refresh()
+    batch.points()
+    batch.observe(0)
+
+
 class NotAllowedError(Exception):
     """An agent would start a program that isn't named on the command line. Its text is the agent's name."""
 
 
-class Mind:
+class AgentThread:
     """Agents of one game, in a thread of their own.
 
     The process ends without waiting for this thread (see `cli.run`), even while an agent is thinking.
@@ -52,7 +78,7 @@ class Mind:
     """
 
     def __init__(self, hosted: HostedGame, allowed: Collection[str] = ()) -> None:
-        self._batch = of_game.batch_of(hosted.game)
+        self._batch = batch_of(hosted.game)
         self._allowed = allowed
         self._names: dict[int, str] = {}
         self._agents: dict[int, Agent] = {}
@@ -115,7 +141,7 @@ class Mind:
             self.check([name])
             self._agents[player], self._names[player] = find_player(name), name
         found = self._agents[player]
-        view = self._view(game, seed_stream(key, len(game.actions_played) + 1, _MOVES)[-1:])
+        view = view_of(self._batch, game, seed_stream(key, len(game.actions_played) + 1, _MOVES)[-1:])
         chosen = np.asarray(found.act(view))
         if chosen.shape != (1,) or chosen.dtype.kind not in "iu":
             raise RuntimeError(f"{name} has answered {chosen.dtype} of shape {chosen.shape}, not one whole number")
@@ -140,13 +166,8 @@ class Mind:
         for player in [*self._agents]:
             self.forget(player)
 
-    def _view(self, game: Game, keys: np.ndarray) -> View:
-        self._batch.states[0] = game.state
-        self._batch.refresh()
-        return View(self._batch, None, keys)
 
-
-class Thinking:
+class AgentMoves:
     """Lets agents move. It references a game only as long as an agent has to move in it.
 
     Args:
@@ -155,7 +176,7 @@ class Thinking:
 
     def __init__(self, allowed: Collection[str] = ()) -> None:
         self._allowed = frozenset(allowed)
-        self._minds: WeakKeyDictionary[HostedGame, Mind] = WeakKeyDictionary()
+        self._threads: WeakKeyDictionary[HostedGame, AgentThread] = WeakKeyDictionary()
         self._checked: WeakSet[HostedGame] = WeakSet()  # games whose agents are all allowed
         self._moving: dict[HostedGame, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -184,16 +205,21 @@ class Thinking:
 
     async def _play(self, hosted: HostedGame) -> None:
         """Let agents move until it is a person's turn."""
+        agents = [seat.agent for seat in hosted.seats if seat.agent is not None]
+
+        async def check() -> None:
+            thread = self._thread(hosted)
+            await thread.ask(thread.check, agents)
+
         try:
-            agents = [seat.agent for seat in hosted.seats if seat.agent is not None]
             if agents:
-                await self._persist(hosted, "trouble.game", lambda: self._ask(hosted, "check", agents))
+                await self._persist(hosted, "trouble.game", check)
                 self._checked.add(hosted)
             while not hosted.over and (agent := hosted.agent_of(hosted.game.player)) is not None:
                 await self._move(hosted, hosted.game.player, agent)
         except NotAllowedError as error:
             name = str(error)
-            complain(hosted, "trouble.program", name=name, command=f"artus play --resume --allow {shlex.quote(name)}")
+            complain(hosted, "trouble.program", name=name, command=f"artus play --allow {shlex.quote(name)}")
         finally:
             del self._moving[hosted]
             if hosted.over:
@@ -205,14 +231,14 @@ class Thinking:
         async def choose() -> str:
             if hosted.over:
                 return ""
+            thread = self._thread(hosted)
             try:
-                chosen: str = await self._ask(hosted, "choose", agent, player, hosted.game, hosted.key)
+                return await thread.ask(thread.choose, agent, player, hosted.game, hosted.key)
             except NotAllowedError:
                 raise
             except Exception:
-                await self._ask(hosted, "forget", player)  # a new instance may succeed
+                await thread.ask(thread.forget, player)  # a new instance may succeed
                 raise
-            return chosen
 
         async def keep() -> None:
             if not hosted.over:
@@ -241,37 +267,37 @@ class Thinking:
                 complain(hosted)
                 return result
 
-    async def _ask(self, hosted: HostedGame, what: str, *arguments: Any) -> Any:
-        mind = self._minds.get(hosted)
-        if mind is None:
-            mind = self._minds[hosted] = Mind(hosted, self._allowed)
-            finalize(hosted, mind.end).atexit = False
-        return await mind.ask(getattr(mind, what), *arguments)
+    def _thread(self, hosted: HostedGame) -> AgentThread:
+        thread = self._threads.get(hosted)
+        if thread is None:
+            thread = self._threads[hosted] = AgentThread(hosted, self._allowed)
+            finalize(hosted, thread.end).atexit = False
+        return thread
 
     def _end(self, hosted: HostedGame) -> None:
         """End the agents of a finished game."""
-        mind = self._minds.pop(hosted, None)
-        if mind is not None:
-            mind.end()
+        thread = self._threads.pop(hosted, None)
+        if thread is not None:
+            thread.end()
 
     async def close(self) -> None:
         """Stop: unfinished moves are never played."""
-        tasks, minds = [*self._moving.values()], [*self._minds.values()]
+        tasks, threads = [*self._moving.values()], [*self._threads.values()]
         self._loop = None
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for mind in minds:
-            mind.end()
+        for thread in threads:
+            thread.end()
         end = time.monotonic() + GOODBYE_SECONDS
-        for mind in minds:
-            mind.join(max(0, end - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0, end - time.monotonic()))
 
 
 def complain(hosted: HostedGame, key: str = "", **values: str) -> None:
     """Report on the pages and on stderr why agents can't move, by the key of a text and its values; without a key:
     clear it."""
-    why = (key, values) if key else None
+    why = Message(key, values) if key else None
     if why == hosted.why:
         return
     hosted.why = why

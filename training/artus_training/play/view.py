@@ -1,6 +1,6 @@
 """Data for a seat's page: all that a player may see. No other data of a game leaves the server before it is over.
 
-Positions come from `to_dict(player)`, other players' moves from `of_game.seen_move`. Previews of moves, only for the
+Positions come from `to_dict(player)`, other players' moves from `seen_move`. Previews of moves, only for the
 player to move, are computed from the same data, never from hidden information.
 """
 
@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from artus_env import Game
+from artus_env.engine.basics.wording import letter_of
 from artus_env.engine.drawing.svg import BADGES
 from artus_env.engine.drawing.text_picture import text_picture
 from artus_env.engine.drawing.translations import language
-from artus_training.play import levels, of_game, plain, words
+from artus_training.play import strength, texts
 from artus_training.play.forecast import Review
 from artus_training.play.hosted import SUBSTITUTE, HostedGame
 from artus_training.play.pages import files_of
+from artus_training.play.texts import say
 
 MOST_REASONS = 2
 """Maximum number of reasons for a proposed move; more would be too much to read."""
@@ -28,26 +30,36 @@ def setup(hosted: HostedGame, player: int) -> dict[str, Any]:
     game, definition = hosted.game, hosted.game.definition
     own = definition.browser
     looks = own.setup(game.rules, game.num_players, game.components) if own else {}
-    badges = looks.pop("badges", None) or [plain.badge(number) for number in range(game.num_players)]
+    badges = looks.pop("badges", None) or [badge(number) for number in range(game.num_players)]
     return {
         **looks,
         "you": player,
         "game": definition.name,
-        "title": of_game.title_of(definition),
-        "score": of_game.score_of(definition),
-        "texts": of_game.texts_of_script(definition),
-        "rules": of_game.rules_of(definition, game.rules),
+        "title": texts.title_of(definition),
+        "score": texts.score_of(definition),
+        "texts": texts.texts_of_script(definition),
+        "rules": texts.rules_of(definition, game.rules),
         "script": files.address("page.js") if (files := files_of(definition)) else None,
         "worded": definition.sentences is not None,
         "lessons": hasattr(own, "tutorial"),
         "substitute": SUBSTITUTE,
-        "strongest": levels.strongest(definition, game.rules, game.num_players),
+        "strongest": strength.strongest(definition, game.rules, game.num_players),
         "players": [
             {"name": seat.name, "agent": seat.agent, "badge": badges[number], "colour": BADGES[number].colour}
             for number, seat in enumerate(hosted.seats)
         ],
         "log": [log_entry(hosted, number, player, hosted.number) for number in range(1, len(hosted.steps))],
     }
+
+
+def badge(player: int) -> str:
+    """A player's badge as an `<svg>`, for a game without its own."""
+    look = BADGES[player]
+    return (
+        f'<svg viewBox="-26 -26 52 52"><path d="{look.outline}" fill="{look.colour}" stroke="currentColor" '
+        f'stroke-width="1.8" stroke-linejoin="round"/><text y="{look.middle + 8.6:g}" font-size="24" '
+        f'font-weight="700" text-anchor="middle" fill="{look.ink}">{letter_of(player)}</text></svg>'
+    )
 
 
 def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
@@ -61,10 +73,10 @@ def log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[st
 
 def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[str, Any]:
     before, step, present = hosted.steps[number - 1].game, hosted.steps[number], hosted.steps[now].game
-    seen, points = of_game.seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
+    seen, points = seen_move(before, step.action, player, present), gains(before, step.game)[step.player]
     own = before.definition.sentences
     if own is None or seen is None:
-        text = words.played(seen, points)
+        text = played(seen, points)
     else:
         known = before.to_dict(player), seen, step.game.to_dict(player)
         text = own.played(*known, player, hosted.names, before.components)
@@ -73,6 +85,23 @@ def _log_entry(hosted: HostedGame, number: int, player: int, now: int) -> dict[s
     if point is not None and seen is not None:
         entry["where"] = point(before.to_dict(player), seen, step.game.to_dict(player), before.components)
     return entry
+
+
+def seen_move(game: Game, action: int, viewer: int, now: Game | None = None) -> str | None:
+    """The visible part of an action of the player to move, as text for a viewer; None if they only see that a choice
+    was made.
+
+    With `now`, the same game at a later point: a move counts as visible if it has been revealed since. All texts and
+    pictures of moves, in the log, in the stream or in a picture, come from here.
+    """
+    return game.move(action) if game.is_seen(action, viewer, now) else None
+
+
+def played(move: str | None, points: int) -> str:
+    """A player's move, to be read after their name, for a game without sentences. `move` None: it is hidden."""
+    sign = "+" if points > 0 else "\N{MINUS SIGN}"
+    gain = say("played.points", points=f"{sign}{abs(points)}") if points else say("played.nothing")
+    return say("played.secret", points=gain) if move is None else say("played.move", move=move, points=gain)
 
 
 def opened(hosted: HostedGame, player: int, number: int) -> list[dict[str, Any]]:
@@ -150,7 +179,7 @@ def picture(game: Game, player: int, names: Sequence[str], before: Game | None =
     draw = game.definition.picture
     if draw is None:
         was = None if before is None else before.render(player, names)
-        return text_picture(game.render(player, names), was, of_game.title_of(game.definition))
+        return text_picture(game.render(player, names), was, texts.title_of(game.definition))
     earlier = None if before is None or move is None else before.to_dict(player)
     layout = "wide" if game.definition.browser is None else "table"  # the game's own page shows the rest
     return draw(game.to_dict(player), game.components, before=earlier, move=move, names=names, layout=layout)
@@ -209,11 +238,13 @@ def review(hosted: HostedGame, player: int, found: Review) -> dict[str, Any]:
     lapse, lost = found.lapses[hosted.people.index(player)], None
     if lapse:
         game = hosted.steps[lapse.number].game
-        told = [described(game, game.action(each.move), hosted.names)["label"] for each in (lapse.played, lapse.better)]
+        labels = [
+            described(game, game.action(each.move), hosted.names)["label"] for each in (lapse.played, lapse.better)
+        ]
         lost = {
             "number": lapse.number,
-            "played": told[0],
-            "better": told[1],
+            "played": labels[0],
+            "better": labels[1],
             "was": lapse.played.wins,
             "other": lapse.better.wins,
         }

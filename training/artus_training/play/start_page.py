@@ -12,12 +12,12 @@ from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.drawing.translations import language
 from artus_training.arena.people import Variant
-from artus_training.play import of_game, sight
+from artus_training.play import texts, view
 from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat
-from artus_training.play.levels import LEVELS, strongest
-from artus_training.play.names import fits, unique
-from artus_training.play.phrases import say
+from artus_training.play.player_names import fits, unique
 from artus_training.play.store import new_secret
+from artus_training.play.strength import levels
+from artus_training.play.texts import say
 
 MOVES_OF_PICTURE = 45
 """Number of random moves before a game is drawn for the page."""
@@ -30,18 +30,17 @@ def choices() -> list[dict[str, Any]]:
 
 def choice(game: Definition) -> dict[str, Any]:
     """A game as data for the start page."""
-    said = of_game.texts_of(game)
     numbers = range(game.min_players, game.max_players + 1)
     return {
         "name": game.name,
-        "title": of_game.title_of(game),
-        "about": said("about") if "about" in said else "",
+        "title": texts.title_of(game),
+        "about": texts.text_of(game, "about"),
         "players": list(numbers),
         "rules": [
             {
                 "name": rules,
-                "title": of_game.rules_name(game, rules),
-                "about": said(f"rules.{rules}.about") if f"rules.{rules}.about" in said else "",
+                "title": texts.rules_name(game, rules),
+                "about": texts.text_of(game, f"rules.{rules}.about"),
                 "levels": {number: levels(game, rules, number) for number in numbers if plays(game, rules, number)},
             }
             for rules in game.rules
@@ -58,11 +57,6 @@ def plays(game: Definition, rules: str, num_players: int) -> bool:
     return True
 
 
-def levels(game: Definition, rules: str, num_players: int) -> dict[str, str]:
-    """The agent of each level in a variant."""
-    return {**LEVELS, "master": strongest(game, rules, num_players)}
-
-
 def picture(name: str) -> str:
     """A game near its middle as SVG, with texts in the current language."""
     return _picture(name, language())
@@ -77,7 +71,7 @@ def _picture(name: str, spoken: str) -> str:
         if game.over:
             break
         game.play(rng.choice(game.moves()))
-    return sight.picture(game, game.player, [say("start.letter", letter=letter) for letter in "ABCDEF"[:players]])
+    return view.picture(game, game.player, [say("start.letter", letter=letter) for letter in "ABCDEF"[:players]])
 
 
 def read(asked: dict[str, Any]) -> tuple[Definition, str, list[Seat]]:

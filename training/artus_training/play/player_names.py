@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import count
 
-from artus_training.play.phrases import say
+from artus_training.play.texts import say
 
 BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 """Fillers and the empty Braille pattern: Unicode counts them as letters and symbols, but they look like spaces."""
@@ -43,11 +43,11 @@ def unique(names: Sequence[str]) -> list[str]:
     earlier: set[str] = set()
     taken = set(map(look, names))
     for name in names:
-        told = name
+        distinct = name
         if look(name) in earlier:
             numbered = (say("level.numbered", name=name, number=number) for number in count(2))
-            told = next(each for each in numbered if look(each) not in taken)
-            taken.add(look(told))
+            distinct = next(each for each in numbered if look(each) not in taken)
+            taken.add(look(distinct))
         earlier.add(look(name))
-        final.append(told)
+        final.append(distinct)
     return final
