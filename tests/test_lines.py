@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 from artus_training import lines
-from artus_training.arena.live import LiveTable
-from artus_training.arena.results import Settings
+from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import Tally
+from artus_training.arena.tournament import LiveTable
 from artus_training.cli import main
 from artus_training.lines import Lines, pieces, progress
 from artus_training.progress import TrainingBar
@@ -127,8 +127,7 @@ def test_a_notebook_gets_none_and_a_process_that_only_knows_notebooks_does(monke
     ("arguments", "label"),
     [
         (["evaluate", "greedy", "random", "--games", "4"], "playing"),
-        (["tournament", "greedy", "random", "--games", "4", "--people", "nobody"], "playing"),
-        (["ladder", "ladder.json", "--seconds", "0"], "measuring speeds"),
+        (["tournament", "greedy", "random", "--games", "4"], "playing"),
     ],
 )
 def test_every_command_that_plays_has_such_lines(arguments, label, tmp_path, monkeypatch):

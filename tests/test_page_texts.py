@@ -17,7 +17,7 @@ from artus_env.engine.drawing.svg import shortened
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
-from artus_training.watch import film
+from artus_training.replays import film
 from play_server import Serving, wait_until
 from test_play_browser import CHROMIUM, chromium, link, open_page, shoot  # noqa: F401
 

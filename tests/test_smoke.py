@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from artus_env import Batch
-from artus_training.arena.people import default_folder
+from artus_training.people.results import default_folder
 
 
 @pytest.mark.parametrize("rules", ["beginner", "advanced"])

@@ -7,14 +7,12 @@ noisy, so compare only lines of the same run.
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -23,15 +21,13 @@ from gymnasium.error import DependencyNotInstalled
 
 from artus_env import DEFAULT_GAME, Batch, Game, environments, warmup
 from artus_env.engine.basics.wording import counted
-from artus_env.engine.basics.writing import check_writable, write_atomically
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.drawing.render import require, rgb_array
-from artus_training.arena.columns import terminal_width
-from artus_training.arena.names import shortened, variant_name
 from artus_training.bench import neighbours
 from artus_training.options import options, read_options
+from artus_training.tables import shortened, terminal_width, variant_name
 from artus_training.usage import UsageError
 
 MOST_NEIGHBOURS = 64
@@ -241,8 +237,6 @@ class Options:
     """The game that is played; `artus games` lists all."""
     seconds: float = 1.0
     """Seconds per line."""
-    json: Path | None = None
-    """File for the figures, as JSON."""
     neighbours: int | None = None
     """Compare several threads with one instead, next to this many busy processes: 0, 1, ..."""
     training: bool = False
@@ -262,45 +256,34 @@ def main(arguments: list[str]) -> int:
         raise UsageError(str(error)) from None
     if chosen.training and chosen.neighbours is not None:
         raise UsageError("give --training or --neighbours, not both")
-    if chosen.json:
-        check_writable(chosen.json)
     start = time.perf_counter()
     warmup()
     cores = counted(available_cores(), "core")
     print(f"{platform.machine()}, {cores}, Python {platform.python_version()}, Numba {version('numba')}")
     print(f"compiled or loaded in {time.perf_counter() - start:.1f} s\n")
-    results: Any
     if chosen.training:
         from artus_training.bench import training  # needs torch and Stable-Baselines3
 
-        results = training.show(training.Settings(game.name))
+        training.show(training.Settings(game.name))
     elif chosen.neighbours is not None:
-        results = beside_neighbours(game, chosen.neighbours, chosen.seconds)
+        beside_neighbours(game, chosen.neighbours, chosen.seconds)
     else:
-        results = one_by_one(game, chosen.seconds)
-    if chosen.json:
-        write_atomically(chosen.json, (json.dumps(results, indent=2) + "\n").encode())
+        one_by_one(game, chosen.seconds)
     return 0
 
 
-def one_by_one(game: Definition, seconds: float) -> dict[str, float]:
+def one_by_one(game: Definition, seconds: float) -> None:
     """Print the rate of each interface."""
-    results = {}
     wide = min(64, terminal_width() - 16)
     for name, rate in measure(game, seconds):
-        results[name] = rate
         short = shortened(name, wide)
         print(f"{short:<{wide}} {rate:>12.2f}" if "ratio" in name else f"{short:<{wide}} {rate:>12,.0f} /s", flush=True)
-    return results
 
 
-def beside_neighbours(game: Definition, count: int, seconds: float) -> dict[str, float]:
-    """Print the speed of several threads relative to one, and return the ratios."""
+def beside_neighbours(game: Definition, count: int, seconds: float) -> None:
+    """Print the speed of several threads relative to one."""
     print(f"beside {count} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
     print(f"{'':<24} {'one thread':>12} {'default':>12} {'ratio':>7}")
-    results = {}
     with neighbours.neighbours(count):
         for line in neighbours.measure(game, seconds):
-            results[line.name] = line.ratio
             print(f"{line.name:<24} {line.one:>12,.0f} {line.default:>12,.0f} {line.ratio:>7.2f}", flush=True)
-    return results

@@ -29,12 +29,12 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena.columns import filled, table
 from artus_training.learn.ppo.settings import preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.sb3.settings import Settings as Sb3Settings
 from artus_training.learn.sb3.train import make_model
 from artus_training.lines import progress
+from artus_training.tables import filled, table
 
 
 @dataclass

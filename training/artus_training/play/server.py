@@ -60,7 +60,7 @@ from artus_training.play.phrases import say
 from artus_training.play.store import Store, new_secret, reason
 from artus_training.play.thinking import Thinking
 from artus_training.play.workers import Workers
-from artus_training.watch import film
+from artus_training.replays import film
 
 T = TypeVar("T")
 

@@ -12,9 +12,7 @@ from functools import partial
 from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.saved import read_card
-from artus_training.arena.columns import filled, table
 from artus_training.arena.evaluate import Evaluation
-from artus_training.arena.names import one_line_name
 from artus_training.learn.checkpoints import read_checkpoint
 from artus_training.learn.figures import (
     add_point,
@@ -33,6 +31,7 @@ from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.lines import progress
 from artus_training.progress import TrainingBar, interrupt_as_flag
+from artus_training.tables import filled, one_line_name, table
 
 SAVING_PART = 0.1
 """Share of the training time that saving checkpoints may take: with many games not every round is saved."""

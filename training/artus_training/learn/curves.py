@@ -1,0 +1,182 @@
+"""Draw how often trained agents won on the way: their learning curves, as a picture.
+
+artus curves runs/*/agent.json --out curves.png
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+from tyro.conf import Positional, arg
+
+from artus_agents.saved import read_card
+from artus_env import DEFAULT_GAME
+from artus_env.engine.basics.reading import storable
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.contract.registry import find_game
+from artus_training.options import options, read_options
+from artus_training.tables import variant_name
+from artus_training.usage import shown_in_one_line
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+"""Distinguishable for colour-blind people (Okabe and Ito)."""
+MARKERS = "osD^vP"
+
+
+@options
+class Options:
+    """Draw how often agents won while they were trained."""
+
+    cards: Annotated[tuple[Path, ...], Positional, arg(metavar="AGENT ...", help_behavior_hint="(required)")]
+    """Saved agents (*.json or *.safetensors). The curve of an agent that was trained further (--start) continues the
+    one before."""
+    out: Path = Path("curves.png")
+    """File for the picture."""
+
+
+class Variant(NamedTuple):
+    """A panel's variant."""
+
+    game: str
+    rules: str
+    num_players: int
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """Sort key: rule sets in the order of their game."""
+        rules = find_game(self.game).rules
+        return self.game, rules.index(self.rules) if self.rules in rules else len(rules), self.rules, self.num_players
+
+
+class Line(NamedTuple):
+    """Win rate of an agent against an opponent in one variant, during training."""
+
+    label: str  # of the agent
+    opponent: str
+    spent: list[float]  # million decisions
+    wins: list[float]  # fraction of the games
+
+
+def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
+    """Draw one panel for each variant, with one line for each agent and opponent, in the same style in all panels.
+
+    Args:
+        cards: A label and a card for each agent. Agents of one variant share a panel. The curve of an agent that was
+            trained further from another one of these (`--start`) continues that one's curve, under its own label.
+        path: Of the picture; the suffix selects the format.
+
+    Raises:
+        ValueError: If no card has a curve, a game isn't installed, or the format is unknown.
+        OSError: If the picture can't be written.
+    """
+    panels: dict[Variant, list[Line]] = {}
+    runs = [_runs(card, [other for _, other in cards]) for _, card in cards]
+    for (label, card), own in zip(cards, runs, strict=True):
+        game = find_game(card.get("game", DEFAULT_GAME)).name
+        for key in _pairings(card):
+            where, _, opponent = key.partition("/")
+            if any(run is card and key in _pairings(others[-1]) for others in runs for run in others[:-1]):
+                continue  # part of the curve of its successor
+            rules, _, players = where.rpartition("-")
+            line = Line(label, opponent, *_curve(own, key))
+            panels.setdefault(Variant(game, rules, int(players)), []).append(line)
+    if not panels:
+        raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
+    looks = _looks(list(panels.values()))
+    several = len({line.label for lines in panels.values() for line in lines}) > 1
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = Figure((1 + 3.6 * columns, 0.6 + 2.7 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    games = {variant.game for variant in panels}
+    mixed = len(games) > 1
+    if not mixed and DEFAULT_GAME not in games:  # one title for all panels; none for the default game
+        figure.suptitle(find_game(*games).title)
+    for axis in axes.flat[len(panels) :]:
+        axis.remove()
+    for axis, variant in zip(axes.flat, sorted(panels, key=lambda variant: variant.place), strict=False):
+        for line in panels[variant]:
+            name = f"{line.label} against {line.opponent}" if several else f"against {line.opponent}"
+            look = looks[line.label, line.opponent]
+            axis.plot(line.spent, line.wins, **look, markersize=3.5, linewidth=1.4, label=name)
+        axis.axhline(1 / variant.num_players, color="0.6", linewidth=0.8, linestyle=":")
+        title = variant_name(variant.game if mixed else DEFAULT_GAME, *variant[1:])
+        axis.set(title=title, ylim=(0, 1.02), xlim=(0, None))
+        axis.set_xlabel("million decisions")
+        axis.yaxis.set_major_formatter(PercentFormatter(1))
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.legend(edgecolor="none", fontsize="small", loc="best")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("games won")
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:] or "png", dpi=110)
+    write_atomically(path, picture.getbuffer())
+
+
+def _pairings(card: dict[str, Any]) -> list[str]:
+    """Pairings of the last evaluation of a training: "RULES-PLAYERS/OPPONENT"."""
+    points = [point for point in card.get("curve", []) if point["wins"]]
+    return list(points[-1]["wins"]) if points else []
+
+
+def _curve(runs: Sequence[dict[str, Any]], key: str) -> tuple[list[float], list[float]]:
+    """Million decisions (of all variants) until each evaluation, and win rates, over successive trainings."""
+    spent, wins, before = [], [], 0.0
+    for run in runs:
+        for point in run.get("curve", []):
+            if key in point["wins"]:  # an opponent may have been added later
+                spent.append(before + point["steps"] / 1e6)
+                wins.append(point["wins"][key])
+        before += run.get("steps", 0) / 1e6
+    return spent, wins
+
+
+def _runs(card: dict[str, Any], cards: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The successive trainings of an agent, the first one first, as far as their cards are given."""
+    runs = [card]
+    while True:
+        start = runs[0].get("start")
+        before = [other for other in cards if start and other.get("weights") == start and other not in runs]
+        if not before:
+            return runs
+        runs.insert(0, before[0])
+
+
+def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, str]]:
+    """Colour and marker by agent and opponent: the same in every panel, and unique within a panel.
+
+    Agents that never share a panel may have the same colours, so that these last longer.
+    """
+    opponents = list(dict.fromkeys(line.opponent for lines in panels for line in lines))
+    number: dict[str, int] = {}
+    for label in dict.fromkeys(line.label for lines in panels for line in lines):
+        beside = {line.label for lines in panels if any(line.label == label for line in lines) for line in lines}
+        number[label] = next(free for free in count() if free not in {number.get(other) for other in beside})
+    looks = {}
+    for label in number:
+        for place, opponent in enumerate(opponents):
+            again, colour = divmod(number[label] * len(opponents) + place, len(COLOURS))
+            looks[label, opponent] = {"color": COLOURS[colour], "marker": MARKERS[(colour + again) % len(MARKERS)]}
+    return looks
+
+
+def main(arguments: list[str]) -> int:
+    """The command `artus curves`."""
+    chosen = read_options(Options, "artus curves", arguments, description=__doc__)
+    with shown_in_one_line(ValueError):
+        if not chosen.cards:
+            raise ValueError("name one or more saved agents")
+        labels = [path.stem if path.stem != "agent" else path.parent.name for path in chosen.cards]
+        if len(set(labels)) < len(labels):
+            labels = [str(path) for path in chosen.cards]
+        cards = [(storable(label), read_card(path)) for label, path in zip(labels, chosen.cards, strict=True)]
+        draw(cards, chosen.out)
+    print(chosen.out)
+    return 0

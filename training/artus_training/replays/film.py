@@ -1,0 +1,240 @@
+"""A recorded game as a film: a GIF, or one HTML page to step through. Pictures come from `Game.svg`."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from html import escape
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from artus_env import Game
+from artus_env.engine.basics.reading import printable
+from artus_env.engine.basics.wording import signed
+from artus_env.engine.basics.writing import check_writable, write_atomically
+from artus_env.engine.drawing.render import image
+from artus_env.engine.drawing.svg import shortened
+from artus_env.engine.drawing.translations import Texts, language
+from artus_env.engine.play import records
+
+say = Texts(Path(__file__).parent / "texts")
+
+GIF_WIDTH = 800
+FPS = 3.0
+"""Moves per second."""
+MIN_WIDTH, MAX_WIDTH = 100, 2400
+"""Of a film. All its frames are in memory at once: at most about 500 MB for the longest game."""
+LAST_FRAME_SECONDS = 4.0
+LONGEST_NAME = 40
+COLOURS = 160
+"""Colours of the GIF, shared by all frames. Some of the 256 must stay free, for unchanged pixels."""
+PALETTE_FRAMES = 8
+NEAR = 10
+EDGE = 5
+"""Pixels from the upper edge of a frame to its background."""
+
+
+def pictures(line: str | bytes, player: int | None = None, theme: str = "auto", layout: str = "wide") -> Iterator[str]:
+    """The SVGs of a recorded game, from its first position on; with `player`, as that player saw it."""
+    record = records.read(line)
+    names = record.players and list(map(printable, record.players))
+    whole = Game.replay(line)
+    game, last = whole.first(), len(whole.actions_played)
+    for count in range(last + 1):
+        if count:
+            game.play(whole.actions_played[count - 1])
+        yield game.svg(player, names=names, note=say("note", number=count, all=last), theme=theme, layout=layout)
+
+
+def write_gif(
+    path: Path,
+    line: str | bytes,
+    player: int | None = None,
+    theme: str = "light",
+    width: int = GIF_WIDTH,
+    fps: float = FPS,
+) -> int:
+    """Write a recorded game as an endless GIF. Returns the number of frames.
+
+    Raises:
+        DependencyNotInstalled: Without the extra `render`.
+        ValueError: If `width` or `fps` is out of range, or the file name doesn't end in `.gif`.
+        OSError: If it can't be written.
+    """
+    if not MIN_WIDTH <= width <= MAX_WIDTH or not 0.05 <= fps <= 50:
+        raise ValueError(f"width must be in {MIN_WIDTH}..{MAX_WIDTH} and fps in 0.05..50, got {width} and {fps}")
+    if path.suffix.lower() != ".gif":
+        raise ValueError(f"the name of a film must end in .gif, got {path.name}")
+    check_writable(path)
+    svgs = list(pictures(line, player, theme))
+    palette = _palette(svgs, width, Game.replay(line).definition.colours(theme))
+    from PIL.Image import Dither  # Pillow is installed: images have been made
+
+    frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
+    frames = [_padded(frame, max(frame.height for frame in frames)) for frame in frames]
+    times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
+    content = io.BytesIO()
+    frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    write_atomically(path, content.getbuffer())
+    return len(frames)
+
+
+def _padded(frame: Any, height: int) -> Any:
+    """An image of this height, padded below with the background colour: text pictures grow during a game."""
+    if frame.height == height:
+        return frame
+    padded = frame.resize((frame.width, height))  # same mode and palette
+    padded.paste(frame.getpixel((frame.width // 2, EDGE)), (0, 0, frame.width, height))
+    padded.paste(frame, (0, 0))
+    return padded
+
+
+def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
+    """An image with a palette for all frames: the given colours (`#rrggbb`) unchanged, and colours of edges and
+    letters."""
+    some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
+    tallest = max(frame.height for frame in some)
+    sheet = some[0].resize((width, tallest * len(some)))
+    for nth, frame in enumerate(some):
+        sheet.paste(frame.resize((width, tallest)), (0, nth * tallest))
+    flat = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
+    palette = sheet.quantize(COLOURS - len(flat))
+    channels = palette.getpalette() or []
+    others = zip(channels[::3], channels[1::3], channels[2::3], strict=True)
+    # Drop colours close to a flat one: Pillow's nearest-colour search is approximate and could pick them instead.
+    rest = [
+        other
+        for other in others
+        if all(max(abs(a - b) for a, b in zip(other, one, strict=True)) > NEAR for one in flat)
+    ]
+    palette.putpalette([channel for colour in (*flat, *rest) for channel in colour])
+    return palette
+
+
+def write_html(path: Path, line: str | bytes, player: int | None = None, theme: str = "auto") -> int:
+    """Write a recorded game as a self-contained page: steps, plays, jumps, by mouse and keyboard.
+
+    Returns:
+        The number of positions.
+
+    Raises:
+        OSError: If it can't be written.
+    """
+    check_writable(path)
+    write_atomically(path, page_of(line, player, theme).encode())
+    return len(records.read(line).moves) + 1
+
+
+def page_of(
+    line: str | bytes, player: int | None = None, theme: str = "auto", check: Callable[[], object] = lambda: None
+) -> str:
+    """A recorded game as a page, see `write_html`; in the current language. Its title doesn't reveal the result.
+    `check` is called after each picture: an exception in it ends the work."""
+    record, game = records.read(line), Game.replay(line)
+    svgs: dict[str, list[str]] = {"wide": [], "table": []}
+    for layout, drawn in svgs.items():
+        for svg in pictures(line, player, theme, layout):
+            check()
+            drawn.append(svg)
+    names = named(record)
+    rules = _called(game, f"rules.{game.rules}", game.rules) if len(game.definition.rules) > 1 else ""
+    parts = {
+        "language": language(),
+        "title": escape(
+            say(
+                "title.rules" if rules else "title",
+                title=_called(game, "title", game.definition.title),
+                rules=rules,
+                names=", ".join(names),
+            )
+        ),
+        "texts": embedded({key: say.catalogue()[key] for key in ("play", "pause", "before", "at")}),
+        "data": embedded(
+            {
+                **packed([*svgs["wide"], *svgs["table"]]),
+                "moves": moves_in_words(line, player),
+                "names": _short(names),
+                "scores": _scores(game),
+            }
+        ),
+    }
+    template = files("artus_training.replays").joinpath("replay.html").read_text(encoding="utf-8")
+    # In one pass: names may contain {{...}}, too.
+    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
+
+
+def named(record: records.Record) -> list[str]:
+    """Names of the players, safe to display."""
+    if record.players:
+        return list(map(printable, record.players))
+    return [say("player", number=number) for number in range(len(record.scores))]
+
+
+def _short(names: list[str]) -> list[str]:
+    """Shortened names for the list of moves."""
+    return [shortened(name, LONGEST_NAME) for name in names]
+
+
+def _called(game: Game, key: str, usual: str) -> str:
+    """A game's text in the current language, or `usual` if its catalogues don't have it."""
+    texts = Texts(game.definition.page / "texts") if game.definition.page else None
+    return texts(key) if texts and key in texts else usual
+
+
+def _scores(whole: Game) -> list[list[int]]:
+    """All players' points, before the first move and after each."""
+    game = whole.first()
+    scores = [list(game.scores)]
+    for action in whole.actions_played:
+        game.play(action)
+        scores.append(list(game.scores))
+    return scores
+
+
+def embedded(data: Any) -> str:
+    """Data as JSON for a script element, with escapes so that nothing in it can end the element or begin a comment."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
+
+
+def packed(svgs: list[str]) -> dict[str, Any]:
+    """Compress pictures with few differences.
+
+    Returns:
+        `lines`: each different line once; `frames`: for each picture its lines as runs, `[first, count, first, count,
+        ...]`.
+    """
+    numbers: dict[str, int] = {}
+    frames = []
+    for svg in svgs:
+        indices = [numbers.setdefault(line, len(numbers)) for line in svg.split("\n")]
+        starts = [0, *(n for n, (one, other) in enumerate(pairwise(indices), 1) if other != one + 1), len(indices)]
+        frames.append([number for start, end in pairwise(starts) for number in (indices[start], end - start)])
+    return {"lines": list(numbers), "frames": frames}
+
+
+def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
+    """Each move in words for the list next to the pictures, as on the play page, with the viewer's knowledge at the end
+    of the game. Without a viewer, each move is described with its player's knowledge."""
+    record, whole = records.read(line), Game.replay(line)
+    names, words = _short(named(record)), whole.definition.sentences
+    game, moves = whole.first(), []
+    for action, text in zip(whole.actions_played, record.moves, strict=True):
+        player = game.player
+        reader = player if viewer is None else viewer
+        seen = viewer is None or game.is_seen(action, viewer, whole)
+        before = game.to_dict(reader)
+        points = game.play(action)
+        if not seen:
+            moves.append(say("secret", name=names[player]))
+        elif words is None:
+            won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
+            moves.append(say("plain", name=names[player], move=text, points=won))
+        else:
+            told = words.played(before, text, game.to_dict(reader), reader, names, game.components)
+            moves.append(say("line", name=names[player], text=told))
+    return moves

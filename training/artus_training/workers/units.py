@@ -1,0 +1,140 @@
+"""Units of work: each a pure function of a few numbers, done in this process, by several others, or by a Ray cluster.
+
+Results arrive in the order of the units, so they don't depend on the number of workers, on their speed or on workers
+that die. Only the caller writes files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from artus_env.engine.basics.reading import shown
+from artus_training.workers.cluster import by_ray, connected
+from artus_training.workers.processes import Processes, by_processes
+from artus_training.workers.queue import Lost, UnitQueue, WorkerError, packed
+
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
+
+MOST_WORKERS = 256
+MOST_NAMED = 5
+"""Most lost units that an error message names."""
+
+
+def check_workers(workers: int, ray: str | None = None) -> None:
+    """Raise a ValueError if the number of workers is out of range, or both workers and a cluster are given."""
+    if not 1 <= workers <= MOST_WORKERS:
+        raise ValueError(f"workers must be at least 1 and at most {MOST_WORKERS}, got {shown(workers)}")
+    if workers > 1 and ray is not None:
+        raise ValueError("either some workers or a Ray cluster can play, not both")
+
+
+def run_units(
+    work: Callable[[Unit], Result],
+    units: Sequence[Unit],
+    workers: int = 1,
+    ray: str | None = None,
+    processes: Processes | None = None,
+    waiting: dict[int, Result] | None = None,
+) -> Generator[tuple[Unit, Result]]:
+    """Call `work` with each unit; yield units and results in the order of the units.
+
+    Args:
+        work: A function whose result doesn't depend on the process or machine. It is sent once to each other process.
+            If it has an attribute `fingerprint`, a text, that must have the same value in each process.
+        units: Arguments of `work`.
+        workers: Processes, each with one thread; 1: this process with its threads. A process that dies is replaced, and
+            its unit is done again.
+        ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
+        processes: A pool to use and keep; None: new processes, which end with the work.
+        waiting: Filled with results that wait for an earlier unit, by number, so that the caller can use them after an
+            interrupt.
+
+    Raises:
+        ValueError: If the work can't be sent to other processes.
+        WorkerError: If there is no such cluster, or `fingerprint` differs there. Also, after all other units are done,
+            if some units have ended `TRIES` processes each.
+        Exception: Any exception of `work`, with a note that names the unit.
+    """
+    check_workers(workers, ray)
+    if workers == 1 and ray is None:
+        yield from ((unit, work(unit)) for unit in units)
+        return
+    queue = UnitQueue(len(units))
+    if ray is not None:
+        found = by_ray(packed(work), units, queue, ray)
+    elif processes is not None:
+        found = processes.do(packed(work), units, queue)
+    else:
+        found = by_processes(packed(work), units, queue, workers)
+    lost = []
+    with closing(found):  # no process stays behind
+        for unit, result in in_order(found, units, queue, {} if waiting is None else waiting):
+            if isinstance(result, Exception):
+                result.add_note(f"in {unit}")
+                raise result
+            if isinstance(result, Lost):
+                lost.append(f"{unit} {result.reason}")
+            else:
+                yield unit, result
+    if lost:
+        more = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
+        raise WorkerError("; ".join(lost[:MOST_NAMED] + more))
+
+
+class Runner(Protocol):
+    """`run_units` with kept processes or a kept connection."""
+
+    def __call__(
+        self, work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
+    ) -> Iterator[tuple[Unit, Result]]: ...
+
+
+@contextmanager
+def worker_pool(
+    workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] | None = None
+) -> Iterator[Runner]:
+    """Yield a `run_units` that keeps its processes, or its connection to a cluster, between pieces of work.
+
+    Args:
+        workers, ray: As for `run_units`.
+        first: The first work: processes load it while the caller does the same.
+
+    Raises:
+        ValueError: See `check_workers`; also if the first work can't be sent to other processes.
+        WorkerError: If there is no such cluster.
+    """
+    check_workers(workers, ray)
+    if ray is not None:
+        with connected(ray):
+            yield partial(run_units, ray="")
+    elif workers > 1:
+        with closing(Processes(workers)) as processes:
+            if first is not None:
+                processes.prepare(first)
+            yield partial(run_units, workers=workers, processes=processes)
+    else:
+        yield run_units
+
+
+def in_order(
+    found: Iterable[tuple[int, Any]], units: Sequence[Unit], queue: UnitQueue, waiting: dict[int, Any]
+) -> Iterator[tuple[Unit, Any]]:
+    """Yield results in the order of the units; ignore repeated ones.
+
+    Args:
+        found: Numbers of units and their results, in any order.
+        units, queue: All units, and the state of the run.
+        waiting: Filled with results that wait for an earlier unit, by number; without errors and lost units.
+    """
+    failed: dict[int, Any] = {}
+    for number, result in found:
+        if number >= queue.first:
+            (failed if isinstance(result, Exception | Lost) else waiting).setdefault(number, result)
+        while queue.first in waiting or queue.first in failed:
+            queue.first += 1
+            number = queue.first - 1
+            yield units[number], (waiting if number in waiting else failed).pop(number)
