@@ -393,10 +393,12 @@ def test_page_and_film_show_what_a_player_saw(records, tmp_path):
     assert not any('data-card="' in text and 'data-player="1"' not in text for text in data["lines"])
 
 
-def test_the_film_has_a_frame_for_every_position(records, tmp_path):
+def test_the_film_has_a_frame_for_every_position(records, tmp_path, monkeypatch):
     path = tmp_path / "game.gif"
     line = records.read_text().splitlines()[0]
-    film.write_gif(path, line, width=400, fps=4)
+    monkeypatch.setattr(film, "GIF_WIDTH", 400)
+    monkeypatch.setattr(film, "FPS", 4.0)
+    assert main(["replay", str(records), "1", "--gif", str(path)]) == 0
     svgs = list(film.pictures(line, theme="light"))
     with Image.open(path) as gif:
         assert gif.n_frames == len(svgs)

@@ -108,10 +108,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+", help="Markdown files")
     for path in parser.parse_args(arguments).files:
-        text = path.read_text(encoding="utf-8")
         try:
+            text = path.read_text(encoding="utf-8")
             made = fill(text, find_game(DEFAULT_GAME))
-        except ValueError as error:
+        except (OSError, ValueError) as error:
             print(f"{path}: {error}", file=sys.stderr)
             return 2
         if made != text:

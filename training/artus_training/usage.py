@@ -20,7 +20,7 @@ def shown_in_one_line(*kinds: type[Exception], about: object = "") -> Iterator[N
 
     Args:
         kinds: Such as ValueError.
-        about: What the message is about, such as a file; it comes first.
+        about: Subject of the message, such as a file; it comes first.
     """
     try:
         yield

@@ -19,7 +19,7 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed
 from artus_training.arena.fingerprint import fingerprint
 from artus_training.arena.lineup import in_full, line_up, name_of
-from artus_training.arena.play import Match, PlayedDeals, play_deals
+from artus_training.arena.play import Match, play_deals
 from artus_training.arena.schedule import MOST_GAMES, Unit, unit_games
 from artus_training.arena.sequential import Sequential
 from artus_training.arena.statistics import Z_95, wilson_interval
@@ -179,10 +179,10 @@ def evaluate(
     reasons: dict[int, str] = {}  # of games given up
     units = units_of(deals, size, FIRST_GAMES // n if until_sure else size)
     with closing(run_units(playing, units, workers, ray)) as results:
-        for (_, first, count), played in results:
+        for (_, first, count), (scores_of_unit, wins_of_unit, reasons_of_unit) in results:
             end = first + count
-            scores[first:end], wins[first:end] = played.scores, played.wins
-            reasons |= {first * n + game: reason for game, reason in played.games.reasons.items()}
+            scores[first:end], wins[first:end] = scores_of_unit, wins_of_unit
+            reasons |= {first * n + game: reason for game, reason in reasons_of_unit.items()}
             if test:  # all seatings of the same deals are one observation
                 orders = len(match.orders)
                 whole = wins[test.count * orders : end // orders * orders, :, 0]
@@ -266,8 +266,10 @@ class _Playing:
         match = self.match
         return fingerprint(f"{match.rules} {match.num_players} {match.seed}", match.definition, names, given)
 
-    def __call__(self, unit: Unit) -> PlayedDeals:
-        return play_deals(self.match, unit.first, unit.deals)
+    def __call__(self, unit: Unit) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+        """Play a unit. Returns scores, wins and the reasons of games given up, as in `PlayedDeals`."""
+        played = play_deals(self.match, unit.first, unit.deals)
+        return played.scores, played.wins, played.games.reasons
 
 
 @options

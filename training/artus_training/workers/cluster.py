@@ -38,64 +38,62 @@ STORE_BYTES = 200 << 20
 _unit_function = lru_cache(maxsize=1)(unit_function)  # agents stay in a worker's process from unit to unit
 
 
-def by_ray(work: PackedWork, units: Sequence[Any], queue: UnitQueue, address: str) -> Generator[tuple[int, Any]]:
+def by_ray(ray: Any, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -> Generator[tuple[int, Any]]:
     """Yield the number of each unit and its result (see `queue.unit_function`), or `Lost`, in the order of completion.
 
     Args:
-        address: See `connected`.
+        ray: The module, see `connected`.
+        work, units, queue: As for `Processes.do`.
     """
-    with connected(address) as ray:
-        # Ray's own retries repeat a unit whose process died, but not one whose result was lost with its machine.
-        do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
-        head = _Head(ray)
-        held = ray.put(work)
-        folder = str(Path.cwd())
-        running: dict[Any, int] = {}
-        begun: set[int] = set()
-        failed_starts = 0  # in a row
-        try:
-            while True:
-                head.check()
-                wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
-                while len(running) < wanted and (number := queue.take(wanted)) is not None:
-                    running[do.remote(held, units[number], folder)] = number
-                if not running:
-                    return
-                for stream in ray.wait(list(running), timeout=SECONDS)[0]:
-                    number = running[stream]
-                    try:
-                        result = ray.get(next(stream))
-                    except ray.exceptions.RayTaskError as error:  # an error before `_do`; ours come as results
-                        del running[stream]
-                        raise WorkerError(
-                            f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
-                        ) from None
-                    except ray.exceptions.RayError as error:
-                        del running[stream]
-                        how = type(error).__name__
-                        if number in begun:
-                            begun.remove(number)
-                            if lost := queue.died(number, how):
-                                yield number, lost
-                        else:
-                            queue.put_back(number)
-                            failed_starts += 1
-                            if failed_starts >= TRIES * wanted:
-                                raise WorkerError(
-                                    f"{failed_starts} workers have ended before they began, {how}"
-                                ) from None
-                        continue
-                    if number not in begun:
-                        begun.add(number)
-                        failed_starts = 0
-                        continue
+    # Ray's own retries repeat a unit whose process died, but not one whose result was lost with its machine.
+    do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
+    head = _Head(ray)
+    held = ray.put(work)
+    folder = str(Path.cwd())
+    running: dict[Any, int] = {}
+    begun: set[int] = set()
+    failed_starts = 0  # in a row
+    try:
+        while True:
+            head.check()
+            wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
+            while len(running) < wanted and (number := queue.take(wanted)) is not None:
+                running[do.remote(held, units[number], folder)] = number
+            if not running:
+                return
+            for stream in ray.wait(list(running), timeout=SECONDS)[0]:
+                number = running[stream]
+                try:
+                    result = ray.get(next(stream))
+                except ray.exceptions.RayTaskError as error:  # an error before `_do`; ours come as results
                     del running[stream]
-                    begun.remove(number)
-                    yield number, unpickled(result)
-        finally:
-            if head.answers:
-                for stream in running:
-                    ray.cancel(stream, force=True)
+                    raise WorkerError(
+                        f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
+                    ) from None
+                except ray.exceptions.RayError as error:
+                    del running[stream]
+                    how = type(error).__name__
+                    if number in begun:
+                        begun.remove(number)
+                        if lost := queue.died(number, how):
+                            yield number, lost
+                    else:
+                        queue.put_back(number)
+                        failed_starts += 1
+                        if failed_starts >= TRIES * wanted:
+                            raise WorkerError(f"{failed_starts} workers have ended before they began, {how}") from None
+                    continue
+                if number not in begun:
+                    begun.add(number)
+                    failed_starts = 0
+                    continue
+                del running[stream]
+                begun.remove(number)
+                yield number, unpickled(result)
+    finally:
+        if head.answers:
+            for stream in running:
+                ray.cancel(stream, force=True)
 
 
 def _do(work: PackedWork, unit: Any, folder: str) -> Iterator[Any]:

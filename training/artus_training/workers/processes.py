@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -26,12 +26,6 @@ from artus_training.workers.queue import (
 SPAWN = multiprocessing.get_context("spawn")  # a forked child may not use its parent's threads
 BEGUN = b""
 """Message of a worker that begins a unit; no pickled result is empty."""
-
-
-def by_processes(work: PackedWork, units: Sequence[Any], queue: UnitQueue, workers: int) -> Generator[tuple[int, Any]]:
-    """Yield the number of each unit and its result (see `unit_function`), or `Lost`, in the order of completion."""
-    with closing(Processes(min(workers, len(units)))) as processes:
-        yield from processes.do(work, units, queue)
 
 
 class Processes:
@@ -57,7 +51,8 @@ class Processes:
             process.take(announced)
 
     def do(self, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -> Generator[tuple[int, Any]]:
-        """See `by_processes`. Processes that are still busy when the generator is closed are ended.
+        """Yield the number of each unit and its result (see `unit_function`), or `Lost`, in the order of completion.
+        Processes that are still busy when the generator is closed are ended.
 
         Raises:
             WorkerError: If each process ends `TRIES` times in a row before it begins a unit.

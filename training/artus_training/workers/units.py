@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeVar
 
 from artus_env.engine.basics.reading import shown
 from artus_training.workers.cluster import by_ray, connected
-from artus_training.workers.processes import Processes, by_processes
-from artus_training.workers.queue import Lost, UnitQueue, WorkerError, packed
+from artus_training.workers.processes import Processes
+from artus_training.workers.queue import Lost, PackedWork, UnitQueue, WorkerError, packed
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
@@ -37,7 +37,6 @@ def run_units(
     units: Sequence[Unit],
     workers: int = 1,
     ray: str | None = None,
-    processes: Processes | None = None,
     waiting: dict[int, Result] | None = None,
 ) -> Generator[tuple[Unit, Result]]:
     """Call `work` with each unit; yield units and results in the order of the units.
@@ -49,7 +48,6 @@ def run_units(
         workers: Processes, each with one thread; 1: this process with its threads. A process that dies is replaced, and
             its unit is done again.
         ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
-        processes: A pool to use and keep; None: new processes, which end with the work.
         waiting: Filled with results that wait for an earlier unit, by number, so that the caller can use them after an
             interrupt.
 
@@ -59,30 +57,8 @@ def run_units(
             if some units have ended `TRIES` processes each.
         Exception: Any exception of `work`, with a note that names the unit.
     """
-    check_workers(workers, ray)
-    if workers == 1 and ray is None:
-        yield from ((unit, work(unit)) for unit in units)
-        return
-    queue = UnitQueue(len(units))
-    if ray is not None:
-        found = by_ray(packed(work), units, queue, ray)
-    elif processes is not None:
-        found = processes.do(packed(work), units, queue)
-    else:
-        found = by_processes(packed(work), units, queue, workers)
-    lost = []
-    with closing(found):  # no process stays behind
-        for unit, result in in_order(found, units, queue, {} if waiting is None else waiting):
-            if isinstance(result, Exception):
-                result.add_note(f"in {unit}")
-                raise result
-            if isinstance(result, Lost):
-                lost.append(f"{unit} {result.reason}")
-            else:
-                yield unit, result
-    if lost:
-        more = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
-        raise WorkerError("; ".join(lost[:MOST_NAMED] + more))
+    with worker_pool(workers, ray) as run:
+        yield from run(work, units, waiting=waiting)
 
 
 class Runner(Protocol):
@@ -90,7 +66,7 @@ class Runner(Protocol):
 
     def __call__(
         self, work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
-    ) -> Iterator[tuple[Unit, Result]]: ...
+    ) -> Generator[tuple[Unit, Result]]: ...
 
 
 @contextmanager
@@ -109,15 +85,50 @@ def worker_pool(
     """
     check_workers(workers, ray)
     if ray is not None:
-        with connected(ray):
-            yield partial(run_units, ray="")
+        with connected(ray) as module:
+            yield partial(_run_elsewhere, partial(by_ray, module))
     elif workers > 1:
         with closing(Processes(workers)) as processes:
             if first is not None:
                 processes.prepare(first)
-            yield partial(run_units, workers=workers, processes=processes)
+            yield partial(_run_elsewhere, processes.do)
     else:
-        yield run_units
+        yield _run_here
+
+
+def _run_here(
+    work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
+) -> Generator[tuple[Unit, Result]]:
+    """`run_units` in this process."""
+    yield from ((unit, work(unit)) for unit in units)
+
+
+def _run_elsewhere(
+    do: Callable[[PackedWork, Sequence[Any], UnitQueue], Generator[tuple[int, Any]]],
+    work: Callable[[Unit], Result],
+    units: Sequence[Unit],
+    *,
+    waiting: dict[int, Result] | None = None,
+) -> Generator[tuple[Unit, Result]]:
+    """`run_units` with other processes.
+
+    Args:
+        do: Yields the number of each unit and its result, or `Lost`, in the order of completion.
+        work, units, waiting: As for `run_units`.
+    """
+    queue, lost = UnitQueue(len(units)), []
+    with closing(do(packed(work), units, queue)) as found:  # no process stays behind
+        for unit, result in in_order(found, units, queue, {} if waiting is None else waiting):
+            if isinstance(result, Exception):
+                result.add_note(f"in {unit}")
+                raise result
+            if isinstance(result, Lost):
+                lost.append(f"{unit} {result.reason}")
+            else:
+                yield unit, result
+    if lost:
+        more = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
+        raise WorkerError("; ".join(lost[:MOST_NAMED] + more))
 
 
 def in_order(
