@@ -104,7 +104,7 @@ notebooks: install
 
 # The generated tables, then the site; every warning fails.
 docs: install
-	$(BIN)/artus tables README.md docs/*.md
+	$(BIN)/python tools/tables.py README.md docs/*.md
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo open docs/_build/html/index.html
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from artus_training.arena.people import default_folder
+from artus_training.people.results import default_folder
 
 
 def test_tests_that_belong_together_run_in_one_process(request):

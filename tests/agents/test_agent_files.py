@@ -14,7 +14,7 @@ from artus_env import Batch
 from artus_env.engine.agents.names import find_agent, runs_program
 from artus_env.engine.agents.view import View
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.made_of import made_of
+from artus_training.arena.fingerprint import fingerprint
 from artus_training.cli import main
 from artus_training.learn.settings import without_programs
 
@@ -128,7 +128,7 @@ def test_a_tournament_notices_that_the_file_has_changed(file):
     from artus_env.engine.contract.registry import find_game
 
     def of():
-        return made_of("", find_game("artus"), [f"{file}:Cautious"])
+        return fingerprint("", find_game("artus"), [f"{file}:Cautious"])
 
     before = of()
     assert of() == before

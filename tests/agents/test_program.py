@@ -36,10 +36,10 @@ from artus_env.engine.contract.rng import seed_stream
 from artus_training import cli
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.lineup import line_up
-from artus_training.arena.report import write_report
-from artus_training.arena.results import Settings
+from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.tournament import run
+from artus_training.report.page import write_report
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "agents" / "examples"
@@ -473,8 +473,8 @@ def test_a_tournament_goes_on_and_reports_each_game_given_up(tmp_path, monkeypat
     assert results.notes[0].startswith(f"{name} gave up deal ")
     assert results.notes[0].endswith(": ended with exit code 1 (stderr: LookupError: forgot the rules)")
     write_report(results, standings(results), tmp_path, "artus tournament")
-    fault = f"- {name}: 1 game: ended with exit code 1 (stderr: LookupError: forgot the rules)\n"
-    assert fault in (tmp_path / "report.md").read_text()
+    fault = f"<li>{name}: 1 game: ended with exit code 1 (stderr: LookupError: forgot the rules)</li>"
+    assert fault in (tmp_path / "report.html").read_text()
     gc.collect()
     assert bot.processes() == set()
 

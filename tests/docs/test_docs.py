@@ -10,7 +10,8 @@ from artus_env import DEFAULT_GAME, registration
 from artus_env.engine.contract.registry import find_game, game_modules
 from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index, reward_modes
 from artus_training.cli import COMMANDS
-from artus_training.watch.doc_tables import fill, tables_of
+from artus_training.games import tables_of
+from tools.tables import all_tables, fill
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -27,8 +28,8 @@ def test_tables_are_up_to_date(page):
 def test_every_table_is_shown_somewhere():
     shown = {name for page in PAGES for name in re.findall(r"<!-- table: (\S+) -->", page.read_text())}
     own = [game for game, module in game_modules().items() if module.startswith("artus_env.") and game != DEFAULT_GAME]
-    others = {f"{game}/{name}" for game in own for name in tables_of(find_game(game))}
-    assert shown == set(tables_of(find_game(DEFAULT_GAME))) | others
+    others = {f"{game}/{name}" for game in own for name in all_tables(find_game(game))}
+    assert shown == set(all_tables(find_game(DEFAULT_GAME))) | others
 
 
 def test_names_are_those_that_are_registered(monkeypatch):

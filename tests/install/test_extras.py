@@ -113,7 +113,7 @@ def test_tournament_plays_tournaments(tmp_path, environment_with):
         environment_with("tournament"),
         ["tournament", "greedy", "random", "--games", "4", "--out", str(tmp_path / "one")],
     )
-    assert (tmp_path / "one" / "report.md").exists()
+    assert (tmp_path / "one" / "report.html").exists()
 
 
 def test_play_serves(tmp_path, environment_with):
@@ -130,7 +130,7 @@ sys.exit(main(["play", "--no-browser", "--port", "0", "--games", sys.argv[1]]))
 
 def test_render_makes_frames_windows_and_films(record, tmp_path, environment_with):
     environment = environment_with("render")
-    works(environment, ["replay", record, "--gif", str(tmp_path / "game.gif"), "--width", "200"])
+    works(environment, ["replay", record, "--gif", str(tmp_path / "game.gif")])
     assert (tmp_path / "game.gif").exists()
     code = """
 from artus_env import artus_v0

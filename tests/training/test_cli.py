@@ -21,10 +21,11 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import evaluate
 from artus_training.cli import COMMANDS, main
+from artus_training.games import aligned, tables_of
 from artus_training.options import read_options
 from artus_training.usage import Finished
-from artus_training.watch.about import aligned
-from artus_training.watch.doc_tables import fill, tables_of
+from tools.tables import fill
+from tools.tables import main as update_tables
 
 ROOT = Path(__file__).parents[2]
 
@@ -330,7 +331,7 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
     def interrupted(arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("artus_training.watch.about.rules", interrupted)
+    monkeypatch.setattr("artus_training.games.rules", interrupted)
     assert main(["rules"]) == 130
     assert capsys.readouterr().err == "artus rules: interrupted\n"
 
@@ -338,7 +339,7 @@ def test_an_interrupt_is_one_line(monkeypatch, capsys):
 ENDED = """
 import os, signal, sys
 from artus_training import cli
-from artus_training.watch import about
+from artus_training import games as about
 for each in (signal.SIGTERM, signal.SIGHUP):  # who runs the tests may ignore some
     signal.signal(each, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -375,7 +376,7 @@ def test_a_signal_that_is_ignored_stays_ignored():
 
 @pytest.mark.parametrize("make", [lambda: np.empty(1 << 50), lambda: np.empty(1 << 62), lambda: torch.empty(1 << 50)])
 def test_too_little_memory_is_one_line_and_exit_code_2(make, monkeypatch, capsys):
-    monkeypatch.setattr("artus_training.watch.about.rules", lambda arguments: make())
+    monkeypatch.setattr("artus_training.games.rules", lambda arguments: make())
     assert main(["rules"]) == 2
     error = capsys.readouterr().err
     assert error.startswith("artus rules: there is not enough memory: ")
@@ -392,7 +393,7 @@ def test_other_errors_are_not_hidden(monkeypatch):
         def faulty(arguments, error=error):
             raise error
 
-        monkeypatch.setattr("artus_training.watch.about.rules", faulty)
+        monkeypatch.setattr("artus_training.games.rules", faulty)
         with pytest.raises(type(error)):
             main(["rules"])
 
@@ -466,7 +467,7 @@ def test_tables_fills_files(tmp_path, capsys):
     marked = "Before\n<!-- table: {} -->\nold\n<!-- end -->\nafter\n"
     page.write_text(marked.format("rewards") + marked.format("magpies/actions"))
     other.write_text("No tables.\n")
-    assert main(["tables", str(page), str(other)]) == 0
+    assert update_tables([str(page), str(other)]) == 0
     made = page.read_text()
     assert made == fill(made, find_game(DEFAULT_GAME))
     assert "old" not in made
@@ -474,8 +475,8 @@ def test_tables_fills_files(tmp_path, capsys):
     assert "| 19 | action 19 |" in made
     assert made.count("after\n") == made.count("Before\n") == 2
     assert other.read_text() == "No tables.\n"
-    page.write_text(marked.format("rewards"))
-    assert main(["tables", str(page), "--game", "magpies"]) == 0
+    page.write_text(marked.format("magpies/rewards"))
+    assert update_tables([str(page)]) == 0
     assert "| `jewels` or `points` | every move |" in page.read_text()
 
 

@@ -11,7 +11,7 @@ import pytest
 from artus_env import Game
 from artus_env.engine.basics.reading import decode
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.teams import bots_in
+from artus_training.arena.lineup import bots_in
 from artus_training.cli import main
 from artus_training.learn.settings import read_preset
 
@@ -130,7 +130,10 @@ def test_a_first_line_with_the_line_end_of_windows_starts_a_bot():
     [
         (["check-bot", "python3", "bots/mine.py"], "put it in quotes, as in artus check-bot 'python3 bots/mine.py'"),
         (["check-bot", "python3", "-u", "bots/mine.py"], "as in artus check-bot 'python3 -u bots/mine.py'"),
-        (["check-bot", "--seed", "3", "python3", "bots/mine.py"], "as in artus check-bot 'python3 bots/mine.py'"),
+        (
+            ["check-bot", "--num-players", "3", "python3", "bots/mine.py"],
+            "as in artus check-bot 'python3 bots/mine.py'",
+        ),
         (["check-bot", "bots/"], "bots/ is a folder; name the bot in it that plays"),
         (["check-bot"], "name the command that starts the bot"),
         (["tournament", "Owls=program:python3", "bots/mine.py", "greedy"], "as in 'Owls=program:python3 bots/mine.py'"),
@@ -183,7 +186,7 @@ def test_a_command_that_code_of_a_game_ends_is_one_line(monkeypatch, capsys):
     def ends(arguments):
         raise SystemExit(3)
 
-    monkeypatch.setattr("artus_training.watch.about.rules", ends)
+    monkeypatch.setattr("artus_training.games.rules", ends)
     assert main(["rules"]) == 2
     assert capsys.readouterr().err == "artus rules: code of an agent or a game ended the process: SystemExit(3)\n"
 
@@ -200,7 +203,7 @@ def test_only_a_lack_of_memory_is_called_so(error, monkeypatch):
     def fails(arguments):
         raise error
 
-    monkeypatch.setattr("artus_training.watch.about.rules", fails)
+    monkeypatch.setattr("artus_training.games.rules", fails)
     with pytest.raises(type(error), match=str(error)):
         main(["rules"])
 

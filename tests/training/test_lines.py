@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from artus_training.arena.live import LiveTable
-from artus_training.arena.results import Settings
+from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import Tally
+from artus_training.arena.tournament import LiveTable
 from artus_training.cli import main
 from artus_training.progress import Bar, TrainingBar, pieces, progress
 

@@ -16,7 +16,7 @@ from artus_env import Game
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.results import Settings as TournamentSettings
+from artus_training.arena.schedule import Settings as TournamentSettings
 from artus_training.arena.tournament import run
 from artus_training.learn.ppo.settings import Settings
 from artus_training.learn.ppo.train import train

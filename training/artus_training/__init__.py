@@ -1,5 +1,7 @@
 """Training, evaluation and the command line.
 
-One subpackage for each task: `learn` trains agents, `arena` rates them, `watch` shows games and curves, `play` lets
-people play with agents, `bench` measures speed. `cli` is the entry point; the other modules here are shared.
+One subpackage for each task: `learn` trains agents; `arena` lets them play each other and rates them, with `workers` to
+share the games among processes; `report` writes the report of a tournament, `people` rates people, `replays` shows
+recorded games; `play` lets people play with agents, and `bench` measures speed. `cli` is the entry point, `games` has
+the commands about installed games; the other modules here are shared.
 """

@@ -32,22 +32,20 @@ COMMANDS = {
         "learn.ppo.command", "main_all", "train agents for every rule set and show how strong they are", "train"
     ),
     "train-sb3": Command("learn.sb3.command", "main", "train with Stable-Baselines3, for comparison", "train"),
-    "curves": Command("watch.curves", "main", "learning curves of trained agents as a picture", "train"),
+    "curves": Command("learn.curves", "main", "learning curves of trained agents as a picture", "train"),
     "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("arena.evaluate", "main", "let agents play each other"),
     "tournament": Command(
-        "watch.tournament", "main", "ratings and win rates of many agents, with a report", "tournament"
+        "report.command", "main", "ratings and win rates of many agents, with a report", "tournament"
     ),
     "check-bot": Command("arena.check_bot", "main", "play one game with a bot aloud, and say what is wrong"),
     "exploit": Command("learn.exploit", "main", "how far an agent is from unbeatable, at least", "train"),
-    "ladder": Command("arena.ladder", "main", "all agents of a game in one table, from what was measured"),
-    "replay": Command("watch.replay", "replay", "list recorded games, step through one, make a page or GIF of it"),
+    "replay": Command("replays.command", "main", "list recorded games, step through one, make a page or GIF of it"),
     "bench": Command("bench.interfaces", "main", "decisions per second, every interface, or of trainings", "train"),
-    "show": Command("watch.show", "show", "a position, or the middle of a random game, as text"),
-    "games": Command("watch.about", "games", "the games that are installed"),
+    "show": Command("replays.show", "main", "a position, or the middle of a random game, as text"),
+    "games": Command("games", "games", "the games that are installed"),
     "new-game": Command("new_game.command", "main", "write a package with a small game, to be made into your own"),
-    "rules": Command("watch.about", "rules", "tables of a game: its box, its actions, its rewards"),
-    "tables": Command("watch.about", "tables", "make those tables in Markdown files anew"),
+    "rules": Command("games", "rules", "tables of a game: its box, its actions, its rewards"),
 }
 
 

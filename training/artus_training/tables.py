@@ -1,4 +1,4 @@
-"""Tables and sentences for the terminal, by rich; tables for Markdown pages."""
+"""Tables and sentences for the terminal, by rich; rows of Markdown; names of variants and agents for display."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from collections.abc import Collection, Sequence
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from artus_env import DEFAULT_GAME
+from artus_env.engine.contract.registry import find_game
 
 UNLIMITED = 100_000
 """Columns of output that is no terminal: there, a row is a line."""
@@ -70,3 +73,20 @@ def as_text(*parts: str | Table) -> str:
 def markdown_row(cells: Sequence[str]) -> str:
     """A row of a Markdown table; `|` within a cell is escaped."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def variant_name(game: str, rules: str, num_players: int) -> str:
+    """Name of a variant for a title; the name of the default game is left out."""
+    title = "" if game == DEFAULT_GAME else f"{find_game(game).title}, "
+    return f"{title}{rules}, {num_players} players"
+
+
+def shortened(name: str, width: int) -> str:
+    """Cut a name in the middle to at most `width` letters."""
+    left = width - 3
+    return name if len(name) <= width else f"{name[: -(-left // 2)]}...{name[len(name) - left // 2 :]}"
+
+
+def one_line_name(name: str) -> str:
+    """Replace unprintable letters of a name, such as line breaks, by spaces."""
+    return "".join(letter if letter.isprintable() else " " for letter in name)

@@ -93,9 +93,9 @@ class Definition:
             moves, data for a script, the folder with that script. None: moves are chosen from a list.
         trained: Folder with the trained agents that come with the game; None: there are none.
         presets: Folder with training settings, a file for each variant; None: there are none.
-        ladder: File with measurements of each agent (see `artus_training.arena.ladder_file`); None: there are none.
+        ladder: File with measurements of each agent (see `artus_training.arena.ladder`); None: there are none.
         doc_tables: Tables for the documentation by name, each a function without arguments that returns a `DocTable`,
-            in addition to the tables of every game (see `artus_training.watch.doc_tables`).
+            in addition to the tables of every game (see `artus_training.games`).
         reconstructed: Facts about the components that no public text states.
         layout: components -> blocks of an observation with their places; derived from `features`.
     """

@@ -32,9 +32,8 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import seed_stream
 from artus_env.games.artus.components import STANDARD
 from artus_env.games.artus.definition import ARTUS
-from artus_training.arena.ladder_file import HEAD, Entry, Known, Ladder, read_ladder, rows_of
-from artus_training.arena.people import RESULTS, Result, Sat, read_results
-from artus_training.arena.results import Settings as Tournament
+from artus_training.arena.ladder import Entry, Known, Ladder, read_ladder
+from artus_training.arena.schedule import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
 from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
@@ -45,6 +44,7 @@ from artus_training.learn.ppo.checkpoint import save as save_checkpoint
 from artus_training.learn.ppo.settings import Settings, preset
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.settings import settings_to_dict
+from artus_training.people.results import RESULTS, Result, Sat, read_results
 from artus_training.play import view
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
@@ -54,6 +54,7 @@ from artus_training.play.placements import table
 from artus_training.play.store import Store
 from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
 from play_server import Serving
+from tools.tables import HEAD, rows_of
 
 Try = Callable[[Random], bool]
 LONGEST_MESSAGE = 5000

@@ -19,16 +19,16 @@ import pytest
 from jsonschema import ValidationError
 
 from artus_env.engine.compiling.quotas import available_cores
-from artus_training.arena import tournament
-from artus_training.arena.cluster import connected
+from artus_training.arena import schedule, tournament
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.results import Settings
-from artus_training.arena.todo import TRIES, ClusterError, UnitError
-from artus_training.arena.units import run_units
+from artus_training.arena.schedule import Settings
 from artus_training.cli import main
 from artus_training.learn import exploit
 from artus_training.learn.exploit import RESPONSES, Search, check_seen, read_kept
 from artus_training.learn.exploit import Options as Response
+from artus_training.workers.cluster import connected
+from artus_training.workers.queue import TRIES, WorkerError
+from artus_training.workers.units import run_units
 from tests.training.arena.test_units import Made, Mortal, die
 
 ROOT = Path(__file__).parents[3]
@@ -51,7 +51,7 @@ class Patient:
 
 def play(ray=None):
     """Play a tournament of many small units in this folder."""
-    tournament.unit_games = lambda agents: GAMES_AT_ONCE
+    schedule.unit_games = lambda agents: GAMES_AT_ONCE
     tournament.run(SETTINGS, Path("out"), Path("records.jsonl"), {"patient": Patient()}, ray=ray)
 
 
@@ -149,7 +149,7 @@ def drive_units(work, units, address):
     try:
         with connected(address):
             done.extend(run_units(work, units, ray=""))
-    except (UnitError, ValueError) as error:
+    except (WorkerError, ValueError) as error:
         return done, error
     return done, None
 
@@ -173,7 +173,7 @@ def test_whatever_dies_a_tournament_comes_out_the_same_to_the_byte(machines, tmp
     alone.mkdir()
     many.mkdir()
     monkeypatch.chdir(alone)
-    monkeypatch.setattr(tournament, "unit_games", tournament.unit_games)  # put back after the test
+    monkeypatch.setattr(schedule, "unit_games", schedule.unit_games)  # put back after the test
     monkeypatch.setattr(Patient, "pause", 0.0)  # in this process: the same comes of it, sooner
     play()
     units = blocks(alone)
@@ -209,7 +209,7 @@ def test_a_unit_that_kills_every_worker_is_named_when_all_others_are_done(machin
     folder = tmp_path / "100"
     folder.mkdir()
     done, error = drive(drive_units, partial(die, folder), range(10), machines.address)
-    assert isinstance(error, UnitError)
+    assert isinstance(error, WorkerError)
     assert str(error) == f"3 has ended {TRIES} processes, the last one with WorkerCrashedError"
     assert [unit for unit, _ in done] == [0, 1, 2, 4, 5, 6, 7, 8, 9]
     # Ray may lose the notice that a process has begun, if it dies in that moment: this counts as a start that failed.
@@ -304,7 +304,7 @@ def find_response(runs, address):
         patch.setattr(exploit, "train", lambda settings: True)
         patch.setattr(exploit, "finished", lambda settings: True)
         patch.setattr(Search, "responses", lambda *arguments: ["random", "ppo", "ismcts:2"])
-        search = Search.of(Response("greedy", games=60, choosing_games=20, runs=runs, ray=address))
+        search = Search.of(Response("greedy", games=60, runs=runs, ray=address))
         (best,) = exploit.exploit(search)
         return best, read_kept(search.folder / RESPONSES)
 
@@ -333,7 +333,7 @@ def test_no_cluster_for_responses_is_said_before_anything_is_trained(tmp_path, m
 
 
 def test_where_there_is_no_cluster_it_is_said():
-    with pytest.raises(ClusterError, match=r"^there is no Ray cluster at 127\.0\.0\.1:1: .*refused$"):
+    with pytest.raises(WorkerError, match=r"^there is no Ray cluster at 127\.0\.0\.1:1: .*refused$"):
         evaluate(["greedy", "random"], games=2, ray="127.0.0.1:1")
 
 

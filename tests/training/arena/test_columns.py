@@ -10,10 +10,10 @@ from rich.console import Console
 
 from artus_training import progress
 from artus_training.arena.evaluate import Evaluation
-from artus_training.arena.live import LiveTable
-from artus_training.arena.report import print_table, rows
-from artus_training.arena.results import Block, Results, Settings
+from artus_training.arena.play import Block, Results
+from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import Tally, standings
+from artus_training.arena.tournament import LiveTable
 from artus_training.bench import interfaces
 from artus_training.bench import training as bench_training
 from artus_training.cli import main
@@ -21,6 +21,7 @@ from artus_training.learn import exploit
 from artus_training.learn.exploit import Best, Kept, Response
 from artus_training.learn.ppo import train as ppo_train
 from artus_training.learn.ppo.settings import Settings as PpoSettings
+from artus_training.report.table import print_table, rows
 from artus_training.tables import as_text, table
 
 LONG = tuple(f"program:./a-class/{team:_<15}/bot.py" for team in ("foxes", "owls", "hedgehogs"))

@@ -9,11 +9,13 @@ import pytest
 
 from artus_agents.neural import trained
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena import people
-from artus_training.arena.ladder import decisions_per_second, merged
-from artus_training.arena.ladder_file import NOT_MEASURED, Entry, Ladder, read_ladder, rows_of
+from artus_training.arena.ladder import Entry, Ladder, read_ladder
 from artus_training.cli import main
-from artus_training.watch.doc_tables import fill
+from artus_training.people import results as people
+from tools.ladder import decisions_per_second, merged
+from tools.ladder import main as update_ladder
+from tools.tables import NOT_MEASURED, fill, rows_of
+from tools.tables import main as update_tables
 
 BOT = Path(__file__).parents[3] / "agents" / "examples" / "bot.py"
 RESPONSE = "ppo-search:8:runs/0-response-own-weights/ppo-beginner-2/agent.safetensors"
@@ -38,8 +40,8 @@ def exploited(tmp_path):
 
 def test_what_was_measured_comes_together(played, exploited, tmp_path):
     path = tmp_path / "ladder.json"
-    command = ["ladder", str(path), "--tournaments", str(played), "--exploits", str(exploited)]
-    assert main(command) == 0
+    command = [str(path), "--tournaments", str(played), "--exploits", str(exploited)]
+    assert update_ladder(command) == 0
     ladder = read_ladder(path)
     table = json.loads((played / "results.json").read_text())["table"]
     assert [entry.agent for entry in ladder.entries] == [line["agent"] for line in table]
@@ -53,7 +55,7 @@ def test_what_was_measured_comes_together(played, exploited, tmp_path):
     assert wins.startswith(f"{100 * greedy.wins:.1f} % (")
     assert speed == NOT_MEASURED
     # What is measured later comes on top, and nothing is lost.
-    assert main(["ladder", str(path), "--tournaments", str(played), "--seconds", "0.01"]) == 0
+    assert update_ladder([str(path), "--tournaments", str(played), "--seconds", "0.01"]) == 0
     again = read_ladder(path)
     assert [dataclasses.replace(entry, decisions=None) for entry in again.entries] == ladder.entries
     assert all(entry.decisions > 0 for entry in again.entries)
@@ -64,7 +66,7 @@ def test_speeds_that_nobody_has_measured_yet_are_measured_and_kept_one_by_one(tm
     known = Entry("beginner", 2, "random", wins=0.0, decisions=7.0)
     missing = [Entry("beginner", players, agent, wins=0.5) for players in (2, 3) for agent in ("greedy", "nobody")]
     path.write_text(json.dumps(dataclasses.asdict(merged(Ladder("artus", [known]), missing))))
-    assert main(["ladder", str(path), "--seconds", "0.01"]) == 2
+    assert update_ladder([str(path), "--seconds", "0.01"]) == 2
     assert "nobody" in capsys.readouterr().err
     measured = {(entry.agent, entry.num_players): entry.decisions for entry in read_ladder(path).entries}
     assert measured.pop(("greedy", 2)) > 1000
@@ -155,7 +157,7 @@ def test_results_that_do_not_fit_are_named(name, change, message, played, tmp_pa
     content = json.loads((played / "results.json").read_text()) if name == "results.json" else EXPLOIT
     (tmp_path / name).write_text(json.dumps({**content, **change}))
     kind = "--tournaments" if name == "results.json" else "--exploits"
-    assert main(["ladder", str(tmp_path / "ladder.json"), kind, str(tmp_path)]) == 2
+    assert update_ladder([str(tmp_path / "ladder.json"), kind, str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
@@ -173,12 +175,12 @@ def test_a_game_with_a_ladder_of_another_scale_is_refused_in_one_line(tmp_path, 
     )
     (tmp_path / people.RESULTS).mkdir()
     (tmp_path / people.RESULTS / "ann.json").write_text(json.dumps(dataclasses.asdict(result)))
-    for words in (
-        ["play", "--games", str(tmp_path)],
-        ["play", "--results", "--games", str(tmp_path)],
-        ["tables", str(page)],
+    for run, words in (
+        (main, ["play", "--games", str(tmp_path)]),
+        (main, ["play", "--results", "--games", str(tmp_path)]),
+        (update_tables, [str(page)]),
     ):
-        assert main(words) == 2
+        assert run(words) == 2
         error = capsys.readouterr().err
         assert "ratings have the scale greedy = 1000, but for 'beginner', 2 players, greedy has none" in error
         assert error.count("\n") == 1
@@ -198,10 +200,10 @@ def test_a_ladder_that_is_none_is_named(tmp_path, capsys):
         ),
     ):
         path.write_text(text)
-        assert main(["ladder", str(path)]) == 2
+        assert update_ladder([str(path)]) == 2
         error = capsys.readouterr().err
         assert message in error
         assert error.count("\n") == 1
         assert path.read_text() == text
-    assert main(["ladder", str(path), "--seconds", "-1"]) == 2
+    assert update_ladder([str(path), "--seconds", "-1"]) == 2
     assert "seconds must be at least 0 and finite, got -1.0" in capsys.readouterr().err

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from artus_env.engine.contract.registry import find_game, game_names
-from artus_training.arena import people
-from artus_training.arena.anchor import NEEDED, Compared, orders, place
-from artus_training.arena.elo import POINTS, ahead
-from artus_training.arena.people import RESULTS, Result, Sat, everybody, person, read_result, read_results
+from artus_training.arena.statistics import POINTS, expected_score
+from artus_training.people import results as people
+from artus_training.people.rating import NEEDED, Compared, orders, place
+from artus_training.people.results import RESULTS, Result, Sat, everybody, person, read_result, read_results
 
 RATINGS = {"random": 0.0, "greedy": 800.0, "lookahead": 1100.0, "ppo": 1600.0}
 VARIANT = ("artus", "beginner", 2)
@@ -46,7 +46,7 @@ def games(*ends):
 def test_a_rating_is_where_the_games_say_it_is_most_likely():
     """As many games as say it all: as many wins against each agent as somebody of that rating has."""
     true, played = 1250.0, 4000
-    wins = {agent: round(played * ahead(true - rating)) for agent, rating in RATINGS.items()}
+    wins = {agent: round(played * expected_score(true - rating)) for agent, rating in RATINGS.items()}
     all_games = [
         game for agent, won in wins.items() for game in games(*[(agent, 1)] * won, *[(agent, 2)] * (played - won))
     ]
@@ -74,7 +74,7 @@ def test_intervals_hold_known_strengths_as_often_as_they_promise():
             rng, inside = np.random.default_rng(int(true)), 0
             for _ in range(300):
                 met = [agents[nth % 3] for nth in range(played)]
-                ends = [(agent, 1 if rng.random() < ahead(true - RATINGS[agent]) else 2) for agent in met]
+                ends = [(agent, 1 if rng.random() < expected_score(true - RATINGS[agent]) else 2) for agent in met]
                 found = place(games(*ends), RATINGS)
                 inside += found.low <= true <= found.high
             held.append(inside / 300)

@@ -131,6 +131,9 @@ def test_progress_comes_to_its_end():
 
 
 def test_units_grow_where_few_games_may_be_enough():
-    assert units_of(1000, 500, True) == [(0, 64), (64, 192), (192, 448), (448, 948), (948, 1000)]
-    assert units_of(1000, 500, False) == [(0, 500), (500, 1000)]
-    assert units_of(30, 10, True) == [(0, 10), (10, 20), (20, 30)]
+    def bounds(*arguments):
+        return [(first, first + deals) for _, first, deals in units_of(*arguments)]
+
+    assert bounds(1000, 500, 64) == [(0, 64), (64, 192), (192, 448), (448, 948), (948, 1000)]
+    assert bounds(1000, 500, 500) == [(0, 500), (500, 1000)]
+    assert bounds(30, 10, 64) == [(0, 10), (10, 20), (20, 30)]

@@ -1,6 +1,5 @@
 """Tournaments: fair, repeatable, impossible to spoil by interrupting them."""
 
-import csv
 import json
 import os
 import shutil
@@ -24,17 +23,18 @@ from artus_env.engine.agents.names import GROUP, find_agent
 from artus_env.engine.basics.writing import alone_in
 from artus_env.engine.contract import registry
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena.made_of import files_in, made_of
-from artus_training.arena.names import short_names
-from artus_training.arena.playing import Unit, places_of, play_block
-from artus_training.arena.report import duel_table, markdown_table, print_table, remarks, write_report
-from artus_training.arena.results import Results, Settings, ways_to_sit
+from artus_training.arena.fingerprint import files_in, fingerprint
+from artus_training.arena.lineup import read_entrants
+from artus_training.arena.play import Results, member_on, play_block
+from artus_training.arena.schedule import Settings, Unit, units_of, ways_to_sit
 from artus_training.arena.standings import fraction_intervals, interval_of, resample, standings
 from artus_training.arena.store import Line, Store
-from artus_training.arena.teams import read_teams
-from artus_training.arena.tournament import Interrupted, run, units_of
-from artus_training.arena.units import run_units
+from artus_training.arena.tournament import Interrupted, run
 from artus_training.cli import main
+from artus_training.report.page import write_report
+from artus_training.report.table import markdown_table, print_table, remarks
+from artus_training.tables import short_names
+from artus_training.workers.units import run_units
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +76,7 @@ def test_games_of_a_line_up_are_rounded_up_to_all_ways_to_sit():
 
 def test_places_of_seats():
     seats = np.array([[2, 0, 1], [0, 2, 1], [1, 0, 2]])
-    assert places_of(np.array([2, 1, -1], np.int8), seats).tolist() == [0, 2, -1]
+    assert member_on(np.array([2, 1, -1], np.int8), seats).tolist() == [0, 2, -1]
 
 
 def test_everybody_sits_behind_everybody_and_keeps_his_own_scores(tmp_path):
@@ -296,9 +296,9 @@ def test_a_tournament_names_its_game(other_game, tmp_path, monkeypatch, capsys):
     assert folder.name.startswith("other-short-2-")
     assert json.loads((folder / "settings.json").read_text())["game"] == "other"
     assert json.loads((folder / "results.json").read_text())["settings"]["game"] == "other"
-    report = (folder / "report.md").read_text()
-    assert report.startswith("# Tournament: Another Game, short, 2 players\n")
-    assert "| coins (95 %) |" in report
+    report = (folder / "report.html").read_text()
+    assert "<h1>Tournament: Another Game, short, 2 players</h1>" in report
+    assert "coins (95 %)" in report
     assert {json.loads(line)["game"] for line in Path("games.jsonl").read_text().splitlines()} == {"other"}
     assert main(["tournament", "greedy", "random", "--games", "20", "--out", str(folder)]) == 2
     assert "holds another tournament (rules 'short' -> 'beginner'" in capsys.readouterr().err
@@ -312,7 +312,7 @@ import numpy as np
 from artus_env import DEFAULT_GAME
 from artus_env.engine.contract import registry
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.results import Settings
+from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import standings
 from artus_training.arena.tournament import run
 
@@ -509,8 +509,8 @@ def test_who_gives_up_has_lost_and_the_report_says_why(tmp_path):
     assert [(line.agent, line.wins) for line in whole.table] == [("greedy", 1.0), ("quitter", 0.0)]
     assert whole.duels[0, 1] == 1
     write_report(results, whole, tmp_path / "t", "artus tournament ...")
-    report = (tmp_path / "t" / "report.md").read_text()
-    assert report.count("- quitter: 20 games: had enough") == 1
+    report = (tmp_path / "t" / "report.html").read_text()
+    assert report.count("<li>quitter: 20 games: had enough</li>") == 1
     notes = json.loads((tmp_path / "t" / "results.json").read_text())["forfeits"]
     assert len(notes) == 20
     assert sum("as player 1: had enough" in note for note in notes) == 10
@@ -541,13 +541,13 @@ def test_agents_of_other_packages_and_trained_weights_count_as_well(tmp_path, mo
     package = tmp_path / "package"
     package.mkdir()
     of = replace(find_game(DEFAULT_GAME), trained=package)
-    monkeypatch.setattr("artus_training.arena.results.find_game", lambda name: of)
+    monkeypatch.setattr("artus_training.arena.schedule.find_game", lambda name: of)
     settings = Settings(("greedy", "cautious"), games=2)
     made = []
     for choice, weights in (("argmax", b"1"), ("argmin", b"1"), ("argmax", b"2"), ("argmax", b"1")):
         module.write_text(f"class Cautious:\n    def act(self, view):\n        return view.mask.{choice}(axis=1)\n")
         (package / "beginner-2.safetensors").write_bytes(weights)
-        made.append(made_of(settings.hash, of, settings.agents))
+        made.append(fingerprint(settings.hash, of, settings.agents))
     assert len(set(made)) == 3
     assert made[0] == made[3]
 
@@ -580,13 +580,13 @@ def test_words_of_a_command_count_as_files_as_the_shell_splits_them(tmp_path, mo
 def test_files_named_like_agents_or_their_settings_do_not_count(agent, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("code.py").write_text("def Cautious(observation, action_mask):\n    return int(action_mask.argmax())\n")
-    before = made_of("", find_game(DEFAULT_GAME), [agent])
+    before = fingerprint("", find_game(DEFAULT_GAME), [agent])
     kind, _, argument = agent.partition(":")
     for word in {agent, kind, "ppo", "64", "1000", "sample", "python3", argument} - {"", "code.py"}:
         if "/" not in word:
             Path(word).write_text("no agent")
             Path(f"{word}.safetensors").write_text("no agent")
-    assert made_of("", find_game(DEFAULT_GAME), [agent]) == before
+    assert fingerprint("", find_game(DEFAULT_GAME), [agent]) == before
 
 
 def test_an_argument_of_another_package_may_be_a_file_but_a_number_is_none(tmp_path, monkeypatch):
@@ -605,11 +605,11 @@ def test_a_folder_named_like_an_agent_is_played_only_where_a_path_is_written(tmp
     for folder in ("greedy", "Owls=greedy", "ismcts:200", "others"):
         Path(folder).mkdir()
         (Path(folder) / "train.py").write_text("open('was-run', 'w')")
-    assert read_teams(["greedy", "Owls=greedy", "ismcts:200"]).agents == {
+    assert read_entrants(["greedy", "Owls=greedy", "ismcts:200"]).agents == {
         "greedy": "greedy", "Owls": "greedy", "ismcts:200": "ismcts:200",
     }  # fmt: skip
     for path in ("greedy/", "./greedy", str(tmp_path / "greedy"), "others", "./ismcts:200", "Owls=greedy/"):
-        teams = read_teams([path])
+        teams = read_entrants([path])
         assert list(teams.agents) == ["train"], path
         assert teams.from_folders == {"train"}
 
@@ -819,12 +819,12 @@ def test_few_deals_have_no_intervals(deals, tmp_path, capsys):
     print_table(results, whole)
     assert "too few deals" in capsys.readouterr().out
     write_report(results, whole, tmp_path, "artus tournament ...")
-    report = (tmp_path / "report.md").read_text()
+    report = (tmp_path / "report.html").read_text()
     assert "wins (too few deals)" in report
-    assert "| 100.0% |" in report
+    assert ">100.0%</td>" in report
+    assert "nan" not in report
     data = json.loads((tmp_path / "results.json").read_text(), parse_constant=pytest.fail)  # NaN is no JSON
     assert data["table"][0]["wins_low"] is None
-    assert "nan" not in (tmp_path / "results.csv").read_text()
 
 
 def test_an_interval_never_looks_like_a_point():
@@ -833,15 +833,16 @@ def test_an_interval_never_looks_like_a_point():
 
 
 def test_names_do_not_break_the_report(tmp_path):
-    """A bar would end a cell of the table, a line feed the table, dollars begin a formula in the picture."""
-    names = ("program:sh -c 'a | b'", "program:$A $B\n{")
-    results = results_of(names, [[[1, 0], [0, 1]], [[1, 0], [1, 0]]] * 10)
-    whole = standings(results)
+    """A bar would end a cell of a Markdown table, a line feed the table, a bracket begin an element of the page."""
+    names = ("program:sh -c 'a | b'", "program:<i> $B\n{{table}}")
+    whole = standings(results := results_of(names, [[[1, 0], [0, 1]], [[1, 0], [1, 0]]] * 10))
     write_report(results, whole, tmp_path, "artus tournament ...")
-    for table in (markdown_table(whole), duel_table(whole)):
-        rows = table.splitlines()
-        assert len(rows) == 4
-        assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
+    page = (tmp_path / "report.html").read_text()
+    assert "<i>" not in page
+    assert "&lt;i&gt; $B {{table}}" in page
+    rows = markdown_table(whole).splitlines()
+    assert len(rows) == 4
+    assert len({row.replace("\\|", "").count("|") for row in rows}) == 1
 
 
 def test_an_agent_on_several_seats_has_played_one_game():
@@ -870,10 +871,8 @@ def test_the_command_writes_its_report(tmp_path, capsys):
     assert "greedy" in capsys.readouterr().out
     data = json.loads((out / "results.json").read_text())
     assert [line["agent"] for line in data["table"]] == ["greedy", "random"]
-    with (out / "results.csv").open() as file:
-        assert [row["agent"] for row in csv.DictReader(file)] == ["greedy", "random"]
-    for picture in ("ratings.png", "duels.png"):
-        assert (out / picture).read_bytes().startswith(b"\x89PNG")
+    names = {"settings.json", "blocks.jsonl", "results.json", "report.html", "films"}
+    assert {path.name for path in out.iterdir()} - {"lock"} == names
 
 
 @pytest.mark.parametrize(
@@ -919,7 +918,7 @@ def test_wrong_usage_is_one_line(arguments, fault, tmp_path, capsys):
 def test_where_nothing_can_be_written_is_said_before_the_first_game(out, records, fault, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("something else")
-    monkeypatch.setattr("artus_training.arena.playing.play_block", lambda *_: pytest.fail("a game was played"))
+    monkeypatch.setattr("artus_training.arena.play.play_block", lambda *_: pytest.fail("a game was played"))
     keep = ["--records", records] if records else []
     assert main(["tournament", "greedy", "random", "--games", "2", "--out", out, *keep]) == 2
     error = capsys.readouterr().err

@@ -16,14 +16,22 @@ import numpy as np
 import pytest
 
 from artus_env.engine.compiling.quotas import available_cores
-from artus_training.arena import processes
 from artus_training.arena.evaluate import evaluate
-from artus_training.arena.playing import Unit
-from artus_training.arena.results import Settings
-from artus_training.arena.todo import AHEAD, TRIES, Lost, OtherCodeError, Sent, ToDo, UnitError, doing, soon
-from artus_training.arena.tournament import run, units_of
-from artus_training.arena.units import in_order, kept, run_units, unit_games
+from artus_training.arena.schedule import Settings, Unit, unit_games, units_of
+from artus_training.arena.tournament import run
 from artus_training.cli import main
+from artus_training.workers import processes
+from artus_training.workers.queue import (
+    AHEAD,
+    TRIES,
+    Lost,
+    PackedWork,
+    UnitQueue,
+    WorkerError,
+    announcement,
+    unit_function,
+)
+from artus_training.workers.units import in_order, run_units, worker_pool
 
 ROOT = Path(__file__).parents[3]
 
@@ -97,17 +105,17 @@ def test_a_unit_that_ends_every_process_is_named_when_all_others_are_done(tmp_pa
     folder = tmp_path / "100"
     folder.mkdir()
     done = []
-    with pytest.raises(UnitError, match=rf"^3 has ended {TRIES} processes, the last one with exit code -9$"):
+    with pytest.raises(WorkerError, match=rf"^3 has ended {TRIES} processes, the last one with exit code -9$"):
         done.extend(unit for unit, _ in run_units(partial(die, folder), range(10), 2))
     assert len(list(folder.iterdir())) == TRIES
     assert gone()
 
 
 def test_what_is_found_twice_or_in_any_order_comes_once_and_in_order():
-    to_do = ToDo(4)
+    queue = UnitQueue(4)
     found = [(2, "c"), (0, "a"), (2, "C"), (0, "A"), (1, Lost("is gone")), (3, "d"), (1, "b")]
     waiting = {}
-    in_turn = in_order(found, "ABCD", to_do, waiting)
+    in_turn = in_order(found, "ABCD", queue, waiting)
     assert [next(in_turn), next(in_turn)] == [("A", "a"), ("B", Lost("is gone"))]
     assert waiting == {2: "c"}
     assert list(in_turn) == [("C", "c"), ("D", "d")]
@@ -131,18 +139,18 @@ def test_results_that_wait_for_an_earlier_one_can_be_kept(tmp_path):
 
 
 class Made:
-    """Work that says what it is made of, differently in each process."""
+    """Work whose fingerprint differs in each process."""
 
     @property
-    def made_of(self):
+    def fingerprint(self):
         return str(os.getpid())
 
     def __call__(self, unit):
         return unit
 
 
-def test_whoever_is_made_of_something_else_does_not_play():
-    with pytest.raises(ValueError, match=r"are made of [0-9]+ here, but of [0-9]+ where they were sent from"):
+def test_a_worker_with_another_fingerprint_does_not_play():
+    with pytest.raises(WorkerError, match=r"agents is [0-9]+ here, but [0-9]+ where they were sent from"):
         list(run_units(Made(), range(3), 2))
     assert gone()
 
@@ -150,17 +158,17 @@ def test_whoever_is_made_of_something_else_does_not_play():
 @pytest.mark.parametrize("command", ["evaluate", "tournament"])
 def test_workers_with_other_code_are_one_line(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for module in ("evaluate", "playing"):
-        monkeypatch.setattr(f"artus_training.arena.{module}.made_of", lambda *_: "something else")
+    for module in ("evaluate", "play"):
+        monkeypatch.setattr(f"artus_training.arena.{module}.fingerprint", lambda *_: "something else")
     assert main([command, "greedy", "random", "--games", "2", "--workers", "2"]) == 2
     error = capsys.readouterr().err
-    assert "here, but of something else where they were sent from" in error
+    assert "here, but something else where they were sent from" in error
     assert error.count("\n") == 1
 
 
 def test_what_can_not_be_loaded_is_refused():
-    refusal = doing(Sent(b"damaged", ""))(0)
-    assert isinstance(refusal, OtherCodeError)
+    refusal = unit_function(PackedWork(b"damaged", ""))(0)
+    assert isinstance(refusal, WorkerError)
     assert str(refusal).startswith("a worker can't load this (UnpicklingError: ")
 
 
@@ -198,7 +206,7 @@ def answer_oddly(unit):
     ],
 )
 def test_a_result_that_can_not_be_sent_is_an_error_of_its_unit(unit, message):
-    with pytest.raises(UnitError, match=message) as raised:
+    with pytest.raises(WorkerError, match=message) as raised:
         list(run_units(answer_oddly, [unit], 2))
     assert raised.value.__notes__ == [f"in {unit}"]
     assert gone()
@@ -226,7 +234,7 @@ def test_processes_that_die_before_they_begin_do_not_count_against_their_units(t
     assert [unit for unit, _ in run_units(Mortal(folder), range(1), 2)] == [0]
     assert len(list(folder.iterdir())) == TRIES - 1
     folder = folder.rename(tmp_path / "100")
-    with pytest.raises(UnitError, match=rf"^{TRIES} processes have ended before they began, exit code -9$"):
+    with pytest.raises(WorkerError, match=rf"^{TRIES} processes have ended before they began, exit code -9$"):
         list(run_units(Mortal(folder), range(1), 2))
     assert gone()
 
@@ -245,7 +253,7 @@ def who(unit):
 def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
     folder = tmp_path / "1"
     folder.mkdir()
-    with kept(2) as run:
+    with worker_pool(2) as run:
         assert list(run(square, range(10))) == [(unit, unit**2) for unit in range(10)]
         first = {process.pid for process in multiprocessing.active_children()}
         assert {result for _, result in run(who, range(20))} <= first
@@ -264,7 +272,7 @@ def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
 
 
 def test_processes_get_ready_for_the_first_work_before_it_begins():
-    with kept(2, first=square) as run:
+    with worker_pool(2, first=square) as run:
         ready = {process.pid for process in multiprocessing.active_children()}
         assert len(ready) == 2
         assert list(run(square, range(10))) == [(unit, unit**2) for unit in range(10)]
@@ -274,21 +282,21 @@ def test_processes_get_ready_for_the_first_work_before_it_begins():
 
 def test_what_is_only_announced_is_refused():
     """A process that gets ready mustn't play by code of which nobody has said that it is the right one."""
-    refusal = doing(soon(Made()))(0)
-    assert isinstance(refusal, ValueError)
-    assert "made of" in str(refusal)
+    refusal = unit_function(announcement(Made()))(0)
+    assert isinstance(refusal, WorkerError)
+    assert "the fingerprint of the game and the agents is" in str(refusal)
 
 
 def test_work_that_can_not_be_sent_is_refused_before_anything_starts():
-    with pytest.raises(ValueError, match="can't be sent to other processes"), kept(2, first=lambda unit: unit):
+    with pytest.raises(ValueError, match="can't be sent to other processes"), worker_pool(2, first=lambda unit: unit):
         pass
     assert gone()
 
 
 def test_one_process_is_kept_without_ado():
-    with kept() as run:
+    with worker_pool() as run:
         assert list(run(who, range(2))) == [(0, os.getpid()), (1, os.getpid())]
-    with pytest.raises(ValueError, match="either some workers or a Ray cluster"), kept(2, ""):
+    with pytest.raises(ValueError, match="either some workers or a Ray cluster"), worker_pool(2, ""):
         pass
 
 
@@ -327,7 +335,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from tests.training.arena.test_units import hang
-from artus_training.arena.units import run_units
+from artus_training.workers.units import run_units
 if __name__ == "__main__":
     list(run_units(partial(hang, Path(sys.argv[1]), sys.argv[2]), range(2), 2))
 """
@@ -430,7 +438,7 @@ def played(folder, workers):
 
 
 def test_a_tournament_by_several_processes_is_the_same_to_the_byte(tmp_path, monkeypatch):
-    monkeypatch.setattr("artus_training.arena.tournament.unit_games", lambda agents: 10)
+    monkeypatch.setattr("artus_training.arena.schedule.unit_games", lambda agents: 10)
     alone = played(tmp_path, 1)
     shutil.rmtree(tmp_path / "out")
     (tmp_path / "records.jsonl").unlink()

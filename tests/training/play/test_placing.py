@@ -12,10 +12,10 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env.engine.contract.registry import game_names
 from artus_env.engine.drawing.translations import speaking
-from artus_training.arena import people
-from artus_training.arena.anchor import NEEDED
-from artus_training.arena.people import RESULTS, Result, Sat
 from artus_training.cli import main as artus
+from artus_training.people import results as people
+from artus_training.people.rating import NEEDED
+from artus_training.people.results import RESULTS, Result, Sat
 from artus_training.play import forecast, placements
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame

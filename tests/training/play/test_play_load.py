@@ -341,7 +341,7 @@ WAITING = """
 import sys, time
 from artus_training import cli
 from artus_training.play import forecast, tutorial
-from artus_training.watch import film
+from artus_training.replays import film
 def slow(*arguments, **options):
     print("begun", flush=True)
     time.sleep(600)

@@ -8,7 +8,7 @@ pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
 from artus_env.engine.contract.registry import find_game, game_names
-from artus_training.arena import people
+from artus_training.people import results as people
 from artus_training.play import command, start_page, strength
 from artus_training.play.player_names import look
 from artus_training.play.strength import INSTEAD_OF_MASTER

@@ -17,7 +17,7 @@ from artus_env.agents import FORFEIT, View, find_agent
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_training.options import read_options
-from artus_training.usage import UsageError
+from artus_training.usage import UsageError, shown_in_one_line
 
 _KEYS = 300  # purpose of the seed stream
 BOT = 0
@@ -44,7 +44,7 @@ ADVICE = (
 
 
 @dataclass
-class CheckBotOptions:
+class Options:
     """Play one game with your bot against `random`, print every move, and report what is wrong with the bot.
 
     Exit code 0 if nothing is wrong, 1 otherwise. Nothing is saved.
@@ -62,26 +62,22 @@ class CheckBotOptions:
     """Its rule set; unless given, the game's first."""
     num_players: int | None = None
     """Number of players; unless given, the fewest that the game allows."""
-    seed: int = 0
-    """Seed of the deal."""
 
 
 def main(arguments: list[str]) -> int:
     """The command `artus check-bot`."""
     if len(arguments) > 1 and re.fullmatch("[^-].*", arguments[0]) and re.fullmatch("-[^-].*", arguments[1]):
         raise UsageError(unquoted(arguments))  # an option of the interpreter: python3 -u bot.py
-    given = read_options(CheckBotOptions, "artus check-bot", arguments)
+    given = read_options(Options, "artus check-bot", arguments)
     if len(given.bot) != 1:
         raise UsageError(unquoted(given.bot) if given.bot else "name the command that starts the bot")
     (command,) = given.bot
-    try:
+    with shown_in_one_line(ValueError, NotImplementedError):
         definition = find_game(given.game)
         players = definition.min_players if given.num_players is None else given.num_players
         rules = definition.check_variant(given.rules, players)
         bot = ProgramAgent(command.removeprefix("program:"))
-        batch = Batch(1, rules=rules, num_players=players, seed=given.seed, autoreset=False, game=definition)
-    except (ValueError, NotImplementedError) as error:
-        raise UsageError(str(error)) from None
+        batch = Batch(1, rules=rules, num_players=players, seed=0, autoreset=False, game=definition)
     began = time.monotonic()
     try:
         bot.check_variant(rules, players, batch.components, definition)
@@ -89,7 +85,7 @@ def main(arguments: list[str]) -> int:
         return _wrong(str(error))
     print(f"hello: answered after {time.monotonic() - began:.2f} s, of {bot.start_limit:g} s")
     try:
-        return _play(batch, bot, given.seed)
+        return _play(batch, bot)
     finally:
         bot.close()
 
@@ -99,9 +95,9 @@ def unquoted(words: Sequence[str]) -> str:
     return f"the command of a bot is one word: put it in quotes, as in artus check-bot '{' '.join(words)}'"
 
 
-def _play(batch: Batch, bot: ProgramAgent, seed: int) -> int:
+def _play(batch: Batch, bot: ProgramAgent) -> int:
     """Play the game and print its moves."""
-    other, key = find_agent("random"), seed_stream(seed, 1, _KEYS)
+    other, key = find_agent("random"), seed_stream(0, 1, _KEYS)
     definition, slowest, decisions = batch.definition, 0.0, 0
     while not batch.over[0]:
         view = View(batch, None, key_bits(key))

@@ -6,33 +6,29 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from artus_env import DEFAULT_GAME, Batch
-from artus_env.agents import AgentError, fair_seats, play_games, seat_orders
+from artus_env import DEFAULT_GAME
+from artus_env.agents import AgentError, seat_orders
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
-from artus_env.engine.contract.rng import check_seed, seed_stream
+from artus_env.engine.contract.rng import check_seed
+from artus_training.arena.fingerprint import fingerprint
 from artus_training.arena.lineup import in_full, line_up, name_of
-from artus_training.arena.made_of import made_of
-from artus_training.arena.names import one_line_name, variant_name
+from artus_training.arena.play import Match, play_deals
+from artus_training.arena.schedule import MOST_GAMES, Unit, unit_games
 from artus_training.arena.sequential import Sequential
-from artus_training.arena.todo import ClusterError, OtherCodeError, UnitError
-from artus_training.arena.units import check_workers, run_units, unit_games
+from artus_training.arena.statistics import Z_95, wilson_interval
 from artus_training.options import Agents, Ray, read_options
 from artus_training.progress import progress
-from artus_training.tables import as_text, markdown_row, table
-from artus_training.usage import UsageError
+from artus_training.tables import as_text, markdown_row, one_line_name, table, variant_name
+from artus_training.usage import shown_in_one_line
+from artus_training.workers.units import check_workers, run_units
 
-Z_95 = 1.959964
-"""Half width of a 95 % interval in standard deviations."""
-MOST_GAMES = 10_000_000
-"""Limit for memory: the results of a game take about 200 bytes."""
 MOST_AT_A_TIME = 65_536
 """Limit of `batch_size`. More are no faster, and each game takes some thousand bytes, most of them for its players."""
 FIRST_GAMES = 64
@@ -117,24 +113,6 @@ class Evaluation:
         return [f"given up: {counted(self.forfeits, 'game')}, the first because: {self.reason}"]
 
 
-def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, float]:
-    """95 % interval of a win rate.
-
-    This is Wilson's interval: it needs no random samples and stays correct near 0 and 1, where a bootstrap of 1 000
-    wins in 1 000 games has width 0. Shared wins and playing every deal from every seat reduce the variance below that
-    of independent wins and losses, so the interval is too wide rather than too narrow.
-
-    Args:
-        rate: The win rate.
-        games: Effective number of independent games; may be a fraction or infinite.
-        z: Half width in standard deviations.
-    """
-    square = z**2 / games
-    centre = (rate + square / 2) / (1 + square)
-    half = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def check_size(games: int, batch_size: int | None, workers: int, ray: str | None = None) -> None:
     """Raise a ValueError if a number of games, of games at a time or of workers is out of range."""
     check_workers(workers, ray)
@@ -173,141 +151,124 @@ def evaluate(
         games: Number of games, up to `MOST_GAMES`; rounded up to a multiple of the number of players, with different
             agents to a multiple of that times the number of seating orders (see `seat_orders`).
         seed: Seed of the deals and of the agents' choices.
-        batch_size: Games at a time, up to `MOST_AT_A_TIME`; None: a number that takes some seconds.
+        batch_size: Games at a time, up to `MOST_AT_A_TIME`, rounded down to whole deals; None: a number that takes some
+            seconds.
         progress: Called after each batch with the share of the games that is played, 0..1; with `until_sure` with the
             progress of that test if it is further.
         workers: Processes that play. With several, each agent, and the game, must be a name or picklable.
-        ray: Address of a Ray cluster that plays instead, see `units.run_units`.
+        ray: Address of a Ray cluster that plays instead, see `workers.units.run_units`.
         until_sure: Stop as soon as it is sure whether the first agent wins more or less than an equal agent would. At
             most 5 % of such evaluations are wrong about that. When it stops depends only on the games played.
 
     Raises:
         ValueError: If there is no such game, an agent is unknown, can't play this variant, doesn't start or can't be
             sent to other processes, or a number is out of range.
-        UnitError: If processes died again and again during some games.
+        WorkerError: If processes died again and again during some games.
     """
     playing = _Playing(tuple(agents), rules, num_players, seed, components, game)
-    definition, rules, n = playing.definition, playing.rules, playing.num_players
+    match = playing.match
     check_size(games, batch_size, workers, ray)
-    ways = n * len(playing.orders)
-    games = -(-games // ways) * ways
-    size = batch_size or unit_games(playing.players)
+    n = match.num_players
+    ways = n * len(match.orders)
+    deals = -(-games // ways) * len(match.orders)
+    size = max(1, (batch_size or unit_games(playing.players)) // n)
     test = Sequential(1 / n) if until_sure else None
-    scores = np.zeros((games, n), np.int32)  # of each member of the line-up
-    rates = np.zeros((games, n))
-    forfeits: dict[int, str] = {}
-    with closing(run_units(playing, units_of(games, size, until_sure), workers, ray)) as results:
-        for (first, end), played in results:
-            scores[first:end], rates[first:end] = played.scores, played.wins
-            forfeits |= {first + game: reason for game, reason in played.forfeits.items()}
+    scores = np.zeros((deals, n, n), np.int32)  # deal, rotation, member of the line-up
+    wins = np.zeros((deals, n, n))
+    reasons: dict[int, str] = {}  # of games given up
+    units = units_of(deals, size, FIRST_GAMES // n if until_sure else size)
+    with closing(run_units(playing, units, workers, ray)) as results:
+        for (_, first, count), (scores_of_unit, wins_of_unit, reasons_of_unit) in results:
+            end = first + count
+            scores[first:end], wins[first:end] = scores_of_unit, wins_of_unit
+            reasons |= {first * n + game: reason for game, reason in reasons_of_unit.items()}
             if test:  # all seatings of the same deals are one observation
-                whole = rates[test.count * ways : end // ways * ways, 0]
+                orders = len(match.orders)
+                whole = wins[test.count * orders : end // orders * orders, :, 0]
                 if test.add(whole.reshape(-1, ways).mean(axis=1)):
-                    games = test.count * ways
+                    deals = test.count * orders
             if progress:
-                progress(min(1, max(end / games, test.part if test else 0)))
+                progress(min(1, max(end / deals, test.part if test else 0)))
             if test and test.sure:
                 break
-    scores, rates = scores[:games], rates[:games]
-    forfeits = {game: reason for game, reason in sorted(forfeits.items()) if game < games}
+    scores, wins, games = scores[:deals], wins[:deals], deals * n
+    reasons = {game: reason for game, reason in sorted(reasons.items()) if game < games}
 
-    margins = scores[:, 0] - scores[:, 1:].mean(axis=1)
-    deals = games // n
-    by_deal = margins.reshape(deals, n).mean(axis=1)
-    error = Z_95 * by_deal.std(ddof=1) / math.sqrt(deals) if deals > 1 else math.inf
-    wins = rates.mean(axis=0)
+    margins = scores[:, :, 0] - scores[:, :, 1:].mean(axis=2)
+    error = Z_95 * margins.mean(axis=1).std(ddof=1) / math.sqrt(deals) if deals > 1 else math.inf
+    rates, points = (of_member.reshape(games, n).mean(axis=0) for of_member in (wins, scores))
     names = [*map(name_of, agents), *[name_of(agents[1])] * (n - len(agents))]
     return Evaluation(
         agents=tuple(names),
-        game=definition.name,
-        rules=rules,
+        game=match.definition.name,
+        rules=match.rules,
         num_players=n,
         games=games,
         seed=seed,
-        win_rate=float(wins[0]),
-        interval=test.interval() if test else wilson_interval(float(wins[0]), games),
-        win_rates=tuple(wins.tolist()),
-        scores=tuple(scores.mean(axis=0).tolist()),
+        win_rate=float(rates[0]),
+        interval=test.interval() if test else wilson_interval(float(rates[0]), games),
+        win_rates=tuple(rates.tolist()),
+        scores=tuple(points.tolist()),
         margin=float(margins.mean()),
         margin_error=float(error),
-        forfeits=len(forfeits),
-        reason=next(iter(forfeits.values()), ""),
+        forfeits=len(reasons),
+        reason=next(iter(reasons.values()), ""),
         copies=len(agents) < n,
         sure=test.sure if test else None,
     )
 
 
-def units_of(games: int, size: int, small_first: bool) -> list[tuple[int, int]]:
-    """Split games into units, each given by its first game and the game after its last one.
+def units_of(deals: int, size: int, first_size: int) -> list[Unit]:
+    """Split deals into units.
 
     Args:
-        games: Total number of games.
-        size: Most games of a unit.
-        small_first: Whether to begin with small units, so that few games are wasted if the evaluation can stop early.
+        deals: Total number of deals.
+        size: Most deals of a unit.
+        first_size: Most deals of the first unit; later units double in size, so that few games are wasted if the
+            evaluation stops early.
     """
-    bounds, step = [0], min(size, FIRST_GAMES) if small_first else size
-    while bounds[-1] < games:
-        bounds.append(min(bounds[-1] + step, games))
+    units, first, step = [], 0, max(1, min(first_size, size))
+    while first < deals:
+        units.append(Unit(0, first, min(step, deals - first)))
+        first += step
         step = min(2 * step, size)
-    return list(pairwise(bounds))
-
-
-class _Played(NamedTuple):
-    """Results of n games, in the order of the line-up."""
-
-    scores: np.ndarray
-    """Points at the end: shape (n, P), int32."""
-    wins: np.ndarray
-    """Shares of the win: shape (n, P), float64."""
-    forfeits: dict[int, str]
-    """Number (from 0) of each game that was given up, and the reason."""
+    return units
 
 
 class _Playing:
-    """Plays games `first..end - 1` of an evaluation. Arguments as for `evaluate`; pickled as these, so each process
-    looks up the agents itself."""
+    """Plays units of an evaluation. Arguments as for `evaluate`; pickled as these, so each process looks up the agents
+    itself."""
 
     def __init__(self, *arguments: Any) -> None:
         self._arguments = arguments
-        self.agents, rules, num_players, self.seed, self.components, game = arguments
-        self.definition = find_game(game)
-        self.players = line_up(self.agents, rules, num_players, self.components, game)
-        self.num_players = len(self.players)
-        self.rules = self.definition.check_variant(rules, self.num_players)
+        self.agents, rules, num_players, seed, components, game = arguments
+        definition = find_game(game)
+        self.players = line_up(self.agents, rules, num_players, components, game)
+        different = list({id(player): player for player in self.players}.values())
+        called = {id(player): name_of(agent) for player, agent in zip(self.players, self.agents, strict=False)}
+        n = len(self.players)
         # Copies keep one order, so that `win_rates` shows the effect of the distance to the first agent.
-        self.orders = seat_orders(self.num_players)[: None if len(self.agents) == self.num_players else 1]
+        orders = seat_orders(n)[: None if len(self.agents) == n else 1]
+        self.match = Match(
+            definition, definition.check_variant(rules, n), n, components, different, list(called.values()), seed,
+            _DEALS, _KEYS, [different.index(player) for player in self.players], orders,
+        )  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Playing, self._arguments
 
     @property
-    def made_of(self) -> str:
+    def fingerprint(self) -> str:
         """Fingerprint of the variant, the seed, the game and the agents."""
         given = {name_of(agent): agent for agent in self.agents if not isinstance(agent, str)}
         names = [*(in_full(agent) for agent in self.agents if isinstance(agent, str)), *given]
-        return made_of(f"{self.rules} {self.num_players} {self.seed}", self.definition, names, given)
+        match = self.match
+        return fingerprint(f"{match.rules} {match.num_players} {match.seed}", match.definition, names, given)
 
-    def __call__(self, unit: tuple[int, int]) -> _Played:
-        (first, end), n = unit, self.num_players
-        deals = np.arange(first // n, (end - 1) // n + 1)
-        those = slice(first - deals[0] * n, end - deals[0] * n)
-        seats = fair_seats(deals, self.orders).reshape(-1, n)[those]  # the seat of each member of the line-up
-        members = np.argsort(seats, axis=1)  # the member on each seat
-        different = list({id(player): player for player in self.players}.values())
-        which_agent = np.array([different.index(player) for player in self.players])
-        called = {id(player): name_of(agent) for player, agent in zip(self.players, self.agents, strict=False)}
-        batch = Batch(
-            end - first, rules=self.rules, num_players=n, autoreset=False, components=self.components,
-            game=self.definition,
-        )  # fmt: skip
-        batch.reset(np.repeat(seed_stream(self.seed, len(deals), _DEALS, int(deals[0])), n)[those])
-        keys = seed_stream(self.seed, end - first, _KEYS, first)
-        played = play_games(batch, different, which_agent[members], keys, list(called.values()))
-        return _Played(
-            np.take_along_axis(played.scores, seats, axis=1),
-            np.take_along_axis(played.wins(), seats, axis=1),
-            {int(game): played.reasons.get(int(game), "") for game in np.flatnonzero(played.forfeits >= 0)},
-        )
+    def __call__(self, unit: Unit) -> tuple[np.ndarray, np.ndarray, dict[int, str]]:
+        """Play a unit. Returns scores, wins and the reasons of games given up, as in `PlayedDeals`."""
+        played = play_deals(self.match, unit.first, unit.deals)
+        return played.scores, played.wins, played.games.reasons
 
 
 @dataclass
@@ -338,8 +299,6 @@ class Options:
     isn't sure after all games."""
     seed: int = 0
     """Seed of the deals and of the agents' choices."""
-    batch_size: int | None = None
-    """Games played at a time; unless given, a number that takes some seconds."""
     workers: int = 1
     """Number of processes that play. It doesn't change the result."""
     ray: Ray = None
@@ -349,23 +308,17 @@ class Options:
 def main(arguments: list[str]) -> int:
     """The command `artus evaluate`."""
     given = read_options(Options, "artus evaluate", arguments)
-    try:
+    with shown_in_one_line(ValueError, TypeError):
         check_seed(given.seed)
-        check_size(given.games, given.batch_size, given.workers, given.ray)
+        check_size(given.games, None, given.workers, given.ray)
         players = line_up(given.agents, given.rules, given.num_players, game=given.game)
-    except (ValueError, TypeError) as error:
-        raise UsageError(str(error)) from error
     elsewhere = given.workers > 1 or given.ray is not None
     agents = given.agents if elsewhere else players[: len(given.agents)]  # keep programs that are already running
-    try:
-        with progress("playing") as show:
-            result = evaluate(
-                agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed,
-                batch_size=given.batch_size, game=given.game, progress=show, workers=given.workers, ray=given.ray,
-                until_sure=given.until_sure,
-            )  # fmt: skip
-    except (UnitError, ClusterError, OtherCodeError, AgentError) as error:
-        raise UsageError(str(error)) from error
+    with shown_in_one_line(AgentError), progress("playing") as show:
+        result = evaluate(
+            agents, rules=given.rules, num_players=len(players), games=given.games, seed=given.seed, game=given.game,
+            progress=show, workers=given.workers, ray=given.ray, until_sure=given.until_sure,
+        )  # fmt: skip
     names = given.agents + given.agents[1:2] * (len(players) - len(given.agents))
     print(replace(result, agents=names))
     return int(result.sure is False)

@@ -1,281 +1,78 @@
-"""The ladder of a game: one table of all agents, from tournaments, `artus exploit` and measured speeds."""
+"""The ladder of a game: the measured figures of each agent, in a JSON file of the game (`Definition.ladder`).
+
+`tools/ladder.py` writes it. Figures that weren't measured are missing in the file.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import json
-import time
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal
 
-import numpy as np
-from tyro.conf import Positional
+from msgspec import Meta
 
-from artus_agents.program import ProgramAgent
-from artus_env import DEFAULT_GAME, Batch
-from artus_env.agents import play_games
-from artus_env.engine.basics.reading import decode
-from artus_env.engine.basics.wording import counted
-from artus_env.engine.basics.writing import write_atomically
-from artus_env.engine.contract.registry import find_game
-from artus_env.engine.contract.rng import seed_stream
-from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING, Entry, Interval, Known, Ladder, Part, read_ladder
-from artus_training.arena.lineup import line_up
-from artus_training.arena.units import unit_games
-from artus_training.options import read_options
-from artus_training.progress import progress
-from artus_training.usage import UsageError
+from artus_env.engine.basics.reading import decode, shown
+from artus_training.arena.statistics import ANCHOR, ANCHOR_RATING
 
-RESULTS = "results.json"
-Read = TypeVar("Read")
+Part = Annotated[float, Meta(ge=0, le=1)]
+Interval = tuple[float, float]
 
 
 @dataclass
-class Options:
-    """Add results to the ladder, one table with all agents of a game. Other entries of the table are kept.
+class Known:
+    """The best known response to an agent; see `artus exploit`."""
 
-    `artus tables docs/ladder.md` writes it into a page.
-
-    Examples:
-        artus ladder ladder.json --tournaments runs/tournaments/*
-    """
-
-    ladder: Annotated[Path, Positional]
-    """The file with the ladder; created if it is missing."""
-    game: str = DEFAULT_GAME
-    """The game of the ladder; `artus games` lists all."""
-    tournaments: tuple[Path, ...] = ()
-    """Folders of tournaments in which `greedy` plays, for ratings and wins."""
-    exploits: tuple[Path, ...] = ()
-    """Folders of `artus exploit`, for the best known responses."""
-    seconds: float = 0.0
-    """Seconds to measure the speed of each agent of these tournaments, and of each agent in the file whose speed isn't
-    known yet; 0: measure none. Each speed is saved at once; to continue after an interrupt, leave out the
-    tournaments."""
-
-
-# --- input files ---
-
-
-@dataclass
-class Line:
-    """An agent in the table of a tournament."""
-
-    agent: str
-    games: int
-    wins: Part
-    rating: float
-    wins_low: Part | None = None
-    wins_high: Part | None = None
-    rating_low: float | None = None
-    rating_high: float | None = None
-
-
-@dataclass
-class Played:
-    """The variant of a tournament."""
-
-    rules: str
-    num_players: int
-    game: str = DEFAULT_GAME
-
-
-@dataclass
-class Tournament:
-    """The fields of a tournament's `results.json` that the ladder needs."""
-
-    settings: Played
-    table: list[Line]
-    anchor: str | None = None
-    """None: written by a version whose ratings had another scale."""
-
-
-@dataclass
-class Best:
-    """A best response in the result of `artus exploit`."""
-
-    agent: str
-    role: str
-    name: str
-    gain: float
+    role: Literal["response", "deviator", "coalition"]
+    response: str
+    gain: Annotated[float, Meta(ge=-1, le=1)]
     gain_95: Interval
 
 
 @dataclass
-class Exploit:
-    """The fields of the `result.json` of `artus exploit` that the ladder needs."""
+class Entry:
+    """One agent in one variant; None where a figure wasn't measured."""
+
+    rules: str
+    num_players: Annotated[int, Meta(ge=2, le=100)]
+    agent: str
+    rating: float | None = None
+    rating_95: Interval | None = None
+    wins: Part | None = None
+    wins_95: Interval | None = None
+    games: Annotated[int, Meta(ge=1)] | None = None
+    responses: list[Known] = field(default_factory=list)
+    decisions: Annotated[float, Meta(gt=0)] | None = None
+    """Decisions per second of processor time; for a program, per second on the clock."""
+
+
+@dataclass
+class Ladder:
+    """All entries of a game, in the order of the table: by variant, the best rating first."""
 
     game: str
-    rules: str
-    num_players: int
-    best: list[Best]
+    entries: list[Entry] = field(default_factory=list)
 
 
-def read(path: Path, wanted: type[Read]) -> Read:
-    """Read a file of results. Raises a ValueError that names the file if it is missing or damaged."""
+def read_ladder(path: Path) -> Ladder:
+    """Read a ladder from a file.
+
+    Raises:
+        ValueError: If the file is missing, damaged or no ladder, or its ratings have another scale; the message names
+            the file and the problem.
+    """
     try:
-        return decode(path.read_bytes(), wanted)
+        ladder = decode(path.read_bytes(), Ladder)
     except OSError as error:
         raise ValueError(f"{path} can't be read: {error.strerror}") from error
     except ValueError as error:
-        raise ValueError(f"{path} is damaged or something else: {error}") from None
-
-
-def both(low: float | None, high: float | None) -> Interval | None:
-    """The interval between two ends; None if one of them is None."""
-    return None if low is None or high is None else (low, high)
-
-
-def tournament_entries(path: Path, game: str) -> list[Entry]:
-    """Read one entry for each agent of a tournament.
-
-    Raises:
-        ValueError: If the file is damaged, another game was played, or the ratings have another scale.
-    """
-    found = read(path / RESULTS, Tournament)
-    check_game(path, found.settings.game, game)
-    if found.anchor is None:
-        raise ValueError(
-            f"{path} is of an earlier version, whose ratings have another scale: play the tournament again"
-        )
-    if found.anchor != ANCHOR:
-        raise ValueError(
-            f"{path}: {ANCHOR} must have the rating {ANCHOR_RATING}, but {found.anchor} has it: let {ANCHOR} play, too"
-        )
-    rules, players = found.settings.rules, found.settings.num_players
-    return [
-        Entry(
-            rules,
-            players,
-            line.agent,
-            line.rating,
-            both(line.rating_low, line.rating_high),
-            line.wins,
-            both(line.wins_low, line.wins_high),
-            line.games,
-        )
-        for line in found.table
-    ]
-
-
-def exploit_entries(path: Path, game: str) -> list[Entry]:
-    """Read one entry for each agent in a result of `artus exploit`, with its best responses.
-
-    Raises:
-        ValueError: If the file is damaged, or another game was played.
-    """
-    found = read(path / "result.json", Exploit)
-    check_game(path, found.game, game)
-    entries: dict[str, Entry] = {}
-    for best in found.best:
-        entry = entries.setdefault(best.agent, Entry(found.rules, found.num_players, best.agent))
-        known = {"role": best.role, "response": title(best.name), "gain": best.gain, "gain_95": best.gain_95}
-        entry.responses.append(decode(json.dumps(known), Known))
-    return list(entries.values())
-
-
-def title(response: str) -> str:
-    """Name of a response without the folder of its run, which means nothing on other machines."""
-    words = response.split(":")
-    for folder, beginning in (("-own-weights/", "from own weights"), ("-from-nothing/", "from nothing")):
-        if folder in words[-1]:
-            return f"{':'.join(words[:-1])} trained {beginning}"
-    return response
-
-
-def check_game(path: Path, found: str, wanted: str) -> None:
-    """Raise a ValueError unless a file is about the ladder's game."""
-    if found != wanted:
-        raise ValueError(f"{path} is of the game {found}, this ladder of {wanted}")
-
-
-# --- the ladder ---
-
-PLAYED = ("rating", "rating_95", "wins", "wins_95", "games")
-"""Figures of one tournament, which replace each other together: an old interval doesn't fit a new rating."""
-
-
-def key_of(entry: Entry) -> tuple[str, int, str]:
-    """The key of an entry: rules, number of players, agent."""
-    return entry.rules, entry.num_players, entry.agent
-
-
-def merged(ladder: Ladder, found: Iterable[Entry]) -> Ladder:
-    """Return a ladder with new results added, in the order of the table."""
-    entries = {key_of(entry): entry for entry in ladder.entries}
-    for entry in found:
-        key = key_of(entry)
-        at_once = PLAYED if entry.rating is not None else ()
-        known = {name: value for name, value in vars(entry).items() if name in at_once or value not in (None, [])}
-        entries[key] = dataclasses.replace(entries.get(key, entry), **known)
-    variants = list(find_game(ladder.game).rules)
-    order = sorted(
-        entries.values(),
-        key=lambda entry: (
-            variants.index(entry.rules), entry.num_players, -np.inf if entry.rating is None else -entry.rating,
-            entry.agent,
-        ),
-    )  # fmt: skip
-    return Ladder(ladder.game, order)
-
-
-def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
-    """Measure an agent's decisions per second in whole games, with as many games at a time as the agent prefers.
-
-    The time is this process's processor time, so that other work on the machine hardly changes it. A program computes
-    in a process of its own or waits for a server, so its time is measured on the clock.
-    """
-    (player, *_) = line_up([entry.agent] * 2, entry.rules, entry.num_players, game=game)
-
-    def decisions(count: int, seed: int) -> int:
-        batch = Batch(count, rules=entry.rules, num_players=entry.num_players, autoreset=False, game=game)
-        batch.reset(seed_stream(seed, count, 0))
-        holders = np.zeros((count, entry.num_players), np.int64)
-        played = play_games(batch, [player], holders, seed_stream(seed, count, 1))
-        return sum(int((actions >= 0).sum()) for actions in played.actions)
-
-    decisions(1, 0)  # to compile and warm up
-    program = isinstance(player, ProgramAgent)
-    clock, games = (time.perf_counter, 1) if program else (time.process_time, unit_games([player]))
-    made, start = 0, clock()
-    while made == 0 or clock() - start < seconds:
-        made += decisions(games, made)
-    return made / (clock() - start)
-
-
-def main(arguments: list[str]) -> int:
-    """The command `artus ladder`."""
-    told = read_options(Options, "artus ladder", arguments)
-    try:
-        if not 0 <= told.seconds < float("inf"):
-            raise ValueError(f"seconds must be at least 0 and finite, got {told.seconds}")
-        definition = find_game(told.game)
-        ladder = read_ladder(told.ladder) if told.ladder.exists() else Ladder(told.game)
-        check_game(told.ladder, ladder.game, told.game)
-        played = [entry for path in told.tournaments for entry in tournament_entries(path, told.game)]
-        found = [*played, *[entry for path in told.exploits for entry in exploit_entries(path, told.game)]]
-        for entry in [*ladder.entries, *found]:
-            definition.check_variant(entry.rules, entry.num_players)
-        ladder = merged(ladder, found)
-        write(ladder, told.ladder)
-        anew = {key_of(entry) for entry in played}
-        timed = [
-            entry for entry in ladder.entries if told.seconds and (key_of(entry) in anew or entry.decisions is None)
-        ]
-        with progress("measuring speeds") as show:
-            for done, entry in enumerate(timed, 1):
-                entry.decisions = decisions_per_second(entry, told.game, told.seconds)
-                write(ladder, told.ladder)
-                show(done / len(timed))
-    except (ValueError, TypeError) as error:
-        raise UsageError(str(error)) from error
-    speeds = f" and {counted(len(timed), 'speed')}" if told.seconds else ""
-    print(f"{told.ladder}: {counted(len(found), 'result')}{speeds}; {len(ladder.entries)} in all")
-    return 0
-
-
-def write(ladder: Ladder, path: Path) -> None:
-    """Write the file of a ladder."""
-    write_atomically(path, (json.dumps(asdict(ladder), indent=1) + "\n").encode())
+        raise ValueError(f"{path} is damaged or no ladder: {error}") from None
+    rated = {(entry.rules, entry.num_players, entry.agent): entry.rating for entry in ladder.entries}
+    for (rules, num_players, _), rating in rated.items():
+        anchor = rated.get((rules, num_players, ANCHOR))
+        if rating is not None and anchor != ANCHOR_RATING:
+            found = "none" if anchor is None else f"{anchor:.0f}"
+            raise ValueError(
+                f"{path}: ratings have the scale {ANCHOR} = {ANCHOR_RATING}, but for {shown(rules)}, {num_players} "
+                f"players, {ANCHOR} has {found}: delete these ratings, and add the tournament again"
+            )
+    return ladder

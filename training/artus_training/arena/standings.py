@@ -11,10 +11,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from artus_env.agents import seat_orders, standing_outcomes, wins_of
-from artus_training.arena.elo import POINTS, PRIOR
-from artus_training.arena.evaluate import Z_95, wilson_interval
-from artus_training.arena.ladder_file import ANCHOR, ANCHOR_RATING
-from artus_training.arena.results import Block, Results, Settings
+from artus_training.arena.play import Block, Results
+from artus_training.arena.schedule import Settings
+from artus_training.arena.statistics import ANCHOR, ANCHOR_RATING, POINTS, PRIOR, Z_95, wilson_interval
 
 BOOTSTRAP_SAMPLES = 2000
 SAMPLES_AT_ONCE = 20

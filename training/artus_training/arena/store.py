@@ -14,9 +14,9 @@ import numpy as np
 
 from artus_env.engine.basics.reading import decode, shown, storable
 from artus_env.engine.basics.writing import write_atomically
-from artus_training.arena.made_of import NO_AGENTS, Given, made_of
-from artus_training.arena.playing import Played, Unit
-from artus_training.arena.results import Block, Results, Settings
+from artus_training.arena.fingerprint import NO_AGENTS, NamedAgents, fingerprint
+from artus_training.arena.play import Block, Played, Results
+from artus_training.arena.schedule import Settings, Unit
 
 FORMAT = 4
 """Version of the tournament's files and of the random streams of its games; raised whenever they change."""
@@ -33,6 +33,7 @@ class Settled:
     games: int
     seed: int
     made_of: str
+    """Fingerprint of code, weights and agents."""
     records: str | None
     format: int = 0  # missing in the first version
     game: str = ""
@@ -108,7 +109,7 @@ class Store:
         OSError: If the files can't be read or written.
     """
 
-    def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: Given = NO_AGENTS) -> None:
+    def __init__(self, folder: Path, settings: Settings, records: Path | None, agents: NamedAgents = NO_AGENTS) -> None:
         self.folder, self.settings, self.records = folder, settings, records
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / "blocks.jsonl"
@@ -118,7 +119,7 @@ class Store:
             "records": None if records is None else storable(str(records)),
         }
         settled = Settled(
-            **of, made_of=made_of(settings.hash, settings.definition, settings.agents, agents), format=FORMAT
+            **of, made_of=fingerprint(settings.hash, settings.definition, settings.agents, agents), format=FORMAT
         )
         fresh = not about.exists()
         if fresh:

@@ -8,22 +8,29 @@ same table.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+from rich.console import RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
 
-from artus_env.agents import Agent
 from artus_env.engine.basics.writing import alone_in
-from artus_training.arena.live import LiveTable
-from artus_training.arena.made_of import NO_AGENTS, Given
-from artus_training.arena.playing import Played, Playing, Unit
-from artus_training.arena.results import Results, Settings
+from artus_training.arena.fingerprint import NO_AGENTS, NamedAgents
+from artus_training.arena.lineup import check_all
+from artus_training.arena.play import Block, Played, Playing, Results
+from artus_training.arena.schedule import Settings, Unit, units_of
 from artus_training.arena.standings import Tally
 from artus_training.arena.store import Store
-from artus_training.arena.teams import check_all
-from artus_training.arena.units import Runner, kept, unit_games
+from artus_training.progress import Bar
+from artus_training.tables import one_line_name, table
+from artus_training.workers.units import Runner, worker_pool
+
+SECONDS = 2.0
+"""Shortest time between two redraws of the table."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -42,7 +49,7 @@ def run(
     settings: Settings,
     folder: Path,
     records: Path | None = None,
-    agents: Given = NO_AGENTS,
+    agents: NamedAgents = NO_AGENTS,
     workers: int = 1,
     ray: str | None = None,
     joined: tuple[Settings, Path] | None = None,
@@ -59,16 +66,16 @@ def run(
             aren't: put its parameters into its name.
         workers: Processes that play; the results don't depend on their number. With several, `agents` must be
             picklable.
-        ray: Address of a Ray cluster that plays instead, see `units.run_units`.
+        ray: Address of a Ray cluster that plays instead, see `workers.units.run_units`.
         joined: A tournament of the first agents, which the others join, and its folder: its games aren't played again.
             The result is the same as if all had played from the beginning.
-        do: Runs the units instead of `workers`, see `units.kept`.
+        do: Runs the units instead of `workers`, see `workers.units.worker_pool`.
 
     Raises:
         ValueError: If an agent is unknown, doesn't start or can't be sent, or the folder holds another tournament or a
             damaged one, or the joined tournament doesn't exist or doesn't fit.
         Interrupted: After Ctrl-C.
-        UnitError: After all other games are played and saved, if processes died again and again during some games.
+        WorkerError: After all other games are played and saved, if processes died again and again during some games.
         OSError: If a file can't be written. All games played are kept, and the same call continues from there.
     """
     unknown = set(agents) - set(settings.agents)
@@ -79,7 +86,7 @@ def run(
     playing = Playing(settings, dict(agents), records is not None)
     if joined is not None:
         _check_joined(settings, folder, records, *joined)
-    with nullcontext(do) if do else kept(workers, ray, playing) as do:
+    with nullcontext(do) if do else worker_pool(workers, ray, playing) as do:
         players = dict(zip(settings.agents, playing.players, strict=True))
         check_all(players, settings.definition, settings.rules, settings.num_players)
         with alone_in(folder, "playing this tournament"):
@@ -156,22 +163,46 @@ def in_turn(units: list[Unit], ahead: dict[Unit, Played], found: Iterable[tuple[
             yield ahead.pop(other)
 
 
-def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
-    """Units for the deals that aren't played yet, ordered so that all line-ups advance evenly.
+def rows_so_far(tally: Tally) -> list[tuple[str, str, str, str]]:
+    """Agent, rating, wins and games, best rating first. Only the final table has intervals, see `standings`."""
+    _, ratings = tally.ratings()
+    order = [agent for agent in np.argsort(-ratings, kind="stable") if tally.games[agent]]
+    return [
+        (
+            one_line_name(tally.settings.agents[agent]),
+            f"{ratings[agent]:z.0f}",
+            f"{tally.wins[agent].sum() / tally.seats[agent]:.1%}",
+            f"{tally.games[agent]:,}",
+        )
+        for agent in order
+    ]
 
-    A unit is saved as a whole. It is one deal, unless all agents prefer more games at a time (`games_at_once`).
 
-    Args:
-        played: See `Store.played`.
-    """
-    units = []
-    for lineup, who in enumerate(settings.lineups()):
-        those = [players[agent] for agent in who]
-        fast = all(hasattr(agent, "games_at_once") for agent in those)
-        size = max(1, unit_games(those) // settings.num_players) if fast else 1
-        for start in range(0, settings.deals, size):
-            missing = start + np.flatnonzero(~played[lineup, start : start + size])
-            for deals in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
-                if len(deals):
-                    units.append(Unit(lineup, int(deals[0]), len(deals)))
-    return sorted(units, key=lambda unit: (unit.first, unit.lineup))
+class LiveTable(Bar):
+    """Progress bar with the time left, and the current table below it; without a terminal it prints lines."""
+
+    def __init__(self, tally: Tally) -> None:
+        self._tally = tally
+        self._table: Table | None = None
+        self._made = 0.0
+        super().__init__(
+            BarColumn(bar_width=12), MofNCompleteColumn(), TextColumn("games"), TimeElapsedColumn(),
+            TextColumn("left"), TimeRemainingColumn(),
+        )  # fmt: skip
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The bar, and the table."""
+        yield from super().get_renderables()
+        if self._table is not None:
+            yield self._table
+
+    def add_block(self, block: Block) -> None:
+        """Count a block; redraw the table if it is older than `SECONDS`."""
+        self._tally.add(block)
+        if not self.disable and time.monotonic() - self._made >= SECONDS:
+            self._table = self.table()
+            self._made = time.monotonic()
+
+    def table(self) -> Table:
+        """The table; rich cuts it to the height of the terminal."""
+        return table([("agent", "rating so far", "wins", "games"), *rows_so_far(self._tally)], numbers=range(1, 4))

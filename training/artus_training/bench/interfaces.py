@@ -26,9 +26,9 @@ from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.drawing.render import require, rgb_array
-from artus_training.arena.names import variant_name
 from artus_training.bench import neighbours
 from artus_training.options import read_options
+from artus_training.tables import variant_name
 from artus_training.usage import UsageError
 
 MOST_NEIGHBOURS = 64

@@ -17,10 +17,10 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import alone_in
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed
-from artus_training.arena.ladder_file import read_ladder
+from artus_training.arena.ladder import read_ladder
 from artus_training.arena.lineup import find_player, line_up
-from artus_training.arena.people import default_folder, read_results
 from artus_training.options import read_options
+from artus_training.people.results import default_folder, read_results
 from artus_training.play import agent_moves, placements
 from artus_training.play.hosted import LONGEST_AGENT, LONGEST_NAME, LONGEST_TITLE, HostedGame, Seat
 from artus_training.play.lobby import Lobby

@@ -20,8 +20,8 @@ from artus_env.engine.basics.reading import convert, decode, shown
 from artus_env.engine.contract.rng import check_seed, fresh_seed
 from artus_env.engine.play.game import IllegalMoveError
 from artus_env.engine.play.records import Record
-from artus_training.arena.people import VERSION as RESULT_VERSION
-from artus_training.arena.people import Result, Sat
+from artus_training.people.results import VERSION as RESULT_VERSION
+from artus_training.people.results import Result, Sat
 from artus_training.play.player_names import fits
 from artus_training.play.store import SECRET, VERSION, Store, new_secret, reason, warn
 from artus_training.play.strength import LEVELS

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena import people
-from artus_training.arena.anchor import NEEDED, Placement
-from artus_training.arena.names import shortened
-from artus_training.arena.people import Person, Result, Variant
+from artus_training.people import results as people
+from artus_training.people.rating import NEEDED, Placement
+from artus_training.people.results import Person, Result, Variant
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
 from artus_training.play.strength import levels
 from artus_training.play.texts import say
+from artus_training.tables import shortened
 
 WIDTH = 80
 """Characters of a line in the terminal."""

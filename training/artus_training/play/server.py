@@ -56,7 +56,7 @@ from artus_training.play.lobby import Lobby, same_seats
 from artus_training.play.middleware import OnlyThisMachine, SafeHeaders, Speaking, UntilStopped
 from artus_training.play.pages import files_of, own_files, page
 from artus_training.play.texts import say
-from artus_training.watch import film
+from artus_training.replays import film
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.drawing.translations import language
-from artus_training.arena.people import Variant
+from artus_training.people.results import Variant
 from artus_training.play import texts, view
 from artus_training.play.hosted import LONGEST_NAME, RefusedError, Seat
 from artus_training.play.player_names import fits, unique

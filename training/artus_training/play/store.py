@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from artus_env.engine.basics.writing import write_atomically
-from artus_training.arena import people
+from artus_training.people import results as people
 from artus_training.play.texts import readable
 
 VERSION = 1

@@ -1,6 +1,7 @@
 """How many threads work on a batch: what quotas allow, and no more than pays beside other programs."""
 
 import os
+import re
 import subprocess
 import threading
 import time
@@ -319,7 +320,7 @@ def test_the_benchmark_compares_one_thread_with_the_default_beside_neighbours(mo
     )
     monkeypatch.setattr(interfaces, "warmup", lambda: None)
     assert main(["bench", "--neighbours", "1"]) == 0
-    assert " Batch 10 18 1.80" in " ".join(capsys.readouterr().out.split())
+    assert re.search(r"^Batch +10 +18 +1\.80$", capsys.readouterr().out, re.MULTILINE)
     assert main(["bench", "--neighbours", "-1"]) == 2
 
 

@@ -13,7 +13,7 @@ pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 from artus_env import Game
 from artus_env.engine.drawing import translations
 from artus_env.engine.drawing.svg import shortened
-from artus_training.watch import film
+from artus_training.replays import film
 from browsing import at, link, shoot
 from play_server import Serving, wait_until
 

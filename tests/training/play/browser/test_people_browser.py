@@ -5,8 +5,8 @@ import pytest
 pytest.importorskip("starlette", reason="the extra play isn't installed")
 pytest.importorskip("uvicorn", reason="the extra play isn't installed")
 
-from artus_training.arena import people
-from artus_training.arena.people import Result, Sat
+from artus_training.people import results as people
+from artus_training.people.results import Result, Sat
 from artus_training.play.hosted import SUBSTITUTE
 from artus_training.play.store import Store
 from browsing import DESKTOP, TOUCHED, link, shoot, unnamed

@@ -13,7 +13,6 @@ from torch.utils.tensorboard import SummaryWriter
 
 from artus_agents.saved import read_card
 from artus_training.arena.evaluate import Evaluation
-from artus_training.arena.names import one_line_name
 from artus_training.learn.checkpoints import read_checkpoint
 from artus_training.learn.figures import (
     add_point,
@@ -31,7 +30,7 @@ from artus_training.learn.ppo.settings import Settings, goals
 from artus_training.learn.ppo.trainer import Trainer
 from artus_training.learn.runs import alone_in_run, begin_run, saved_steps
 from artus_training.progress import TrainingBar, interrupt_as_flag, progress
-from artus_training.tables import as_text, table
+from artus_training.tables import as_text, one_line_name, table
 
 SAVING_PART = 0.1
 """Share of the training time that saving checkpoints may take: with many games not every round is saved."""

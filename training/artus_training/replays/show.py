@@ -18,11 +18,11 @@ from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed
 from artus_env.engine.play import records
 from artus_training.options import read_options
-from artus_training.usage import UsageError
+from artus_training.usage import shown_in_one_line
 
 
 @dataclass
-class ShowOptions:
+class Options:
     """Show a position, or the middle of a random game, as text.
 
     Examples:
@@ -46,10 +46,10 @@ class ShowOptions:
     """Print the position as JSON."""
 
 
-def show(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """The command `artus show`: a position, or the middle of a random game."""
-    chosen = read_options(ShowOptions, "artus show", arguments)
-    try:
+    chosen = read_options(Options, "artus show", arguments)
+    with shown_in_one_line(ValueError, about=chosen.position or "random game"):
         if chosen.position is None:
             game = middle_of_a_game(chosen.game or DEFAULT_GAME, chosen.rules, chosen.num_players, chosen.seed)
         else:
@@ -60,8 +60,6 @@ def show(arguments: list[str]) -> int:
             print(game.render(chosen.player))
             if not game.over and chosen.player in (None, game.player):
                 print(f"\nmoves: {' '.join(game.moves())}")
-    except ValueError as error:
-        raise UsageError(f"{chosen.position or 'random game'}: {error}") from None
     return 0
 
 

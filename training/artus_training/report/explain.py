@@ -1,15 +1,16 @@
-"""Sentences that explain a tournament's figures to people who don't know ratings."""
+"""Sentences that explain a tournament's figures to people who don't know ratings, and a summary of agents' faults."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from artus_training.arena.anchor import NEEDED
-from artus_training.arena.elo import ahead
-from artus_training.arena.names import one_line_name
-from artus_training.arena.people import Person
 from artus_training.arena.standings import Standings
+from artus_training.arena.statistics import expected_score
+from artus_training.people.rating import NEEDED
+from artus_training.people.results import Person
+from artus_training.tables import one_line_name
 
 DIFFERENCES = (0, 50, 100, 200, 400)
 LEVELS = {
@@ -31,6 +32,9 @@ MEASURED = (
 )
 BESIDE = "Beside that an estimate, from what some of these agents do:"
 UNKNOWN = "None of the agents plays here that would tell: {names}."
+_NOTE = re.compile(r" gave up deal \d+, rotation \d+, as player \d+: (.*)", re.DOTALL)
+_VARYING = re.compile(r"'[^']*'\.{0,3}|\"[^\"]*\"|b'[^']*'|\d+")
+_CONSEQUENCE = "not started again after"
 
 
 def neighbours(whole: Standings) -> list[str]:
@@ -40,7 +44,8 @@ def neighbours(whole: Standings) -> list[str]:
     for place, (line, after) in enumerate(zip(whole.table, whole.table[1:], strict=False)):
         name, other = one_line_name(line.agent), one_line_name(after.agent)
         difference = line.rating - after.rating
-        sentence = f"{name} is {difference:z.0f} points above {other}: ahead in {ahead(difference):.0%} of their duels"
+        share = expected_score(difference)
+        sentence = f"{name} is {difference:z.0f} points above {other}: ahead in {share:.0%} of their duels"
         low = whole.duels_low[place, place + 1]
         if not whole.duels[place, place + 1] >= 0:  # not a number: they never met
             sentence += ", though they never met."
@@ -99,4 +104,52 @@ def levels(whole: Standings) -> list[str]:
 
 def differences() -> list[tuple[str, str]]:
     """Rating differences, each with the share of duels in which the better agent is ahead."""
-    return [(f"{points}", f"{ahead(points):.0%}") for points in DIFFERENCES]
+    return [(f"{points}", f"{expected_score(points):.0%}") for points in DIFFERENCES]
+
+
+@dataclass
+class Fault:
+    """One kind of error of an agent, and how often it occurred."""
+
+    agent: str
+    reason: str
+    """The message of its first occurrence."""
+    games: int = 0
+    """Number of games given up."""
+    unplayed: bool = False
+    """Whether the agent wasn't even started for some of them. Their number says nothing about the agent, because each
+    process counts failures separately."""
+
+    def __str__(self) -> str:
+        unplayed = ", some of them because it wasn't started again" if self.unplayed else ""
+        return f"{self.agent}: {self.games:,} {'game' if self.games == 1 else 'games'}{unplayed}: {self.reason}"
+
+
+def faults_of(notes: Iterable[str], agents: Sequence[str]) -> list[Fault]:
+    """Collect the faults in the notes of a tournament (`Results.notes`), sorted by agent, then the most frequent first.
+
+    Reasons that differ only in numbers and quoted text are one fault. Games for which an agent wasn't started again
+    count towards its most frequent fault.
+
+    Args:
+        notes: In any order.
+        agents: Names of the agents that played.
+    """
+    found: dict[str, dict[str, Fault]] = {}
+    unplayed: dict[str, list[str]] = {}
+    longest_first = sorted(agents, key=len, reverse=True)
+    for note in notes:
+        agent = next((name for name in longest_first if note.startswith(f"{name} gave up deal ")), "")
+        match = _NOTE.fullmatch(note[len(agent) :])
+        reason = match[1] if match else note
+        of_agent = found.setdefault(agent, {})
+        if reason.startswith(_CONSEQUENCE):
+            unplayed.setdefault(agent, []).append(reason)
+        else:
+            of_agent.setdefault(_VARYING.sub("", reason), Fault(agent, reason)).games += 1
+    for agent, reasons in unplayed.items():
+        faults = found[agent].values() or [found[agent].setdefault(reasons[0], Fault(agent, reasons[0]))]
+        worst = max(faults, key=lambda fault: fault.games)
+        worst.games += len(reasons)
+        worst.unplayed = True
+    return [fault for name in sorted(found) for fault in sorted(found[name].values(), key=lambda fault: -fault.games)]

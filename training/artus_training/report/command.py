@@ -14,27 +14,27 @@ from tyro.conf import arg
 from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.reading import storable
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena.faults import faults_of
-from artus_training.arena.filmed import Film, write_films
-from artus_training.arena.people import Result, default_folder, on_the_scale_of, read_results
-from artus_training.arena.playing import Playing
-from artus_training.arena.report import print_table, write_report
-from artus_training.arena.results import Results, Settings
+from artus_training.arena.lineup import read_entrants
+from artus_training.arena.play import Playing, Results
+from artus_training.arena.schedule import Settings
 from artus_training.arena.standings import standings
-from artus_training.arena.teams import read_teams, shake_hands
-from artus_training.arena.todo import ClusterError, UnitError
 from artus_training.arena.tournament import Interrupted, run
-from artus_training.arena.units import kept
 from artus_training.options import Agents, Ray, read_options
+from artus_training.people.results import Result, default_folder, on_the_scale_of, read_results
 from artus_training.progress import terminal
-from artus_training.usage import UsageError
+from artus_training.report.explain import faults_of
+from artus_training.report.films import write_films
+from artus_training.report.page import write_report
+from artus_training.report.table import print_table
+from artus_training.usage import UsageError, shown_in_one_line
+from artus_training.workers.units import worker_pool
 
 TOURNAMENTS = Path("runs/tournaments")
 """Default folder of tournaments."""
 
 
 @dataclass
-class TournamentOptions:
+class Options:
     """Let agents, or the bots of a class, play a tournament: a table with ratings, and a page that explains it.
 
     All agents play against all others, every deal from every seat. You can interrupt it at any time: the same command
@@ -66,9 +66,6 @@ class TournamentOptions:
     """Seed of the deals and of the agents' choices."""
     out: Path | None = None
     """The folder for results and report; unless given, one below runs/tournaments, named after the settings."""
-    people: Path | None = None
-    """The folder with people's games, to rank the people among these agents; unless given, the folder that `artus play`
-    uses."""
     records: Path | None = None
     """A file that keeps every game, for `artus replay`."""
     workers: int = 1
@@ -77,30 +74,25 @@ class TournamentOptions:
     """Let a Ray cluster play: the one at this address, or one that runs here. It doesn't change the result."""
 
 
-def tournament(arguments: list[str], film: Film | None = None) -> int:
-    """The command `artus tournament`.
-
-    Args:
-        arguments: Arguments of the command line.
-        film: Writes the pages of the games that the report links to; None: no such pages.
-    """
-    chosen = read_options(TournamentOptions, "artus tournament", arguments)
+def main(arguments: list[str]) -> int:
+    """The command `artus tournament`."""
+    chosen = read_options(Options, "artus tournament", arguments)
     with ExitStack() as processes:
         try:
             with one_line():
                 definition = find_game(chosen.game)
                 players = definition.min_players if chosen.num_players is None else chosen.num_players
-                teams = read_teams((*chosen.agents, *chosen.add))
-                left_out = shake_hands(teams, definition, chosen.rules, players)
+                entrants = read_entrants((*chosen.agents, *chosen.add))
+                left_out = entrants.drop_broken_bots(definition, chosen.rules, players)
                 for name, reason in left_out.items():
                     print(f"{name} doesn't play: {reason}")
                 settings = Settings(
-                    tuple(teams.agents), chosen.rules or "", players, chosen.games, chosen.seed, chosen.game
+                    tuple(entrants.agents), chosen.rules or "", players, chosen.games, chosen.seed, chosen.game
                 )
                 folder = chosen.out or TOURNAMENTS / settings.folder_name
-                playing = Playing(settings, teams.named, chosen.records is not None)
-                do = processes.enter_context(kept(chosen.workers, chosen.ray, playing))
-                results = run(settings, folder, chosen.records, teams.named, joined=joined(chosen, settings), do=do)
+                playing = Playing(settings, entrants.named, chosen.records is not None)
+                do = processes.enter_context(worker_pool(chosen.workers, chosen.ray, playing))
+                results = run(settings, folder, chosen.records, entrants.named, joined=joined(chosen, settings), do=do)
         except Interrupted as interrupted:
             print_so_far(interrupted.results)
             terminal().print("interrupted; the same command goes on from here")
@@ -113,11 +105,11 @@ def tournament(arguments: list[str], film: Film | None = None) -> int:
         faults = faults_of(results.notes, settings.agents)
         if faults:
             print("", "Games given up:", *(f"  {fault}" for fault in faults), sep="\n")
-        ratings = {teams.agents[line.agent]: line.rating for line in whole.table}
+        ratings = {entrants.agents[line.agent]: line.rating for line in whole.table}
         variant = settings.game, settings.rules, settings.num_players
-        placed = on_the_scale_of(ratings, variant, results_of_people(chosen.people))
+        placed = on_the_scale_of(ratings, variant, results_of_people())
         with one_line():
-            films = write_films(results, whole, folder, teams.named, do, film) if film else []
+            films = write_films(results, whole, folder, entrants.named, do)
             again = command_of(settings, (*chosen.agents, *chosen.add))
             write_report(results, whole, folder, again, left_out, films, placed)
     print(f"report: {folder / 'report.html'}")
@@ -137,13 +129,13 @@ def command_of(settings: Settings, agents: Sequence[str]) -> str:
     return storable(shlex.join(words))
 
 
-def results_of_people(folder: Path | None) -> list[Result]:
-    """Read the results in a folder of games; None: the user's folder. No results for a user without a home folder."""
+def results_of_people() -> list[Result]:
+    """Read the results of the user's games against agents; none for a user without a home folder."""
     try:
-        there = folder or default_folder()
+        folder = default_folder()
     except ValueError:
         return []
-    return read_results(there, left_alone)
+    return read_results(folder, left_alone)
 
 
 def left_alone(path: Path, error: Exception) -> None:
@@ -151,13 +143,13 @@ def left_alone(path: Path, error: Exception) -> None:
     terminal().print(f"{path} is left alone: {error}", markup=False, highlight=False)
 
 
-def joined(chosen: TournamentOptions, settings: Settings) -> tuple[Settings, Path] | None:
+def joined(chosen: Options, settings: Settings) -> tuple[Settings, Path] | None:
     """The tournament that agents join, and its folder; None if no agent joins one."""
     if not chosen.add:
         if chosen.add_to is not None:
             raise ValueError("--add-to names the tournament that agents join: name them with --add")
         return None
-    new = set(read_teams(chosen.add).agents)
+    new = set(read_entrants(chosen.add).agents)
     before = replace(settings, agents=tuple(name for name in settings.agents if name not in new))
     return before, chosen.add_to or TOURNAMENTS / before.folder_name
 
@@ -174,9 +166,8 @@ def print_so_far(results: Results) -> None:
 def one_line() -> Iterator[None]:
     """Turn errors that the user can fix into messages of one line."""
     try:
-        yield
-    except (ValueError, UnitError, ClusterError) as error:
-        raise UsageError(str(error)) from None
+        with shown_in_one_line(ValueError):
+            yield
     except OSError as error:
         of = f"{error.filename}: " if error.filename else ""
         raise UsageError(

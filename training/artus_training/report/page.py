@@ -1,66 +1,98 @@
-"""Report of a tournament as one self-contained HTML page: a sortable table, ratings, duels, films, faults."""
+"""Report of a tournament: `report.html`, one self-contained page with a sortable table, and `results.json`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
-from artus_training.arena.explain import People, differences, neighbours
-from artus_training.arena.faults import Fault
-from artus_training.arena.ladder_file import ANCHOR_RATING
-from artus_training.arena.names import one_line_name, variant_name
-from artus_training.arena.results import Results
-from artus_training.arena.standings import Standings
+from artus_env.engine.basics.wording import counted
+from artus_env.engine.basics.writing import write_atomically
+from artus_training.arena.play import Results
+from artus_training.arena.standings import Standings, known_rows
+from artus_training.arena.statistics import ANCHOR_RATING
+from artus_training.people.results import Person
+from artus_training.report.explain import People, differences, faults_of, neighbours, where_people_stand
+from artus_training.report.table import head, remarks, rows
+from artus_training.tables import one_line_name, variant_name
 
-TEMPLATE = Path(__file__).with_name("report.html")
+NOBODY: Mapping[str, str] = MappingProxyType({})
+TEMPLATE = Path(__file__).with_name("page.html")
+
+
+def write_report(
+    results: Results,
+    whole: Standings,
+    folder: Path,
+    command: str,
+    left_out: Mapping[str, str] = NOBODY,
+    films: Sequence[tuple[str, str]] = (),
+    placed: Sequence[Person] = (),
+) -> None:
+    """Write `report.html` and `results.json` into a folder.
+
+    Args:
+        results: All games.
+        whole: Their table.
+        folder: The folder of the report.
+        command: The command that plays the tournament.
+        left_out: Bots that didn't start, and why.
+        films: Description of each game to watch, and its page below the folder.
+        placed: People rated on the scale of this table.
+    """
+    data = {
+        "settings": asdict(results.settings),
+        "games": results.games,
+        "anchor": whole.anchor,
+        "table": [asdict(line) for line in whole.table],
+        "duels": known_rows(whole.duels),
+        "duels_low": known_rows(whole.duels_low),
+        "duels_high": known_rows(whole.duels_high),
+        "forfeits": results.notes,
+        "left_out": dict(left_out),
+    }
+    write_atomically(folder / "results.json", (json.dumps(data, indent=2) + "\n").encode())
+    made = page(results, whole, command, left_out, films, where_people_stand(whole, placed))
+    write_atomically(folder / "report.html", made.encode())
 
 
 def page(
     results: Results,
     whole: Standings,
-    head: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    remarks: Sequence[str],
     command: str,
-    faults: Sequence[Fault],
     left_out: Mapping[str, str],
     films: Sequence[tuple[str, str]],
-    stand: People,
+    people: People,
 ) -> str:
-    """Build the page.
-
-    Args:
-        results, whole: The tournament.
-        head, rows: Its table as text.
-        remarks: Sentences below the table.
-        command: The command that plays the tournament.
-        faults: Faults of agents, from games that were given up.
-        left_out: Bots that didn't start, and why.
-        films: Description and address of each film.
-        stand: Sentences about people's places.
-    """
+    """Build the page; see `write_report` for the arguments."""
     settings = results.settings
+    lineups, deals = counted(len(settings.lineups()), "line-up"), counted(settings.deals, "deal", ",")
     given = {
         "title": f"Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}",
-        "about": f"{results.games:,} games, seed {settings.seed}; an agent as good as the others wins "
-        f"{1 / settings.num_players:.0%}.",
+        "about": f"{results.games:,} games, {lineups}, {deals} each, seed {settings.seed}; an agent as good as the "
+        f"others wins {1 / settings.num_players:.0%}.",
     }
+    faults = [
+        *(f"{name} didn't play: {reason}" for name, reason in left_out.items()),
+        *map(str, faults_of(results.notes, settings.agents)),
+    ]
     parts = {
         **{name: escape(text) for name, text in given.items()},
         "command": escape(command),
-        "table": _table(whole, head, rows),
-        "remarks": escape(" ".join(remarks)),
+        "table": _table(whole, head(whole), rows(whole)),
+        "remarks": escape(" ".join(remarks(whole))),
         "ratings": _ratings(whole),
         "duels": _duels(whole),
         "differences": "".join(f"<tr><td>{points}</td><td>{part}</td></tr>" for points, part in differences()),
         "neighbours": _list(neighbours(whole)),
-        "people": _people(stand),
+        "people": _people(people),
         "films": _films(films),
-        "faults": _list([*(f"{name} didn't play: {reason}" for name, reason in left_out.items()), *map(str, faults)])
-        or "<p>None.</p>",
+        "faults": _list(faults) or "<p>None.</p>",
     }
     text = TEMPLATE.read_text(encoding="utf-8")
     pieces = text.split("{{")
@@ -134,9 +166,9 @@ def _duels(whole: Standings) -> str:
     return f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
 
 
-def _people(stand: People) -> str:
-    between = f"<p>{escape(stand.estimate)}</p>" if stand.estimate else ""
-    return f"<p>{escape(stand.about)}</p>{_list(stand.measured)}{between}{_list(stand.estimated)}"
+def _people(people: People) -> str:
+    between = f"<p>{escape(people.estimate)}</p>" if people.estimate else ""
+    return f"<p>{escape(people.about)}</p>{_list(people.measured)}{between}{_list(people.estimated)}"
 
 
 def _films(films: Sequence[tuple[str, str]]) -> str:

@@ -15,16 +15,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from artus_training.arena.todo import (
+from artus_training.workers.queue import (
     SAME_EVERYWHERE,
     TRIES,
-    ClusterError,
-    OtherCodeError,
-    Sent,
-    ToDo,
-    UnitError,
-    doing,
+    PackedWork,
+    UnitQueue,
+    WorkerError,
     pickled,
+    unit_function,
     unpickled,
 )
 
@@ -37,75 +35,73 @@ PATIENCE = 10.0
 STORE_BYTES = 200 << 20
 """Size of the object store of a cluster that is started here; small, because results are small."""
 
-_doing = lru_cache(maxsize=1)(doing)  # agents stay in a worker's process from unit to unit
+_unit_function = lru_cache(maxsize=1)(unit_function)  # agents stay in a worker's process from unit to unit
 
 
-def by_ray(work: Sent, units: Sequence[Any], to_do: ToDo, address: str) -> Generator[tuple[int, Any]]:
-    """Yield the number of each unit and its result (see `todo.doing`), or `Lost`, in the order of completion.
+def by_ray(ray: Any, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -> Generator[tuple[int, Any]]:
+    """Yield the number of each unit and its result (see `queue.unit_function`), or `Lost`, in the order of completion.
 
     Args:
-        address: See `connected`.
+        ray: The module, see `connected`.
+        work, units, queue: As for `Processes.do`.
     """
-    with connected(address) as ray:
-        # Ray's own retries repeat a unit whose process died, but not one whose result was lost with its machine.
-        do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
-        head = _Head(ray)
-        held = ray.put(work)
-        folder = str(Path.cwd())
-        running: dict[Any, int] = {}
-        begun: set[int] = set()
-        failed_starts = 0  # in a row
-        try:
-            while True:
-                head.check()
-                wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
-                while len(running) < wanted and (number := to_do.take(wanted)) is not None:
-                    running[do.remote(held, units[number], folder)] = number
-                if not running:
-                    return
-                for stream in ray.wait(list(running), timeout=SECONDS)[0]:
-                    number = running[stream]
-                    try:
-                        result = ray.get(next(stream))
-                    except ray.exceptions.RayTaskError as error:  # an error before `_do`; ours come as results
-                        del running[stream]
-                        raise OtherCodeError(
-                            f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
-                        ) from None
-                    except ray.exceptions.RayError as error:
-                        del running[stream]
-                        how = type(error).__name__
-                        if number in begun:
-                            begun.remove(number)
-                            if lost := to_do.died(number, how):
-                                yield number, lost
-                        else:
-                            to_do.put_back(number)
-                            failed_starts += 1
-                            if failed_starts >= TRIES * wanted:
-                                raise UnitError(
-                                    f"{failed_starts} workers have ended before they began, {how}"
-                                ) from None
-                        continue
-                    if number not in begun:
-                        begun.add(number)
-                        failed_starts = 0
-                        continue
+    # Ray's own retries repeat a unit whose process died, but not one whose result was lost with its machine.
+    do = ray.remote(num_cpus=1, max_retries=0, num_returns="streaming")(_do)
+    head = _Head(ray)
+    held = ray.put(work)
+    folder = str(Path.cwd())
+    running: dict[Any, int] = {}
+    begun: set[int] = set()
+    failed_starts = 0  # in a row
+    try:
+        while True:
+            head.check()
+            wanted = IN_FLIGHT * max(1, int(ray.cluster_resources().get("CPU", 0)))
+            while len(running) < wanted and (number := queue.take(wanted)) is not None:
+                running[do.remote(held, units[number], folder)] = number
+            if not running:
+                return
+            for stream in ray.wait(list(running), timeout=SECONDS)[0]:
+                number = running[stream]
+                try:
+                    result = ray.get(next(stream))
+                except ray.exceptions.RayTaskError as error:  # an error before `_do`; ours come as results
                     del running[stream]
-                    begun.remove(number)
-                    yield number, unpickled(result)
-        finally:
-            if head.answers:
-                for stream in running:
-                    ray.cancel(stream, force=True)
+                    raise WorkerError(
+                        f"a worker can't play ({str(error).strip().splitlines()[-1]}): {SAME_EVERYWHERE}"
+                    ) from None
+                except ray.exceptions.RayError as error:
+                    del running[stream]
+                    how = type(error).__name__
+                    if number in begun:
+                        begun.remove(number)
+                        if lost := queue.died(number, how):
+                            yield number, lost
+                    else:
+                        queue.put_back(number)
+                        failed_starts += 1
+                        if failed_starts >= TRIES * wanted:
+                            raise WorkerError(f"{failed_starts} workers have ended before they began, {how}") from None
+                    continue
+                if number not in begun:
+                    begun.add(number)
+                    failed_starts = 0
+                    continue
+                del running[stream]
+                begun.remove(number)
+                yield number, unpickled(result)
+    finally:
+        if head.answers:
+            for stream in running:
+                ray.cancel(stream, force=True)
 
 
-def _do(work: Sent, unit: Any, folder: str) -> Iterator[Any]:
+def _do(work: PackedWork, unit: Any, folder: str) -> Iterator[Any]:
     """Do a unit on a worker of the cluster: yield None when it begins, then its result. Runs in the driver's folder if
     the worker's machine has it."""
     with suppress(OSError):
         os.chdir(folder)
-    do = _doing(work)
+    do = _unit_function(work)
     yield None
     yield pickled(do(unit))
 
@@ -120,7 +116,7 @@ class _Head:
         self.answers = True
 
     def check(self) -> None:
-        """Raise a ClusterError if the head is lost. Looks at most every `SECONDS`."""
+        """Raise a WorkerError if the head is lost. Looks at most every `SECONDS`."""
         if time.monotonic() - self._checked < SECONDS:
             return
         host, _, port = self._address.rpartition(":")
@@ -128,7 +124,7 @@ class _Head:
             socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
         except OSError as error:
             self.answers = False
-            raise ClusterError(
+            raise WorkerError(
                 f"the head of the Ray cluster at {self._address} has gone ({error}); start it, and run the same "
                 "command again"
             ) from None
@@ -154,7 +150,7 @@ def connected(address: str) -> Iterator[Any]:
             this machine, else one that is started here and ended afterwards.
 
     Raises:
-        ClusterError: If there is no such cluster, or Ray can't connect to it.
+        WorkerError: If there is no such cluster, or Ray can't connect to it.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics
     import ray
@@ -166,7 +162,7 @@ def connected(address: str) -> Iterator[Any]:
         try:
             socket.create_connection((match[1], int(match[2])), PATIENCE).close()
         except (OSError, OverflowError) as error:
-            raise ClusterError(f"there is no Ray cluster at {address}: {error}") from None
+            raise WorkerError(f"there is no Ray cluster at {address}: {error}") from None
     stdout, sys.stdout = sys.stdout, _OwnOutput()
     try:
         with _terminations_kept():
@@ -185,7 +181,7 @@ def _connect(ray: Any, address: str) -> None:
         ray.init(address or "auto", **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         if address or not isinstance(error, ConnectionError):  # another version, for example
-            raise ClusterError(f"there is no Ray cluster {f'at {address}' if address else 'here'}: {error}") from None
+            raise WorkerError(f"there is no Ray cluster {f'at {address}' if address else 'here'}: {error}") from None
         ray.init("local", include_dashboard=False, object_store_memory=STORE_BYTES, **quiet)
 
 

@@ -8,21 +8,24 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from artus_training.arena.todo import TRIES, Sent, ToDo, UnitError, doing, pickled, soon, unpickled
+from artus_training.workers.queue import (
+    TRIES,
+    PackedWork,
+    UnitQueue,
+    WorkerError,
+    announcement,
+    pickled,
+    unit_function,
+    unpickled,
+)
 
 SPAWN = multiprocessing.get_context("spawn")  # a forked child may not use its parent's threads
 BEGUN = b""
 """Message of a worker that begins a unit; no pickled result is empty."""
-
-
-def by_processes(work: Sent, units: Sequence[Any], to_do: ToDo, workers: int) -> Generator[tuple[int, Any]]:
-    """Yield the number of each unit and its result (see `todo.doing`), or `Lost`, in the order of completion."""
-    with closing(Processes(min(workers, len(units)))) as processes:
-        yield from processes.do(work, units, to_do)
 
 
 class Processes:
@@ -42,16 +45,17 @@ class Processes:
         Raises:
             ValueError: If the work can't be sent to other processes.
         """
-        announced = soon(work)
+        announced = announcement(work)
         self._idle += [_Process() for _ in range(self.workers - len(self._idle))]
         for process in self._idle:
             process.take(announced)
 
-    def do(self, work: Sent, units: Sequence[Any], to_do: ToDo) -> Generator[tuple[int, Any]]:
-        """See `by_processes`. Processes that are still busy when the generator is closed are ended.
+    def do(self, work: PackedWork, units: Sequence[Any], queue: UnitQueue) -> Generator[tuple[int, Any]]:
+        """Yield the number of each unit and its result (see `unit_function`), or `Lost`, in the order of completion.
+        Processes that are still busy when the generator is closed are ended.
 
         Raises:
-            UnitError: If each process ends `TRIES` times in a row before it begins a unit.
+            WorkerError: If each process ends `TRIES` times in a row before it begins a unit.
         """
         processes: list[_Process] = []
         failed_starts = 0  # in a row
@@ -63,7 +67,7 @@ class Processes:
             while True:
                 for process in processes:
                     if process.number is None:
-                        process.number = to_do.take(len(processes))
+                        process.number = queue.take(len(processes))
                         if process.number is not None:
                             process.begin(units[process.number])
                 busy = [process.connection for process in processes if process.number is not None]
@@ -79,13 +83,13 @@ class Processes:
                     except EOFError:
                         how = f"exit code {process.end()}"
                         if process.begun:
-                            if lost := to_do.died(number, how):
+                            if lost := queue.died(number, how):
                                 yield number, lost
                         else:
-                            to_do.put_back(number)
+                            queue.put_back(number)
                             failed_starts += 1
                             if failed_starts == TRIES * len(processes):
-                                raise UnitError(
+                                raise WorkerError(
                                     f"{failed_starts} processes have ended before they began, {how}"
                                 ) from None
                         processes[place] = _Process()
@@ -123,7 +127,7 @@ class _Process:
         self.begun = False
         """Whether it has begun that unit, that is, has finished importing and loading."""
 
-    def take(self, work: Sent) -> None:
+    def take(self, work: PackedWork) -> None:
         """Set the work to do with later units."""
         self._send(work)
 
@@ -171,11 +175,11 @@ def _serve(connection: Connection) -> None:
     with suppress(OSError, AttributeError):  # what agents print isn't the driver's output
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with suppress(EOFError, OSError):
-        do = doing(connection.recv())
+        do = unit_function(connection.recv())
         while True:
             message = connection.recv()
-            if isinstance(message, Sent):
-                do = doing(message)
+            if isinstance(message, PackedWork):
+                do = unit_function(message)
             else:
                 connection.send_bytes(BEGUN)
                 connection.send_bytes(pickled(do(message)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
@@ -22,9 +22,9 @@ from artus_env import DEFAULT_GAME
 from artus_env.engine.basics.reading import storable
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.contract.registry import find_game
-from artus_training.arena.names import variant_name
 from artus_training.options import read_options
-from artus_training.usage import UsageError
+from artus_training.tables import variant_name
+from artus_training.usage import shown_in_one_line
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Distinguishable for colour-blind people (Okabe and Ito)."""
@@ -40,8 +40,6 @@ class Options:
     one before."""
     out: Path = Path("curves.png")
     """File for the picture."""
-    over: Literal["decisions", "minutes"] = "decisions"
-    """Unit of the horizontal axis; decisions don't depend on the machine."""
 
 
 class Variant(NamedTuple):
@@ -63,20 +61,17 @@ class Line(NamedTuple):
 
     label: str  # of the agent
     opponent: str
-    spent: list[float]  # million decisions, or minutes
+    spent: list[float]  # million decisions
     wins: list[float]  # fraction of the games
 
 
-def draw(
-    cards: Sequence[tuple[str, dict[str, Any]]], path: Path, over: Literal["decisions", "minutes"] = "minutes"
-) -> None:
+def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
     """Draw one panel for each variant, with one line for each agent and opponent, in the same style in all panels.
 
     Args:
         cards: A label and a card for each agent. Agents of one variant share a panel. The curve of an agent that was
             trained further from another one of these (`--start`) continues that one's curve, under its own label.
         path: Of the picture; the suffix selects the format.
-        over: Unit of the horizontal axis: decisions in all variants of the training, or minutes of training.
 
     Raises:
         ValueError: If no card has a curve, a game isn't installed, or the format is unknown.
@@ -91,7 +86,7 @@ def draw(
             if any(run is card and key in _pairings(others[-1]) for others in runs for run in others[:-1]):
                 continue  # part of the curve of its successor
             rules, _, players = where.rpartition("-")
-            line = Line(label, opponent, *_curve(own, key, over))
+            line = Line(label, opponent, *_curve(own, key))
             panels.setdefault(Variant(game, rules, int(players)), []).append(line)
     if not panels:
         raise ValueError("none of these agents has a learning curve: they were trained without evaluations")
@@ -115,7 +110,7 @@ def draw(
         axis.axhline(1 / variant.num_players, color="0.6", linewidth=0.8, linestyle=":")
         title = variant_name(variant.game if mixed else DEFAULT_GAME, *variant[1:])
         axis.set(title=title, ylim=(0, 1.02), xlim=(0, None))
-        axis.set_xlabel("minutes of training" if over == "minutes" else "million decisions")
+        axis.set_xlabel("million decisions")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         axis.grid(alpha=0.25)
         axis.spines[["top", "right"]].set_visible(False)
@@ -133,17 +128,15 @@ def _pairings(card: dict[str, Any]) -> list[str]:
     return list(points[-1]["wins"]) if points else []
 
 
-def _curve(
-    runs: Sequence[dict[str, Any]], key: str, over: Literal["decisions", "minutes"]
-) -> tuple[list[float], list[float]]:
-    """Decisions or minutes until each evaluation, and win rates, over successive trainings."""
+def _curve(runs: Sequence[dict[str, Any]], key: str) -> tuple[list[float], list[float]]:
+    """Million decisions (of all variants) until each evaluation, and win rates, over successive trainings."""
     spent, wins, before = [], [], 0.0
     for run in runs:
         for point in run.get("curve", []):
             if key in point["wins"]:  # an opponent may have been added later
-                spent.append(before + (point["seconds"] / 60 if over == "minutes" else point["steps"] / 1e6))
+                spent.append(before + point["steps"] / 1e6)
                 wins.append(point["wins"][key])
-        before += run.get("minutes", 0) if over == "minutes" else run.get("steps", 0) / 1e6
+        before += run.get("steps", 0) / 1e6
     return spent, wins
 
 
@@ -179,18 +172,13 @@ def _looks(panels: Sequence[Sequence[Line]]) -> dict[tuple[str, str], dict[str, 
 def main(arguments: list[str]) -> int:
     """The command `artus curves`."""
     chosen = read_options(Options, "artus curves", arguments, description=__doc__)
-    try:
+    with shown_in_one_line(ValueError):
         if not chosen.cards:
             raise ValueError("name one or more saved agents")
         labels = [path.stem if path.stem != "agent" else path.parent.name for path in chosen.cards]
         if len(set(labels)) < len(labels):
             labels = [str(path) for path in chosen.cards]
-        draw(
-            [(storable(label), read_card(path)) for label, path in zip(labels, chosen.cards, strict=True)],
-            chosen.out,
-            chosen.over,
-        )
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+        cards = [(storable(label), read_card(path)) for label, path in zip(labels, chosen.cards, strict=True)]
+        draw(cards, chosen.out)
     print(chosen.out)
     return 0

@@ -1,25 +1,85 @@
-"""Tables for the documentation and for `artus rules`: generic ones and those of a game's own.
-
-`artus tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and `<!-- end -->`; NAME is
-the name of a table of the default game, or GAME/NAME.
-"""
+"""The commands `artus games` and `artus rules`: the installed games, and the tables of a game."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from tyro.conf import Positional, arg
 
-from artus_env.engine.basics.reading import shown
+from artus_env import DEFAULT_GAME
+from artus_env.engine.basics.wording import did_you_mean
 from artus_env.engine.compiling import dispatch
 from artus_env.engine.contract import verbs
 from artus_env.engine.contract.definition import Definition, DocTable, observation_table
-from artus_env.engine.contract.registry import find_game
+from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.play.rewards import reward_modes
-from artus_training.arena.ladder_file import HEAD, read_ladder, rows_of
+from artus_training.options import read_options
+from artus_training.tables import as_text, table
+from artus_training.usage import UsageError, shown_in_one_line
+
+
+@dataclass
+class GamesOptions:
+    """List the installed games: names, players, rule sets.
+
+    Examples:
+        artus games
+    """
+
+
+def games(arguments: list[str]) -> int:
+    """The command `artus games`: a line for each installed game."""
+    read_options(GamesOptions, "artus games", arguments)
+    rows = [("game", "title", "players", "rule sets")]
+    for name in game_names():
+        game = find_game(name)
+        fewest, most = game.min_players, game.max_players
+        players = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        rows.append((name, game.title, players, ", ".join(game.rules)))
+    print(as_text(table(rows)))
+    return 0
+
+
+@dataclass
+class RulesOptions:
+    """Print the tables of a game: its box, its actions, its rewards.
+
+    Examples:
+        artus rules
+        artus rules actions rewards
+    """
+
+    tables: Annotated[tuple[str, ...], Positional, arg(metavar="[TABLE ...]")] = ()
+    """Titles of the tables; unless given, all."""
+    game: str = DEFAULT_GAME
+    """The game; `artus games` lists all."""
+
+
+def rules(arguments: list[str]) -> int:
+    """The command `artus rules`: the tables of a game."""
+    chosen = read_options(RulesOptions, "artus rules", arguments)
+    with shown_in_one_line(ValueError):
+        made = tables_of(find_game(chosen.game))
+    unknown = [name for name in chosen.tables if name not in made]
+    if unknown:
+        guess = did_you_mean(unknown[0], made) or ";"
+        raise UsageError(f"there is no table {unknown[0]!r}{guess} there are {', '.join(made)}")
+    print("\n\n".join(f"{name}\n\n{aligned(made[name]())}" for name in chosen.tables or made))
+    return 0
+
+
+def aligned(markdown: str) -> str:
+    """A Markdown table as text; other lines follow below it."""
+    lines = re.sub(r"`|\*\*", "", markdown).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    cells = [row for row in cells if any(cell.strip("-") for cell in row)]  # skip the line of dashes
+    below = [line for line in lines if not line.startswith("|")]
+    return as_text(*([table(cells)] if cells else []), *below)
 
 
 def tables_of(definition: Definition) -> dict[str, Callable[[], str]]:
@@ -29,8 +89,6 @@ def tables_of(definition: Definition) -> dict[str, Callable[[], str]]:
     }
     for make in (spec, actions, observation, rewards, *[reconstructed] * bool(definition.reconstructed)):
         made.setdefault(make.__name__, partial(make, definition))
-    if definition.ladder:
-        made.setdefault(ladder.__name__, partial(ladder, definition.ladder))
     return made
 
 
@@ -102,29 +160,3 @@ def _scaled(definition: Definition, lead: str) -> str:
 def reconstructed(definition: Definition) -> str:
     """Facts about the box that no public text states."""
     return "\n".join(f"- {fact}" for fact in definition.reconstructed)
-
-
-def ladder(file: Path) -> str:
-    """Strength and speed of agents."""
-    return markdown(HEAD, rows_of(read_ladder(file)))
-
-
-def fill(text: str, default: Definition) -> str:
-    """Regenerate every marked table of a text.
-
-    Args:
-        text: Markdown.
-        default: The game of tables marked with NAME alone.
-
-    Raises:
-        ValueError: If a marked table doesn't exist, or its game isn't installed.
-    """
-
-    def table(match: re.Match[str]) -> str:
-        game, _, name = match[1].rpartition("/")
-        made = tables_of(find_game(game) if game else default)
-        if name not in made:
-            raise ValueError(f"there is no table {shown(name)}; there are {', '.join(made)}")
-        return f"<!-- table: {match[1]} -->\n{made[name]()}\n<!-- end -->"
-
-    return re.sub(r"<!-- table: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)

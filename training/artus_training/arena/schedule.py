@@ -1,22 +1,28 @@
-"""Settings of a tournament, and the results of its games."""
+"""Settings of a tournament, and its schedule: line-ups, deals, and units of work."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from itertools import combinations, combinations_with_replacement
+from typing import NamedTuple
 
 import numpy as np
 
 from artus_env import DEFAULT_GAME
-from artus_env.agents import seat_orders, standing_outcomes
+from artus_env.agents import Agent, seat_orders
 from artus_env.engine.basics.reading import shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.contract.rng import check_seed
-from artus_training.arena.evaluate import MOST_GAMES
+
+MOST_GAMES = 10_000_000
+"""Limit for memory: the results of a game take about 200 bytes."""
+GAMES_AT_ONCE = 64
+"""Games at a time for agents without the attribute `games_at_once`."""
 
 
 @dataclass(frozen=True)
@@ -94,47 +100,36 @@ def ways_to_sit(players: int) -> int:
     return len(seat_orders(players)) * players
 
 
-@dataclass
-class Results:
-    """All games played: for each line-up, deals x rotations x members.
-
-    Arrays are in the order of the line-up, not of the seats; `artus_env.agents.fair_seats` gives the seats.
-    """
-
-    settings: Settings
-    scores: list[np.ndarray]
-    """Points at the end, for each line-up shape (deals, P, P), int32: deal, rotation, place in the line-up."""
-    outcomes: list[np.ndarray]
-    """Values that rank the players (see `Batch.outcomes`), shaped like `scores`."""
-    given_up: list[np.ndarray]
-    """Place in the line-up of the agent that gave the game up, -1: none; for each line-up shape (deals, P), int64."""
-    notes: list[str] = field(default_factory=list)
-    """A line for each game that an agent gave up, with the reason; sorted by line-up and deal."""
-
-    def standing_outcomes(self, lineup: int) -> np.ndarray:
-        """Outcomes for ranking: a player who gave up is behind all others. Shape (deals, P, P), float64."""
-        return standing_outcomes(self.outcomes[lineup], self.given_up[lineup])
-
-    @property
-    def games(self) -> int:
-        """Number of games."""
-        return sum(scores.shape[0] * scores.shape[1] for scores in self.scores)
-
-
-@dataclass(frozen=True)
-class Block:
-    """Results of D deals of one line-up."""
+class Unit(NamedTuple):
+    """Deals of one line-up that are played and saved together."""
 
     lineup: int
     first: int
-    """Number of the first deal."""
-    scores: np.ndarray
-    """As in `Results`: shape (D, P, P), int32."""
-    outcomes: np.ndarray
-    """As in `Results`: shape (D, P, P), int32."""
-    given_up: np.ndarray
-    """As in `Results`: shape (D, P), int64."""
-    notes: list[str]
+    deals: int
 
-    def __len__(self) -> int:
-        return len(self.scores)
+
+def unit_games(agents: Sequence[Agent]) -> int:
+    """Number of games in a unit, from the agents' `games_at_once`: some seconds of work, and the same on all
+    machines."""
+    return max(1, min(int(getattr(agent, "games_at_once", GAMES_AT_ONCE)) for agent in agents))
+
+
+def units_of(settings: Settings, players: list[Agent], played: np.ndarray) -> list[Unit]:
+    """Units for the deals that aren't played yet, ordered so that all line-ups advance evenly.
+
+    A unit is saved as a whole. It is one deal, unless all agents prefer more games at a time (`games_at_once`).
+
+    Args:
+        played: See `Store.played`.
+    """
+    units = []
+    for lineup, who in enumerate(settings.lineups()):
+        those = [players[agent] for agent in who]
+        fast = all(hasattr(agent, "games_at_once") for agent in those)
+        size = max(1, unit_games(those) // settings.num_players) if fast else 1
+        for start in range(0, settings.deals, size):
+            missing = start + np.flatnonzero(~played[lineup, start : start + size])
+            for deals in np.split(missing, np.flatnonzero(np.diff(missing) > 1) + 1):
+                if len(deals):
+                    units.append(Unit(lineup, int(deals[0]), len(deals)))
+    return sorted(units, key=lambda unit: (unit.first, unit.lineup))

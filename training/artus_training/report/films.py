@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from artus_env.agents import wins_of
-from artus_training.arena.explain import ahead
-from artus_training.arena.made_of import Given
-from artus_training.arena.names import one_line_name
-from artus_training.arena.playing import Playing, Unit
-from artus_training.arena.results import Results
+from artus_training.arena.fingerprint import NamedAgents
+from artus_training.arena.play import Playing, Results
+from artus_training.arena.schedule import Unit
 from artus_training.arena.standings import Standings
-from artus_training.arena.units import Runner
+from artus_training.arena.statistics import expected_score
 from artus_training.progress import progress
+from artus_training.replays.film import write_html
+from artus_training.tables import one_line_name
+from artus_training.workers.units import Runner
 
 TYPICAL, SURPRISES = 2, 3
 FOLDER = "films"
-
-Film = Callable[[Path, str], Any]
-"""A function that writes the record of a game as a page."""
 
 
 class Pick(NamedTuple):
@@ -77,13 +75,13 @@ def surprising(results: Results, whole: Standings) -> Iterator[Pick]:
         lead = np.where(upset, scores[:, :, weakest] - scores[:, :, strongest], -np.inf)
         deal, rotation = np.unravel_index(int(lead.argmax()), lead.shape)
         winner, loser = one_line_name(names[who[weakest]]), one_line_name(names[who[strongest]])
-        why = f"surprise: {winner} wins against {loser}, which is ahead in {ahead(gap):.0%} of their duels"
+        why = f"surprise: {winner} wins against {loser}, which is ahead in {expected_score(gap):.0%} of their duels"
         found.append((gap, Pick(why, number, int(deal), int(rotation))))
     yield from (pick for _, pick in sorted(found, key=lambda each: -each[0])[:SURPRISES])
 
 
 def write_films(
-    results: Results, whole: Standings, folder: Path, agents: Given, do: Runner, film: Film
+    results: Results, whole: Standings, folder: Path, agents: NamedAgents, do: Runner
 ) -> list[tuple[str, str]]:
     """Replay the selected games, and write a page for each.
 
@@ -92,7 +90,6 @@ def write_films(
         folder: Folder of the report.
         agents: Agents or functions behind some names.
         do: Runs the units that replay the games.
-        film: Writes a page.
 
     Returns:
         Description and path, relative to the folder, of each page. A game that ends differently the second time, as
@@ -106,7 +103,7 @@ def write_films(
         for number, (pick, (_, (block, records))) in enumerate(zip(picks, played, strict=True), 1):
             if (block.scores[0] == results.scores[pick.lineup][pick.deal]).all():
                 path = Path(FOLDER) / f"{number}.html"
-                film(folder / path, records[pick.rotation])
+                write_html(folder / path, records[pick.rotation])
                 made.append((pick.why, str(path)))
             show(number / len(picks))
     return made

@@ -18,12 +18,12 @@ from artus_env.engine.agents.python_files import AgentFile
 from artus_env.engine.compiling.sources import source_hash
 from artus_env.engine.contract.definition import Definition
 
-Given = Mapping[str, str | Agent | Callable[..., Any]]
+NamedAgents = Mapping[str, str | Agent | Callable[..., Any]]
 """Agents, names of agents, or functions `(observation, action_mask) -> action`, by the names they play under."""
-NO_AGENTS: Given = MappingProxyType({})
+NO_AGENTS: NamedAgents = MappingProxyType({})
 
 
-def made_of(settings: str, of: Definition, names: Iterable[str], agents: Given = NO_AGENTS) -> str:
+def fingerprint(settings: str, of: Definition, names: Iterable[str], agents: NamedAgents = NO_AGENTS) -> str:
     """Fingerprint of settings, the game and the agents: 16 hex digits.
 
     It covers our sources, the game's code and trained weights, the files that names mention, the modules of agents

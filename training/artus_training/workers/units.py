@@ -11,26 +11,17 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from artus_env.agents import Agent
 from artus_env.engine.basics.reading import shown
-from artus_training.arena.cluster import by_ray, connected
-from artus_training.arena.processes import Processes, by_processes
-from artus_training.arena.todo import Lost, ToDo, UnitError, sent
+from artus_training.workers.cluster import by_ray, connected
+from artus_training.workers.processes import Processes
+from artus_training.workers.queue import Lost, PackedWork, UnitQueue, WorkerError, packed
 
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
-GAMES_AT_ONCE = 64
-"""Games at a time for agents without the attribute `games_at_once`."""
 MOST_WORKERS = 256
 MOST_NAMED = 5
 """Most lost units that an error message names."""
-
-
-def unit_games(agents: Sequence[Agent]) -> int:
-    """Number of games in a unit, from the agents' `games_at_once`: some seconds of work, and the same on all
-    machines."""
-    return max(1, min(int(getattr(agent, "games_at_once", GAMES_AT_ONCE)) for agent in agents))
 
 
 def check_workers(workers: int, ray: str | None = None) -> None:
@@ -46,42 +37,88 @@ def run_units(
     units: Sequence[Unit],
     workers: int = 1,
     ray: str | None = None,
-    processes: Processes | None = None,
     waiting: dict[int, Result] | None = None,
 ) -> Generator[tuple[Unit, Result]]:
     """Call `work` with each unit; yield units and results in the order of the units.
 
     Args:
         work: A function whose result doesn't depend on the process or machine. It is sent once to each other process.
-            If it has an attribute `made_of`, a text, that must have the same value in each process.
+            If it has an attribute `fingerprint`, a text, that must have the same value in each process.
         units: Arguments of `work`.
         workers: Processes, each with one thread; 1: this process with its threads. A process that dies is replaced, and
             its unit is done again.
         ray: Address of a Ray cluster that does the work instead; empty: see `cluster.connected`.
-        processes: A pool to use and keep; None: new processes, which end with the work.
         waiting: Filled with results that wait for an earlier unit, by number, so that the caller can use them after an
             interrupt.
 
     Raises:
-        ValueError: If the work can't be sent to other processes, or `made_of` differs there.
-        ClusterError: If there is no such cluster.
-        UnitError: After all other units are done, if some units have ended `TRIES` processes each.
+        ValueError: If the work can't be sent to other processes.
+        WorkerError: If there is no such cluster, or `fingerprint` differs there. Also, after all other units are done,
+            if some units have ended `TRIES` processes each.
         Exception: Any exception of `work`, with a note that names the unit.
     """
+    with worker_pool(workers, ray) as run:
+        yield from run(work, units, waiting=waiting)
+
+
+class Runner(Protocol):
+    """`run_units` with kept processes or a kept connection."""
+
+    def __call__(
+        self, work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
+    ) -> Generator[tuple[Unit, Result]]: ...
+
+
+@contextmanager
+def worker_pool(
+    workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] | None = None
+) -> Iterator[Runner]:
+    """Yield a `run_units` that keeps its processes, or its connection to a cluster, between pieces of work.
+
+    Args:
+        workers, ray: As for `run_units`.
+        first: The first work: processes load it while the caller does the same.
+
+    Raises:
+        ValueError: See `check_workers`; also if the first work can't be sent to other processes.
+        WorkerError: If there is no such cluster.
+    """
     check_workers(workers, ray)
-    if workers == 1 and ray is None:
-        yield from ((unit, work(unit)) for unit in units)
-        return
-    to_do = ToDo(len(units))
     if ray is not None:
-        found = by_ray(sent(work), units, to_do, ray)
-    elif processes is not None:
-        found = processes.do(sent(work), units, to_do)
+        with connected(ray) as module:
+            yield partial(_run_elsewhere, partial(by_ray, module))
+    elif workers > 1:
+        with closing(Processes(workers)) as processes:
+            if first is not None:
+                processes.prepare(first)
+            yield partial(_run_elsewhere, processes.do)
     else:
-        found = by_processes(sent(work), units, to_do, workers)
-    lost = []
-    with closing(found):  # no process stays behind
-        for unit, result in in_order(found, units, to_do, {} if waiting is None else waiting):
+        yield _run_here
+
+
+def _run_here(
+    work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
+) -> Generator[tuple[Unit, Result]]:
+    """`run_units` in this process."""
+    yield from ((unit, work(unit)) for unit in units)
+
+
+def _run_elsewhere(
+    do: Callable[[PackedWork, Sequence[Any], UnitQueue], Generator[tuple[int, Any]]],
+    work: Callable[[Unit], Result],
+    units: Sequence[Unit],
+    *,
+    waiting: dict[int, Result] | None = None,
+) -> Generator[tuple[Unit, Result]]:
+    """`run_units` with other processes.
+
+    Args:
+        do: Yields the number of each unit and its result, or `Lost`, in the order of completion.
+        work, units, waiting: As for `run_units`.
+    """
+    queue, lost = UnitQueue(len(units)), []
+    with closing(do(packed(work), units, queue)) as found:  # no process stays behind
+        for unit, result in in_order(found, units, queue, {} if waiting is None else waiting):
             if isinstance(result, Exception):
                 result.add_note(f"in {unit}")
                 raise result
@@ -91,57 +128,24 @@ def run_units(
                 yield unit, result
     if lost:
         more = [f"and {len(lost) - MOST_NAMED} more"] if len(lost) > MOST_NAMED else []
-        raise UnitError("; ".join(lost[:MOST_NAMED] + more))
-
-
-class Runner(Protocol):
-    """`run_units` with kept processes or a kept connection."""
-
-    def __call__(
-        self, work: Callable[[Unit], Result], units: Sequence[Unit], *, waiting: dict[int, Result] | None = None
-    ) -> Iterator[tuple[Unit, Result]]: ...
-
-
-@contextmanager
-def kept(workers: int = 1, ray: str | None = None, first: Callable[[Any], Any] | None = None) -> Iterator[Runner]:
-    """Yield a `run_units` that keeps its processes, or its connection to a cluster, between pieces of work.
-
-    Args:
-        workers, ray: As for `run_units`.
-        first: The first work: processes load it while the caller does the same.
-
-    Raises:
-        ValueError: See `check_workers`; also if the first work can't be sent to other processes.
-        ClusterError: If there is no such cluster.
-    """
-    check_workers(workers, ray)
-    if ray is not None:
-        with connected(ray):
-            yield partial(run_units, ray="")
-    elif workers > 1:
-        with closing(Processes(workers)) as processes:
-            if first is not None:
-                processes.prepare(first)
-            yield partial(run_units, workers=workers, processes=processes)
-    else:
-        yield run_units
+        raise WorkerError("; ".join(lost[:MOST_NAMED] + more))
 
 
 def in_order(
-    found: Iterable[tuple[int, Any]], units: Sequence[Unit], to_do: ToDo, waiting: dict[int, Any]
+    found: Iterable[tuple[int, Any]], units: Sequence[Unit], queue: UnitQueue, waiting: dict[int, Any]
 ) -> Iterator[tuple[Unit, Any]]:
     """Yield results in the order of the units; ignore repeated ones.
 
     Args:
         found: Numbers of units and their results, in any order.
-        units, to_do: All units, and the state of the run.
+        units, queue: All units, and the state of the run.
         waiting: Filled with results that wait for an earlier unit, by number; without errors and lost units.
     """
     failed: dict[int, Any] = {}
     for number, result in found:
-        if number >= to_do.first:
+        if number >= queue.first:
             (failed if isinstance(result, Exception | Lost) else waiting).setdefault(number, result)
-        while to_do.first in waiting or to_do.first in failed:
-            to_do.first += 1
-            number = to_do.first - 1
+        while queue.first in waiting or queue.first in failed:
+            queue.first += 1
+            number = queue.first - 1
             yield units[number], (waiting if number in waiting else failed).pop(number)

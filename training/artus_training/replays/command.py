@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from gymnasium.error import DependencyNotInstalled
 from tyro.conf import Positional, arg
@@ -16,10 +16,10 @@ from artus_env.engine.basics.reading import printable, shown
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.play import records
-from artus_training.arena.names import variant_name
 from artus_training.options import read_options
-from artus_training.usage import UsageError
-from artus_training.watch import film
+from artus_training.replays import film
+from artus_training.tables import variant_name
+from artus_training.usage import shown_in_one_line
 
 
 @dataclass
@@ -49,44 +49,29 @@ class Options:
     """File for a film."""
     player: int | None = None
     """Show only what this player saw, in page and film."""
-    theme: Literal["auto", "light", "dark"] = "auto"
-    """Colours of page and film; auto: those of the reader's system, and light in films."""
-    width: int = film.GIF_WIDTH
-    """Width of the film, in pixels."""
-    fps: float = film.FPS
-    """Moves per second in the film."""
 
 
-def replay(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """The command `artus replay`."""
     chosen = read_options(Options, "artus replay", arguments)
-    try:
+    with shown_in_one_line(DependencyNotInstalled), shown_in_one_line(ValueError, about=chosen.file):
         if chosen.check:
             count = len([Game.replay(line) for line in lines_of(chosen.file)])
             print(f"{counted(count, 'game')} replayed to the recorded scores")
         elif chosen.html or chosen.gif:
-            make_films(pick(chosen.file, 1 if chosen.game is None else chosen.game), chosen)
+            line = pick(chosen.file, 1 if chosen.game is None else chosen.game)
+            if chosen.html:
+                count = film.write_html(chosen.html, line, chosen.player)
+                print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
+            if chosen.gif:
+                count = film.write_gif(chosen.gif, line, chosen.player)
+                print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
         elif chosen.game is None:
             for number, line in enumerate(lines_of(chosen.file), 1):
                 print(f"{number:>6}  {summary(line)}")
         else:
             step_through(pick(chosen.file, chosen.game), chosen.at)
-    except ValueError as error:
-        raise UsageError(f"{chosen.file}: {error}") from None
-    except DependencyNotInstalled as error:
-        raise UsageError(str(error)) from None
     return 0
-
-
-def make_films(line: bytes, chosen: Options) -> None:
-    """Write the requested page and film."""
-    if chosen.html:
-        count = film.write_html(chosen.html, line, chosen.player, chosen.theme)
-        print(f"{chosen.html}: {counted(count, 'position')}, {chosen.html.stat().st_size / 1000:.0f} kB")
-    if chosen.gif:
-        theme = "dark" if chosen.theme == "dark" else "light"  # a film can't adapt to the reader's system
-        count = film.write_gif(chosen.gif, line, chosen.player, theme, chosen.width, chosen.fps)
-        print(f"{chosen.gif}: {counted(count, 'frame')}, {chosen.gif.stat().st_size / 1000:.0f} kB")
 
 
 def lines_of(path: Path) -> Iterator[bytes]:

@@ -18,8 +18,8 @@ from itertools import groupby, permutations, product
 
 import numpy as np
 
-from artus_training.arena.elo import POINTS
-from artus_training.arena.names import one_line_name
+from artus_training.arena.statistics import POINTS
+from artus_training.tables import one_line_name
 
 NEEDED = 10
 """Games that a person needs to get a placement."""

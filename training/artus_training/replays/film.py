@@ -24,10 +24,9 @@ from artus_env.engine.play import records
 say = Texts(Path(__file__).parent / "texts")
 
 GIF_WIDTH = 800
+"""In pixels. All frames are in memory at once."""
 FPS = 3.0
 """Moves per second."""
-MIN_WIDTH, MAX_WIDTH = 100, 2400
-"""Of a film. All its frames are in memory at once: at most about 500 MB for the longest game."""
 LAST_FRAME_SECONDS = 4.0
 LONGEST_NAME = 40
 COLOURS = 160
@@ -50,33 +49,24 @@ def pictures(line: str | bytes, player: int | None = None, theme: str = "auto", 
         yield game.svg(player, names=names, note=say("note", number=count, all=last), theme=theme, layout=layout)
 
 
-def write_gif(
-    path: Path,
-    line: str | bytes,
-    player: int | None = None,
-    theme: str = "light",
-    width: int = GIF_WIDTH,
-    fps: float = FPS,
-) -> int:
-    """Write a recorded game as an endless GIF. Returns the number of frames.
+def write_gif(path: Path, line: str | bytes, player: int | None = None) -> int:
+    """Write a recorded game as an endless GIF with light colours. Returns the number of frames.
 
     Raises:
         DependencyNotInstalled: Without the extra `render`.
-        ValueError: If `width` or `fps` is out of range, or the file name doesn't end in `.gif`.
+        ValueError: If the file name doesn't end in `.gif`.
         OSError: If it can't be written.
     """
-    if not MIN_WIDTH <= width <= MAX_WIDTH or not 0.05 <= fps <= 50:
-        raise ValueError(f"width must be in {MIN_WIDTH}..{MAX_WIDTH} and fps in 0.05..50, got {width} and {fps}")
     if path.suffix.lower() != ".gif":
         raise ValueError(f"the name of a film must end in .gif, got {path.name}")
     check_writable(path)
-    svgs = list(pictures(line, player, theme))
-    palette = _palette(svgs, width, Game.replay(line).definition.colours(theme))
+    svgs = list(pictures(line, player, "light"))
+    palette = _palette(svgs, Game.replay(line).definition.colours("light"))
     from PIL.Image import Dither  # Pillow is installed: images have been made
 
-    frames = [image(svg, width).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
+    frames = [image(svg, GIF_WIDTH).quantize(palette=palette, dither=Dither.NONE) for svg in svgs]
     frames = [_padded(frame, max(frame.height for frame in frames)) for frame in frames]
-    times = [round(1000 / fps)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
+    times = [round(1000 / FPS)] * (len(frames) - 1) + [round(1000 * LAST_FRAME_SECONDS)]
     content = io.BytesIO()
     frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
     write_atomically(path, content.getbuffer())
@@ -93,14 +83,14 @@ def _padded(frame: Any, height: int) -> Any:
     return padded
 
 
-def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
+def _palette(svgs: list[str], colours: Sequence[str]) -> Any:
     """An image with a palette for all frames: the given colours (`#rrggbb`) unchanged, and colours of edges and
     letters."""
-    some = [image(svg, width) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
+    some = [image(svg, GIF_WIDTH) for svg in svgs[:: max(1, len(svgs) // PALETTE_FRAMES)]]
     tallest = max(frame.height for frame in some)
-    sheet = some[0].resize((width, tallest * len(some)))
+    sheet = some[0].resize((GIF_WIDTH, tallest * len(some)))
     for nth, frame in enumerate(some):
-        sheet.paste(frame.resize((width, tallest)), (0, nth * tallest))
+        sheet.paste(frame.resize((GIF_WIDTH, tallest)), (0, nth * tallest))
     flat = [tuple(bytes.fromhex(colour[1:])) for colour in colours]
     palette = sheet.quantize(COLOURS - len(flat))
     channels = palette.getpalette() or []
@@ -115,7 +105,7 @@ def _palette(svgs: list[str], width: int, colours: Sequence[str]) -> Any:
     return palette
 
 
-def write_html(path: Path, line: str | bytes, player: int | None = None, theme: str = "auto") -> int:
+def write_html(path: Path, line: str | bytes, player: int | None = None) -> int:
     """Write a recorded game as a self-contained page: steps, plays, jumps, by mouse and keyboard.
 
     Returns:
@@ -125,19 +115,17 @@ def write_html(path: Path, line: str | bytes, player: int | None = None, theme: 
         OSError: If it can't be written.
     """
     check_writable(path)
-    write_atomically(path, page_of(line, player, theme).encode())
+    write_atomically(path, page_of(line, player).encode())
     return len(records.read(line).moves) + 1
 
 
-def page_of(
-    line: str | bytes, player: int | None = None, theme: str = "auto", check: Callable[[], object] = lambda: None
-) -> str:
+def page_of(line: str | bytes, player: int | None = None, check: Callable[[], object] = lambda: None) -> str:
     """A recorded game as a page, see `write_html`; in the current language. Its title doesn't reveal the result.
     `check` is called after each picture: an exception in it ends the work."""
     record, game = records.read(line), Game.replay(line)
     svgs: dict[str, list[str]] = {"wide": [], "table": []}
     for layout, drawn in svgs.items():
-        for svg in pictures(line, player, theme, layout):
+        for svg in pictures(line, player, layout=layout):
             check()
             drawn.append(svg)
     names = named(record)
@@ -162,7 +150,7 @@ def page_of(
             }
         ),
     }
-    template = files("artus_training.watch").joinpath("replay.html").read_text(encoding="utf-8")
+    template = files("artus_training.replays").joinpath("replay.html").read_text(encoding="utf-8")
     # In one pass: names may contain {{...}}, too.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
 

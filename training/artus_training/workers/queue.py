@@ -1,4 +1,4 @@
-"""The units of a run that are still to do, and the messages between driver and workers."""
+"""Queue of the units of a run that aren't started yet, and the messages between driver and workers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import pickle
 from collections.abc import Callable
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, NamedTuple
+
+from artus_training.usage import UsageError
 
 TRIES = 3
 """A unit is lost after this number of processes died while doing it."""
@@ -18,16 +20,8 @@ SAME_EVERYWHERE = (
 )
 
 
-class UnitError(RuntimeError):
-    """Units without a result: every process died, or the result can't be sent."""
-
-
-class OtherCodeError(ValueError):
-    """Work that can't be done by the receiver, because it has other code or other files."""
-
-
-class ClusterError(RuntimeError):
-    """The cluster doesn't exist, or was lost."""
+class WorkerError(UsageError):
+    """Work without a result: processes died, the cluster is missing or lost, or a worker has other code or files."""
 
 
 class Lost(NamedTuple):
@@ -36,7 +30,7 @@ class Lost(NamedTuple):
     reason: str
 
 
-class ToDo:
+class UnitQueue:
     """Queue of the units 0, 1, ... that aren't started yet.
 
     Args:
@@ -49,9 +43,9 @@ class ToDo:
         self._waiting = list(range(units))[::-1]
         self._deaths: dict[int, int] = {}
 
-    def take(self, doers: int) -> int | None:
+    def take(self, workers: int) -> int | None:
         """Take the next unit; None if there is none, or if it is too far ahead for this number of workers."""
-        near = self._waiting and self._waiting[-1] < self.first + AHEAD * doers
+        near = self._waiting and self._waiting[-1] < self.first + AHEAD * workers
         return self._waiting.pop() if near else None
 
     def died(self, number: int, how: str) -> Lost | None:
@@ -67,24 +61,24 @@ class ToDo:
         self._waiting.append(number)
 
 
-class Sent(NamedTuple):
+class PackedWork(NamedTuple):
     """Work as it is sent to other processes."""
 
     work: bytes
-    made_of: str
+    fingerprint: str
     """Fingerprint, at the sender, of the code and files that the work depends on; empty: unknown."""
 
 
-def sent(work: Callable[[Any], Any]) -> Sent:
+def packed(work: Callable[[Any], Any]) -> PackedWork:
     """Pickle work for other processes, with its fingerprint.
 
     Raises:
         ValueError: If the work can't be pickled.
     """
-    return soon(work)._replace(made_of=getattr(work, "made_of", ""))
+    return announcement(work)._replace(fingerprint=getattr(work, "fingerprint", ""))
 
 
-def soon(work: Callable[[Any], Any]) -> Sent:
+def announcement(work: Callable[[Any], Any]) -> PackedWork:
     """Pickle work that is only announced: the receiver imports and hashes everything that the work needs, which takes
     seconds, but refuses to do it.
 
@@ -92,48 +86,48 @@ def soon(work: Callable[[Any], Any]) -> Sent:
         ValueError: If the work can't be pickled.
     """
     try:
-        return Sent(pickle.dumps(work), "")
+        return PackedWork(pickle.dumps(work), "")
     except Exception as error:  # pickle raises what the objects in it raise
         raise ValueError(f"this can't be sent to other processes ({error}); play with one worker") from error
 
 
-def received(work: Sent) -> Callable[[Any], Any]:
+def unpacked(work: PackedWork) -> Callable[[Any], Any]:
     """Unpickle work.
 
     Raises:
-        OtherCodeError: If its fingerprint differs here, or it can't be loaded.
+        WorkerError: If its fingerprint differs here, or it can't be loaded.
     """
     try:
         made: Callable[[Any], Any] = pickle.loads(work.work)
-        here = getattr(made, "made_of", "")
+        here = getattr(made, "fingerprint", "")
     except Exception as error:  # pickle raises what the objects in it raise
-        raise OtherCodeError(f"a worker can't load this ({type(error).__name__}: {error}): {SAME_EVERYWHERE}") from None
-    if here != work.made_of:
-        raise OtherCodeError(
-            f"the game and the agents are made of {here} here, but of {work.made_of} where they were sent from: "
-            f"{SAME_EVERYWHERE}"
+        raise WorkerError(f"a worker can't load this ({type(error).__name__}: {error}): {SAME_EVERYWHERE}") from None
+    if here != work.fingerprint:
+        raise WorkerError(
+            f"the fingerprint of the game and the agents is {here} here, but {work.fingerprint} where they were sent "
+            f"from: {SAME_EVERYWHERE}"
         )
     return made
 
 
-def doing(work: Sent) -> Callable[[Any], Any]:
+def unit_function(work: PackedWork) -> Callable[[Any], Any]:
     """Return a function that does units of received work. It returns a result, or an exception that can be sent."""
     try:
-        do = received(work)
+        do = unpacked(work)
     except Exception as error:
-        refusal = that_travels(error)
+        refusal = picklable(error)
         return lambda unit: refusal
 
     def outcome(unit: Any) -> Any:
         try:
             return do(unit)
         except Exception as error:
-            return that_travels(error)
+            return picklable(error)
 
     return outcome
 
 
-def that_travels(error: Exception) -> Exception:
+def picklable(error: Exception) -> Exception:
     """The error itself, or a RuntimeError with its text if it can't be pickled."""
     try:
         pickle.loads(ForkingPickler.dumps(error))
@@ -143,16 +137,16 @@ def that_travels(error: Exception) -> Exception:
 
 
 def unpickled(result: bytes) -> Any:
-    """Unpickle the result of a unit; a `UnitError` if that fails."""
+    """Unpickle the result of a unit; a `WorkerError` if that fails."""
     try:
         return pickle.loads(result)
     except Exception as error:  # pickle raises what the objects in it raise
-        return UnitError(f"a result can't be read here ({type(error).__name__}: {error})")
+        return WorkerError(f"a result can't be read here ({type(error).__name__}: {error})")
 
 
 def pickled(result: Any) -> bytes:
-    """Pickle the result of a unit, or a `UnitError` if that fails."""
+    """Pickle the result of a unit, or a `WorkerError` if that fails."""
     try:
         return bytes(ForkingPickler.dumps(result))
     except Exception as error:  # pickle raises what the objects in it raise
-        return pickle.dumps(UnitError(f"a result can't be sent ({type(error).__name__}: {error})"))
+        return pickle.dumps(WorkerError(f"a result can't be sent ({type(error).__name__}: {error})"))

@@ -1,0 +1,1 @@
+"""People's games, and their ratings on the scale of the agents."""

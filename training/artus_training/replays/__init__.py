@@ -1,0 +1,1 @@
+"""Positions and recorded games: as text, as a page, as a GIF."""

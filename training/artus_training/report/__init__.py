@@ -1,0 +1,1 @@
+"""The command `artus tournament`, and its report: on the terminal, as a page, as JSON."""

@@ -1,1 +1,0 @@
-"""View positions, recorded games and learning curves."""

@@ -1,0 +1,1 @@
+"""Work shared by processes of this machine, or by a Ray cluster."""
