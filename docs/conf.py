@@ -39,14 +39,14 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
-nb_execution_mode = "off"  # they hold what came out; `make notebooks` and the tests run them
-nb_render_markdown_format = "myst"  # what they print as Markdown has tables, which "commonmark" knows nothing of
+nb_execution_mode = "off"  # notebooks contain their output; `make notebooks` and the tests run them
+nb_render_markdown_format = "myst"  # printed Markdown has tables, which "commonmark" lacks
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-autodoc_mock_imports = ["pyspiel"]  # only who uses OpenSpiel has it
+autodoc_mock_imports = ["pyspiel"]  # an optional dependency
 autodoc_typehints_format = "short"
 napoleon_use_rtype = False
 add_module_names = False
@@ -66,12 +66,12 @@ pygments_style = "friendly"
 pygments_dark_style = "native"
 
 
-# --- links of Markdown files, which have to hold in the repository as well
+# --- links of Markdown files, which are valid in the repository as well
 # ----------------------------------------------
 
 
 def on_the_site(target: Path) -> Path | None:
-    """The page that shows a file of the repository, None if there is none."""
+    """The page of the site that shows a file of the repository; None if there is none."""
     if target.parent == ROOT and target.suffix == ".md":
         return Path(str(ROOT / "docs" / "repository" / target.name.lower()))
     for package, folder in PACKAGES.items():
@@ -83,9 +83,9 @@ def on_the_site(target: Path) -> Path | None:
 
 
 def with_site_links(text: str, folder: Path, page: Path) -> str:
-    """Markdown from a file in `folder` as part of `page`: links into the repository lead to pages that show the same.
+    """Convert the links of Markdown text from `folder` for `page`: links to files lead to the pages that show them.
 
-    A folder has no page: its path is written behind the text.
+    A folder has no page: its path follows the text of the link.
     """
 
     def link(match: re.Match[str]) -> str:
@@ -98,19 +98,19 @@ def with_site_links(text: str, folder: Path, page: Path) -> str:
     return re.sub(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)", link, text)
 
 
-def mend_page(app: Sphinx, docname: str, source: list[str]) -> None:
+def link_page(app: Sphinx, docname: str, source: list[str]) -> None:
     page = Path(app.env.doc2path(docname))
     if page.suffix == ".md":
         source[0] = with_site_links(source[0], page.parent, page)
 
 
-def mend_included(app: Sphinx, path: Path, parent: str, source: list[str]) -> None:
+def link_included(app: Sphinx, path: Path, parent: str, source: list[str]) -> None:
     included = (app.srcdir / path).resolve()
     source[0] = with_site_links(source[0], included.parent, Path(app.env.doc2path(app.env.docname)))
 
 
 def write_notebook_pages(app: Sphinx) -> None:
-    """Copy the notebooks to docs/notebooks, where something has changed."""
+    """Copy the notebooks to docs/notebooks; unchanged files stay as they are."""
     folder = Path(app.srcdir) / "notebooks"
     folder.mkdir(exist_ok=True)
     sources = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -140,14 +140,14 @@ def modules() -> dict[str, str]:
     for package, folder in PACKAGES.items():
         for path in sorted((folder / package).rglob("*.py")):
             parts = path.relative_to(folder).with_suffix("").parts
-            if parts[-1] != "__main__" and "template" not in parts:  # what `artus new-game` writes is no module
+            if parts[-1] != "__main__" and "template" not in parts:  # the template of `artus new-game` isn't a module
                 name = ".".join(parts).removesuffix(".__init__")
                 found[name] = ast.get_docstring(ast.parse(path.read_text())) or ""
     return found
 
 
 def write_module_pages(app: Sphinx) -> None:
-    """Write docs/reference anew, where something has changed."""
+    """Write docs/reference; unchanged files stay as they are."""
     found = modules()
     folder = Path(app.srcdir) / "reference"
     folder.mkdir(exist_ok=True)
@@ -178,24 +178,23 @@ def write_module_pages(app: Sphinx) -> None:
 
 
 def as_rst(text: str) -> str:
-    """A docstring as Sphinx reads it: code in single backticks, Markdown headings as Gymnasium's environments have
-    them."""
+    """A docstring in the form that Sphinx reads: double backticks, rubrics for Markdown headings."""
     text = re.sub(r"(?<!`)`([^`]+)`(?!`)", r"``\1``", text)
     text = re.sub(r"(?<!\S)([^\s`]*/\*[^\s`]*)(?!\S)", r"``\1``", text)  # a path with a star
     text = re.sub(r"(?<![\w`*/])(\*\.\w+)", r"``\1``", text)  # and a name
-    text = re.sub(r": ([A-Z]\.)$", r": \\\1", text, flags=re.MULTILINE)  # a single letter is no number of a list
+    text = re.sub(r": ([A-Z]\.)$", r": \\\1", text, flags=re.MULTILINE)  # a single letter would start a list
     return re.sub(r"^## (.*)", r".. rubric:: \1", text, flags=re.MULTILINE)
 
 
 REWARDS = re.compile(r'``"win"``: at the end, w joint winners .*?(?=\n\n)', re.DOTALL)
-"""A part that the docstring of every environment needs in a terminal; the site has a page about it."""
+"""Part of the docstring of every environment; the site has a page about it instead."""
 
 
 ENVIRONMENTS = GameAEC, GameEnv, GameVectorEnv
 
 
-def without_what_is_the_same(thing: Any, text: str) -> str:
-    """The docstring of a game's environment without the sections that are the same for every game."""
+def without_common_sections(thing: Any, text: str) -> str:
+    """The docstring of a game's environment without the sections that all games share."""
     kind = next(base for base in thing.__mro__ if base in ENVIRONMENTS)
     name = class_prefix(DEFAULT_GAME) + kind.__name__.removeprefix("Game")
     same = f"All other sections are as for :py:class:`{name} <artus_env.{DEFAULT_GAME}_v0.{name}>`."
@@ -207,9 +206,9 @@ one_sentence: dict[str, list[str]] = {}
 
 def before_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     text = as_rst("\n".join(lines))
-    text = REWARDS.sub("What each mode pays: :doc:`/rewards`.", text)
+    text = REWARDS.sub("Rewards of each mode: :doc:`/environment`.", text)
     if what == "class" and issubclass(thing, ENVIRONMENTS) and thing.game_name not in (None, DEFAULT_GAME):
-        text = without_what_is_the_same(thing, text)
+        text = without_common_sections(thing, text)
     for base in bases(thing) if what == "class" else []:
         text += f"\n\nIt has the methods of :py:class:`{base.__name__} <{base.__module__}.{base.__name__}>`."
     lines[:] = text.split("\n")
@@ -217,19 +216,19 @@ def before_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any,
 
 
 def after_napoleon(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """In what is said of an attribute a colon is a colon; Napoleon takes what stands before it for a type."""
+    """Restore the text of attributes: Napoleon takes the words before a colon for a type."""
     if what in ("attribute", "data", "property"):
         lines[:] = one_sentence[name]
 
 
 PUBLIC = ("artus_env", "artus_env.agents", "artus_env.authoring", "artus_env.pictures")
-"""Modules that describe what they import from elsewhere."""
+"""Modules whose pages describe names that they import."""
 
 
 @cache
 def described() -> dict[Any, str]:
-    """The public module that describes a class or a function: the first that has it; bases from which classes of
-    `artus_env` have their docstrings as well."""
+    """The public module that describes each class or function: the first that exports it. Includes base classes with
+    the same docstring."""
     pages: dict[Any, str] = {}
     for page in PUBLIC:
         module = import_module(page)
@@ -242,15 +241,14 @@ def described() -> dict[Any, str]:
 
 
 def bases(thing: type) -> list[type]:
-    """Classes of ours whose methods a class has, and which are described on a page of their own."""
+    """The base classes of a class that this project defines and describes on pages of their own."""
     return [
         base for base in thing.__bases__ if base.__module__.partition(".")[0] in PACKAGES and base not in described()
     ]
 
 
 def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Nothing is described twice: what users import from a public module is described there and not where it is
-    written, all else only where it is written."""
+    """Describe each name once: on the page of the public module that exports it, otherwise where it is defined."""
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):
         return None
     page = f"reference/{described().get(thing, thing.__module__)}"
@@ -260,17 +258,16 @@ def skip_described(app: Sphinx, what: str, name: str, thing: Any, skip: bool, op
 
 
 def hide_long_value(app: Sphinx, domain: str, kind: str, content: addnodes.desc_content) -> None:
-    """Short values of constants are shown, tables are not."""
+    """Hide long values of constants."""
     for value in list(content.parent.findall(addnodes.desc_annotation)):
         if len(value.astext()) > 60 and value.astext().lstrip().startswith("="):
             value.parent.remove(value)
 
 
 class LinkCode(SphinxPostTransform):
-    """Code in a text that names a thing of the reference links to it: `Game.redeal`, `View`,
-    `artus_env.agents`.
+    """Link code in texts to the reference: `Game.redeal`, `View`, `artus_env.agents`.
 
-    Short code is marked, so that it isn't broken at a hyphen.
+    Short code gets a class, so that lines don't break at its hyphens.
     """
 
     default_priority = 5
@@ -292,12 +289,12 @@ class LinkCode(SphinxPostTransform):
 
     @staticmethod
     def find(objects: dict[str, Any], name: str) -> str | None:
-        """The full name of a thing, if it can only be one."""
+        """The full name of an object, if there is only one candidate."""
         if not re.fullmatch(r"[A-Za-z_][\w.]*", name):
             return None
         if name in objects:
             return name
-        if "." not in name and not re.match(r"[A-Z]+[a-z]", name):  # words in small letters mean too many things
+        if "." not in name and not re.match(r"[A-Z]+[a-z]", name):  # lower-case words are ambiguous
             return None
         found = [full for full, entry in objects.items() if full.endswith("." + name) and not entry.aliased]
         return found[0] if len(found) == 1 else None
@@ -306,8 +303,8 @@ class LinkCode(SphinxPostTransform):
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", write_module_pages)
     app.connect("builder-inited", write_notebook_pages)
-    app.connect("source-read", mend_page)
-    app.connect("include-read", mend_included)
+    app.connect("source-read", link_page)
+    app.connect("include-read", link_included)
     app.connect("autodoc-process-docstring", before_napoleon, priority=400)
     app.connect("autodoc-process-docstring", after_napoleon, priority=600)
     app.connect("autodoc-skip-member", skip_described)

@@ -1,7 +1,7 @@
 """OpenSpiel's ISMCTS plays against random moves: `python examples/openspiel_ismcts.py --game royal --minutes 2`.
 
-`artus_env.openspiel.load` gives any of the games to OpenSpiel. Its search needs to know what could be: it is handed
-`resampler`, which deals anew what the player to move doesn't know.
+`artus_env.openspiel.load` makes any game an OpenSpiel game. The search needs possible hidden states: `resampler`
+redraws everything that the player to move doesn't know.
 """
 
 import argparse
@@ -14,8 +14,7 @@ from artus_env import openspiel
 
 
 class Playouts:
-    """Judges a position by playing on at random. It plays on our `Game`: states of OpenSpiel also keep track of what
-    everybody has seen, which nobody asks for here."""
+    """Evaluates a position by random play on `Game`, which is faster than on OpenSpiel's states."""
 
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
@@ -36,14 +35,14 @@ def make_bot(game, simulations, seed):
     bot = ISMCTSBot(
         game, Playouts(seed), uct_c=1.5, max_simulations=simulations, random_state=np.random.RandomState(seed)
     )
-    # Without it the search would ask OpenSpiel's own `resample_from_infostate`, which games in Python can't have. The
-    # bot that is written in C++ takes no resampler in Python.
+    # Without a resampler the search would call OpenSpiel's `resample_from_infostate`, which games in Python can't have.
+    # OpenSpiel's C++ bot takes no resampler in Python.
     bot.set_resampler(openspiel.resampler(seed))
     return bot
 
 
 def play(game, bots):
-    """One game: `bots` choose for their seats, all others at random. Returns what each seat is paid."""
+    """Play one game: `bots` choose for their seats, all others at random. Returns the reward of each seat."""
     rng = np.random.default_rng(game.rng.integers(2**53))
     state = game.new_initial_state()
     state.apply_action(0)  # the deal

@@ -1,7 +1,7 @@
 """PPO with RLlib (new API stack), self-play with masks: `python examples/rllib_selfplay.py --game artus --minutes 5`.
 
-One policy learns from all seats. RLlib's own wrapper for PettingZoo is left out: it calls observations by another name
-than RLlib's module for masks wants them, and shows every seat an observation with an empty mask when a game is over.
+One policy learns from all seats. RLlib's own wrapper for PettingZoo doesn't fit RLlib's module for masks: it uses
+another key for observations, and returns an empty mask for every seat at the end of a game.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from gymnasium.spaces import Box, Dict
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no usage statistics
 import ray
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
@@ -28,7 +28,7 @@ POLICY = "shared"
 
 
 class SelfPlay(MultiAgentEnv):
-    """The AEC environment as RLlib wants it: each step shows the next seat what it sees, and pays all seats."""
+    """The AEC environment for RLlib: each step returns the next seat's observation and the rewards of all seats."""
 
     def __init__(self, config):
         super().__init__()
@@ -36,7 +36,7 @@ class SelfPlay(MultiAgentEnv):
         self.scale = self.env.definition.observation_scale(self.env.components)
         self.agents = self.possible_agents = self.env.possible_agents
         actions = self.env.action_space(self.agents[0])
-        space = Dict(  # by these names, and as floats, for RLlib's module
+        space = Dict(  # keys and floats that RLlib's module expects
             {
                 "observations": Box(-np.inf, np.inf, self.scale.shape, np.float32),
                 "action_mask": Box(0, 1, (int(actions.n),), np.float32),
@@ -46,7 +46,7 @@ class SelfPlay(MultiAgentEnv):
         self.action_spaces = dict.fromkeys(self.agents, actions)
 
     def _look(self):
-        """What the seat to move sees. Nobody else is shown anything, so nobody gets an empty mask."""
+        """The observation of the seat to move. The other seats get none, so no seat gets an empty mask."""
         seen, agent = self.env.last()[0], self.env.agent_selection
         observations = seen["observation"] * self.scale
         return {agent: {"observations": observations, "action_mask": seen["action_mask"].astype(np.float32)}}
@@ -58,9 +58,9 @@ class SelfPlay(MultiAgentEnv):
     def step(self, actions):
         self.env.step(int(actions[self.env.agent_selection]))
         over = self.env.terminations[self.env.agent_selection]
-        # RLlib keeps what a seat is paid while others move for that seat's open decision: so pay every seat in every
-        # step. When the game is over it needs no last observation either, and takes the one before; an observation
-        # with an all-zero mask would make its module for masks draw uniformly among illegal actions.
+        # RLlib adds rewards on other seats' moves to the seat's open decision: so return all rewards in every step. At
+        # the end of the game it uses the last observation again; an observation with an all-zero mask would make its
+        # module for masks draw uniformly among illegal actions.
         return {} if over else self._look(), dict(self.env.rewards), {"__all__": over}, {"__all__": False}, {}
 
 
@@ -72,7 +72,7 @@ def make_config(game, reward="points", seed=0):
         .environment(SelfPlay, env_config={"game": game, "reward": reward})
         .multi_agent(policies={POLICY}, policy_mapping_fn=lambda agent, episode, **rest: POLICY)
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={POLICY: module}))
-        # Games are sampled in this process; with `num_env_runners=4` in four others.
+        # This process samples the games; `num_env_runners=4` would start four others.
         .env_runners(num_env_runners=0, batch_mode="complete_episodes")
         .training(
             train_batch_size_per_learner=1000, minibatch_size=250, num_epochs=4,
@@ -83,7 +83,7 @@ def make_config(game, reward="points", seed=0):
 
 
 class Agent:
-    """The policy as an agent of ours: takes the likeliest legal action."""
+    """The policy as an agent: takes the likeliest legal action."""
 
     def __init__(self, module, scale):
         self.module, self.scale = module, scale
@@ -96,7 +96,7 @@ class Agent:
 
 
 def train(config, minutes, updates=None):
-    """Train for some minutes, or so many updates. Returns the policy as an agent and what each update reported."""
+    """Train for some minutes or updates. Returns the policy as an agent and the report of each update."""
     algorithm = config.build_algo()
     started, reports = time.monotonic(), []
     while time.monotonic() - started < 60 * minutes and len(reports) != updates:
@@ -115,7 +115,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=5.0, help="how long it trains")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    torch.set_num_threads(1)  # networks as small as these lose time with more, above all beside other programs
+    torch.set_num_threads(1)  # small networks are slower with more threads
     ray.init("local", include_dashboard=False, log_to_driver=False)
     agent, _ = train(make_config(given.game, seed=given.seed), given.minutes)
     result = evaluate([agent, "random"], game=given.game, games=400)

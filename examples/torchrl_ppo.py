@@ -1,7 +1,7 @@
 """PPO with TorchRL, one network for all seats: `python examples/torchrl_ppo.py --game artus --minutes 5`.
 
-The environment is ours for PettingZoo in TorchRL's own wrapper, unchanged. All seats stand in one group, so each row of
-a rollout is one action of the game and has a place for every seat; `mask` says which of them was to move.
+The AEC environment runs in TorchRL's own wrapper. All seats are in one group, so each row of a rollout is one action of
+the game and has a place for every seat; `mask` marks the seat to move.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def make_env(game, reward="points"):
 
 
 def make_networks(env):
-    """Policy and value, both of what one seat observes."""
+    """Policy and value, both from the observation of one seat."""
     scale = torch.from_numpy(env.definition.observation_scale(env.components))
 
     class Scaled(nn.Module):
@@ -45,7 +45,7 @@ def make_networks(env):
         TensorDictModule(network(env.action_space("player_0").n), in_keys=[OBSERVATION], out_keys=["logits"]),
         in_keys={"logits": "logits", "mask": "action_mask"},
         distribution_class=MaskedCategorical,
-        distribution_kwargs={"neg_inf": -1e9},  # with the default, minus infinity, the entropy is no number
+        distribution_kwargs={"neg_inf": -1e9},  # with the default, minus infinity, the entropy is NaN
         return_log_prob=True,
     )
     return actor, TensorDictModule(network(1), in_keys=[OBSERVATION], out_keys=["state_value"])
@@ -54,8 +54,8 @@ def make_networks(env):
 def play(env, actor):
     """One game in which all seats act: a TensorDict with a row for each action."""
 
-    def act(td):  # TorchRL goes by this name
-        # Seats that aren't to move get an action, too, which nobody plays; the wrapper gives them a mask of ones.
+    def act(td):  # TorchRL requires this name
+        # Seats that aren't to move get an action, too, which is ignored; the wrapper gives them a mask of ones.
         actor(td["players"])
         return td
 
@@ -64,15 +64,15 @@ def play(env, actor):
 
 
 def decisions(game, seat):
-    """What one seat decided in a game, each decision with all that the seat was paid until its next one.
+    """Decisions of one seat in a game, each with all rewards of the seat until its next one.
 
-    TorchRL writes what an action paid to whom into the row of that action. So what a seat is paid on the moves of
-    others, above all at the end, lies in rows in which its `mask` is false: dropping these rows drops the reward.
+    TorchRL writes the rewards of an action into the row of that action. So a reward that a seat gets on another seat's
+    move is in a row in which its `mask` is false: dropping these rows drops the reward.
     """
     own = game["players", "mask"][:, seat].nonzero().flatten().tolist()
     paid = game["next", "players", "reward"][:, seat]
     chosen = game["players"][own, seat]
-    following = [*own[1:], own[-1]]  # the last decision has none, and is done
+    following = [*own[1:], own[-1]]  # no decision follows the last one
     done = torch.zeros(len(own), 1, dtype=torch.bool)
     done[-1] = True
     chosen["next"] = TensorDict(
@@ -88,7 +88,7 @@ def decisions(game, seat):
 
 
 class Agent:
-    """The policy as an agent of ours: takes the likeliest legal action."""
+    """The policy as an agent: takes the likeliest legal action."""
 
     def __init__(self, actor):
         self.actor = actor
@@ -101,7 +101,7 @@ class Agent:
 
 
 def train(env, minutes, updates=None):
-    """Train for some minutes, or so many updates. Returns the policy and the loss of each update."""
+    """Train for some minutes or updates. Returns the policy and the loss of each update."""
     actor, critic = make_networks(env)
     advantage = GAE(gamma=0.95, lmbda=0.9, value_network=critic, average_gae=True)
     loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01, critic_coeff=1.0)
@@ -133,7 +133,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=5.0, help="how long it trains")
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
-    torch.set_num_threads(1)  # networks as small as these lose time with more, above all beside other programs
+    torch.set_num_threads(1)  # small networks are slower with more threads
     torch.manual_seed(given.seed)
     env = make_env(given.game)
     env.set_seed(given.seed)

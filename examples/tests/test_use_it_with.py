@@ -1,4 +1,4 @@
-"""What docs/use-it-with.md shows of RLlib and TorchRL runs, if only for a moment."""
+"""The code for RLlib and TorchRL in docs/frameworks.md runs, for a moment."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = Path(__file__).parents[1]
-PAGE = (EXAMPLES.parent / "docs" / "use-it-with.md").read_text()
+PAGE = (EXAMPLES.parent / "docs" / "frameworks.md").read_text()
 SNIPPETS = re.findall(r"^## (\w+)\n(?:(?!^## ).*\n)*?```py\n((?:.*\n)*?)```", PAGE, re.MULTILINE)
 
 

@@ -54,7 +54,7 @@ def test_no_more_is_promised_of_scaled_observations_than_holds():
     """Features as floats may exceed -1..1: the tables have the bounds of each, and they are those of the spaces."""
     sources = [*PAGES, *(ROOT / "artus_env").rglob("*.py"), *(ROOT / "training").rglob("*.py")]
     assert not [path for path in sources if "about -1" in path.read_text()]
-    for game, page in (("artus", "observation.md"), ("royal", "royal.md"), ("quest", "quest.md")):
+    for game, page in (("artus", "artus.md"), ("royal", "royal.md"), ("quest", "quest.md")):
         definition = find_game(game)
         rows = tables_of(definition)["observation"]().splitlines()[2:]
         bounds = [row.split(" | ")[5] for row in rows if row.startswith("| ")]
@@ -90,6 +90,7 @@ def test_links_lead_to_files(page):
 EXAMPLES = [
     (page.name, code) for page in PAGES for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
 ]
+EXAMPLES += [(name, (ROOT / "examples" / name).read_text()) for name in ("ppo_loop.py", "flat_agent.py")]
 
 
 @pytest.fixture

@@ -109,9 +109,9 @@ def test_tables_that_notebooks_print_are_tables(site, path):
 
 
 def test_the_rules_say_what_is_reconstructed(site):
-    section = words(site.pages["rules.html"].find(id="what-is-reconstructed"))
+    section = words(site.pages["artus.html"].find(id="what-is-reconstructed"))
     assert all(fact.replace("`", "") in section for fact in RECONSTRUCTED)
-    rows = [words(row) for row in site.pages["rules.html"].select("#sources tr")]
+    rows = [words(row) for row in site.pages["artus.html"].select("#sources tr")]
     assert sum(row.endswith("reconstructed") for row in rows) == len(RECONSTRUCTED)
 
 

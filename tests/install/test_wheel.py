@@ -12,7 +12,7 @@ from installed import NAME, ROOT, metadata_of, run
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 PACKAGES = {"artus_env": ROOT, "artus_agents": ROOT / "agents", "artus_training": ROOT / "training"}
-README = (ROOT / "README.md").read_text()
+PAGES = (ROOT / "README.md").read_text() + (ROOT / "docs/tutorial.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +87,15 @@ def test_torch_has_one_version():
     assert len(versions[0]) == 1
 
 
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGES, re.DOTALL)
 
 
 @pytest.mark.parametrize("call", [r"\bGame\(", r"\bBatch\(", r"\.env\(|pettingzoo\.make\(", r"\bgymnasium\.make\("])
-def test_the_readme_has_an_example_of_each_interface(call):
+def test_the_tutorial_has_an_example_of_each_interface(call):
     assert [code for code in EXAMPLES if re.search(call, code)]
 
 
-def test_examples_of_the_readme_run_without_extras(environment_with, tmp_path):
+def test_examples_of_readme_and_tutorial_run_without_extras(environment_with, tmp_path):
     environment = environment_with("")
     for code in EXAMPLES:
         environment.run(code, cwd=tmp_path)
