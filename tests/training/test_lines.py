@@ -114,8 +114,7 @@ def test_a_notebook_gets_none_and_a_process_that_only_knows_notebooks_does(monke
     ("arguments", "label"),
     [
         (["evaluate", "greedy", "random", "--games", "4"], "playing"),
-        (["tournament", "greedy", "random", "--games", "4", "--people", "nobody"], "playing"),
-        (["ladder", "ladder.json", "--seconds", "0"], "measuring speeds"),
+        (["tournament", "greedy", "random", "--games", "4"], "playing"),
     ],
 )
 def test_every_command_that_plays_has_such_lines(arguments, label, tmp_path, monkeypatch):
