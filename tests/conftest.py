@@ -40,6 +40,7 @@ MARKED = {
     for path, mark in {
         "training/play/browser": "browser",
         "training/arena/test_cluster.py": "cluster",
+        "training/arena/test_units.py": "slow",
         "docs/test_notebooks.py": "docs",
         "docs/test_site.py": "docs",
         "artus_env/engine/compiling/test_bitcode.py": "slow",

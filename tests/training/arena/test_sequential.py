@@ -81,6 +81,7 @@ def test_what_is_no_part_of_a_win_is_refused():
 # --- evaluations ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("agents", [["greedy", "lookahead"], ["greedy", "random", "lookahead"]])
 def test_an_evaluation_stops_at_the_same_game_whoever_plays(agents):
     common = {"games": 2000, "num_players": 3, "seed": 3, "until_sure": True}

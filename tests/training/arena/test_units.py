@@ -89,7 +89,6 @@ def test_nothing_to_do(workers):
     assert list(run_units(square, [], workers)) == []
 
 
-@pytest.mark.slow
 def test_a_process_that_is_killed_is_replaced(tmp_path):
     folder = tmp_path / str(TRIES - 1)
     folder.mkdir()
@@ -100,7 +99,6 @@ def test_a_process_that_is_killed_is_replaced(tmp_path):
     assert gone()
 
 
-@pytest.mark.slow
 def test_a_unit_that_ends_every_process_is_named_when_all_others_are_done(tmp_path):
     folder = tmp_path / "100"
     folder.mkdir()
@@ -227,7 +225,6 @@ class Mortal:
         return unit
 
 
-@pytest.mark.slow
 def test_processes_that_die_before_they_begin_do_not_count_against_their_units(tmp_path):
     folder = tmp_path / str(TRIES - 1)
     folder.mkdir()
@@ -249,7 +246,6 @@ def who(unit):
     return os.getpid()
 
 
-@pytest.mark.slow
 def test_processes_that_are_kept_do_one_piece_of_work_after_the_other(tmp_path):
     folder = tmp_path / "1"
     folder.mkdir()
@@ -360,7 +356,6 @@ def gone_soon(processes):
         time.sleep(0.01)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["compiled", "sleep", "python"])
 def test_workers_end_with_a_driver_that_is_killed(how, tmp_path):
     """Whatever they do, and their driver's pipe ends with them; what agents print never was in it."""
@@ -396,7 +391,6 @@ def heed_signals():
         signal.signal(number, signal.SIG_DFL)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "number", "output", "line"),
     [
