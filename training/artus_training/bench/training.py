@@ -30,10 +30,8 @@ from artus_env.engine.basics.wording import counted
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.columns import filled, table
-from artus_training.learn.ppo.settings import preset
-from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.sb3.settings import Settings as Sb3Settings
-from artus_training.learn.sb3.train import make_model
+from artus_training.learn import ppo, sb3
+from artus_training.learn.settings import with_preset
 from artus_training.lines import progress
 
 
