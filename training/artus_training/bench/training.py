@@ -21,8 +21,6 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
 from artus_env import DEFAULT_GAME
@@ -31,6 +29,7 @@ from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.columns import filled, table
 from artus_training.learn import ppo, sb3
+from artus_training.learn.rollout import Decisions
 from artus_training.learn.settings import with_preset
 from artus_training.lines import progress
 
@@ -65,24 +64,27 @@ class Settings:
         self.num_players = self.num_players or definition.max_players
 
 
-def ceiling(trainer: Trainer) -> float:
+def ceiling(trainer: ppo.Trainer) -> float:
     """Decisions per second of the network alone, on prepared data."""
     s, rollout = trainer.settings, trainer.rollout
-    row = rollout.seats
+    row = len(rollout.carried)
     bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
     start = time.perf_counter()
-    with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.bfloat16):  # as the trainer does
+    with torch.autocast(trainer.device.type, torch.bfloat16, enabled=s.bfloat16):  # as the trainer does
         for _ in range(s.num_steps):
-            output = infer(trainer.network, rollout.observation[row], trainer.bfloat16)
+            output = infer(trainer.network, rollout.observation[row], s.bfloat16)
             draw_actions(output, rollout.legal[row], rollout.action_features[row], bits, True, trainer.threads)
     forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
-    rows = torch.from_numpy(np.flatnonzero(rollout.ready.reshape(-1))[: s.batch_size])
-    data = rollout.decisions(trainer.device)
+    rows = torch.from_numpy(np.flatnonzero(rollout.ready)[: s.batch_size])
+    batch = Decisions(rollout, trainer.variance, trainer.device).minibatch(rows)
     steps = max(1, s.num_steps * s.num_games // s.batch_size)
     start = time.perf_counter()
     for _ in range(steps):
-        trainer.learn(data, rows, 1.0, len(rows))
+        value, _ = ppo.loss(trainer.network, batch, s)
+        trainer.optimizer.zero_grad()
+        value.backward()
+        trainer.optimizer.step()
     update = (time.perf_counter() - start) / (steps * len(rows))
     return 1 / (forward + s.epochs * update)
 
@@ -93,17 +95,16 @@ def ours(
     """A measurement of our trainer, with every seat learning: (decisions per second, upper limit of the network
     alone)."""
     s = dataclasses.replace(
-        preset(settings.rules, settings.num_players, game=settings.game), hidden=settings.hidden,
-        batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads, precision=precision,
-        action_features=action_features, opponents=(), evaluate_every=0,
+        with_preset(ppo.Settings(game=settings.game, rules=settings.rules, num_players=settings.num_players)),
+        hidden=settings.hidden, batch_size=settings.batch_size, epochs=settings.epochs, threads=settings.threads,
+        precision=precision, action_features=action_features, opponents=(), evaluate_every=0,
     )  # fmt: skip
-    trainer = Trainer(s)
+    trainer = ppo.Trainer(s)
 
     def run() -> tuple[float, float]:
         torch.set_num_threads(trainer.threads)
         start = time.perf_counter()
-        trainer.collect()
-        trainer.update()
+        trainer.play_and_learn()
         rate = s.num_steps * s.num_games / (time.perf_counter() - start)
         return rate, ceiling(trainer)
 
@@ -113,37 +114,19 @@ def ours(
 def stable_baselines(settings: Settings, folder: Path) -> Callable[[], tuple[float, float]]:
     """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
     s = dataclasses.replace(
-        Sb3Settings(), game=settings.game, rules=settings.rules, num_players=settings.num_players,
-        hidden=settings.hidden, batch_size=settings.batch_size, epochs=settings.epochs, opponents=("self=1.0",),
-        runs=folder, steps=10**9,
+        with_preset(sb3.Settings(game=settings.game, rules=settings.rules, num_players=settings.num_players)),
+        hidden=settings.hidden, batch_size=settings.batch_size, epochs=settings.epochs, opponents=("past=1.0",),
+        threads=settings.threads or available_cores(), runs=folder, steps=10**9,
     )  # fmt: skip
-    s.check()
-    model: MaskablePPO = make_model(s)
-    started = False
+    trainer = sb3.Trainer(s)
 
     def run() -> tuple[float, float]:
-        nonlocal started
-        torch.set_num_threads(settings.threads or available_cores())
-        steps = 4 * s.num_envs * s.num_steps
-        clock = _Clock()
-        model.learn(steps, reset_num_timesteps=not started, callback=clock)
-        started = True
-        return steps / clock.seconds, float("nan")
+        start, rounds = time.perf_counter(), 4
+        for _ in range(rounds):
+            trainer.play_and_learn()
+        return rounds * s.num_games * s.num_steps / (time.perf_counter() - start), float("nan")
 
     return run
-
-
-class _Clock(BaseCallback):
-    """Duration of the rounds, without setup."""
-
-    def _on_training_start(self) -> None:
-        self.start = time.perf_counter()
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_training_end(self) -> None:
-        self.seconds = time.perf_counter() - self.start
 
 
 def measure(settings: Settings) -> dict[str, dict[str, float]]:

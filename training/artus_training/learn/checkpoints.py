@@ -102,7 +102,7 @@ def checksum(text: str, tensors: Tensors) -> str:
     about = [[name, str(tensors[name].dtype), list(tensors[name].shape)] for name in names]
     found = zlib.crc32(json.dumps([text, about]).encode())
     for name in names:
-        found = zlib.crc32(tensors[name].contiguous().reshape(-1).view(torch.uint8).numpy(), found)
+        found = zlib.crc32(tensors[name].contiguous().reshape(-1).view(torch.uint8).numpy().data, found)
     return f"{found:08x}"
 
 

@@ -26,10 +26,6 @@ if TYPE_CHECKING:
 LEARNER = -1
 
 
-class OpponentError(UsageError):
-    """An opponent that doesn't play. The message names it and the reason."""
-
-
 class Opponents:
     """Who plays each seat in the games of a PPO training.
 
@@ -143,11 +139,11 @@ class Opponent:
         """See `Agent.act`.
 
         Raises:
-            OpponentError: If the agent returns anything but whole numbers, one for each game.
+            UsageError: If the agent returns anything but whole numbers, one for each game.
         """
         actions: Any = np.array(self.agent.act(view))
         if actions.shape != (len(view),) or actions.dtype.kind not in "iu":
-            raise OpponentError(
+            raise UsageError(
                 f"opponent {self.name} must return {len(view)} whole numbers, got {actions.dtype} of shape "
                 f"{actions.shape}"
             )
@@ -185,13 +181,13 @@ def end_round(opponents: Iterable[Any]) -> int:
     """Return the number of given-up decisions in a round, and reset the counters.
 
     Raises:
-        OpponentError: If an opponent gave up all its decisions.
+        UsageError: If an opponent gave up all its decisions.
     """
     given_up = 0
     for opponent in opponents:
         if isinstance(opponent, Opponent):
             if opponent.asked and opponent.given_up == opponent.asked:
-                raise OpponentError(f"opponent {opponent.name} gives up every game: {opponent.reason}")
+                raise UsageError(f"opponent {opponent.name} gives up every game: {opponent.reason}")
             given_up += opponent.given_up
             opponent.asked = opponent.given_up = 0
     return given_up

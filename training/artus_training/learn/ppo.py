@@ -300,7 +300,7 @@ class Trainer(Training[Settings]):
         """Play `num_steps` decisions in every game, and estimate their advantages.
 
         Raises:
-            OpponentError: If an opponent gives all its games up.
+            UsageError: If an opponent gives all its games up.
         """
         s = self.settings
         self.ranks.copy_first(self.network)

@@ -40,16 +40,27 @@ class Rollout(NamedTuple):
     @classmethod
     def of(cls, num_players: np.ndarray, num_steps: int, shape: Shape, words: int) -> Rollout:
         """An empty rollout of `num_steps` decisions in each game."""
-        P, N, T, rows = shape.players, len(num_players), num_steps, shape.players + num_steps
+        players, games, rows = shape.players, len(num_players), shape.players + num_steps
         features = (shape.num_actions, shape.num_action_features) if shape.num_action_features else (1, 0)
         return cls(
-            num_players, np.zeros((T, N), np.int8), np.zeros((T, N), bool), np.zeros((T, N, P), np.float32),
-            np.zeros((T, N), bool), np.zeros((rows, N, shape.observation_size), np.int8),
-            np.zeros((rows, N, words), np.uint64), np.zeros((rows, N, *features), np.int8),
-            np.zeros((rows, N), np.int64), np.zeros((rows, N), np.float32), np.zeros((rows, N, P), np.float32),
-            np.zeros((rows, N), np.float32), np.zeros((rows, N, P), np.float32), np.zeros((rows, N), bool),
-            np.full((P, N), -1), np.zeros((P, N), bool), np.zeros((P, N)),
-        )  # fmt: skip
+            num_players=num_players,
+            player=np.zeros((num_steps, games), np.int8),
+            learns=np.zeros((num_steps, games), np.bool_),
+            reward=np.zeros((num_steps, games, players), np.float32),
+            done=np.zeros((num_steps, games), np.bool_),
+            observation=np.zeros((rows, games, shape.observation_size), np.int8),
+            legal=np.zeros((rows, games, words), np.uint64),
+            action_features=np.zeros((rows, games, *features), np.int8),
+            action=np.zeros((rows, games), np.int64),
+            logprob=np.zeros((rows, games), np.float32),
+            value=np.zeros((rows, games, players), np.float32),
+            advantage=np.zeros((rows, games), np.float32),
+            returns=np.zeros((rows, games, players), np.float32),
+            ready=np.zeros((rows, games), np.bool_),
+            pending=np.full((players, games), -1),
+            carried=np.zeros((players, games), np.bool_),
+            carried_reward=np.zeros((players, games)),
+        )
 
     def carry_over(self) -> None:
         """Move the decisions whose outcome isn't known yet to the first rows."""

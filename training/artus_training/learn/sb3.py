@@ -107,7 +107,7 @@ class Trainer(Training[Settings]):
         rate = model.learning_rate
         assert isinstance(rate, Rate)
         rate.value = s.learning_rate * max(1 - self.progress, 0.02)
-        model.learn(s.num_games * s.num_steps, log_interval=None, reset_num_timesteps=False)
+        model.learn(s.num_games * s.num_steps, log_interval=10**9, reset_num_timesteps=False)
         given_up = end_round(self.env.fixed)
         self.steps += s.num_games * s.num_steps
         self.updates += 1

@@ -418,7 +418,9 @@ def say_if_no_preset(settings: TrainingSettings) -> None:
 # --- the command line ---
 
 
-def read_settings(default: Kind, given: Mapping[str, Any], read_checkpoint: Callable[[Path], Mapping[str, Any]]) -> Kind:
+def read_settings(
+    default: Kind, given: Mapping[str, Any], read_checkpoint: Callable[[Path], Mapping[str, Any]]
+) -> Kind:
     """The settings of a training: those of its preset, or with `resume` those of its checkpoint; then those given.
 
     Args:
