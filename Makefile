@@ -10,7 +10,7 @@ STAMP := $(VENV)/.installed
 # It comes first and by its exact version: any other spelling pulls gigabytes of CUDA libraries.
 TORCH := torch==2.13.0
 
-.PHONY: install play test test-frameworks train bench fuzz check format coverage notebooks docs clean
+.PHONY: install play test test-all test-frameworks train bench fuzz check format coverage notebooks docs clean
 
 install: $(STAMP)
 
@@ -35,8 +35,15 @@ $(STAMP): $(WITH_TORCH)
 ASIDE := -n auto --max-worker-restart 0
 
 # Each process takes tests that belong together, in the order of tests/conftest.py.
+PYTEST := $(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder --durations 20
+
+# An answer within minutes: all but the marked tests.
 test: install check
-	$(BIN)/python -m pytest $(ASIDE) --dist loadgroup --no-loadscope-reorder --durations 20
+	$(PYTEST) -m "not slow and not browser and not cluster and not docs"
+
+# Then the marked ones.
+test-all: test
+	$(PYTEST) -m "slow or browser or cluster or docs"
 
 # The examples with other people's frameworks, which need versions of their own, and our environments with these. Most of
 # their modules are never imported, so pip doesn't compile them.
@@ -52,7 +59,7 @@ $(FRAMEWORKS)/.installed: pyproject.toml examples/requirements.txt
 
 test-frameworks: $(FRAMEWORKS)/.installed
 	$(FRAMEWORKS)/bin/python -m pytest examples $(ASIDE) --dist loadfile
-	$(FRAMEWORKS)/bin/python -m pytest tests/test_aec.py tests/test_gymnasium.py $(ASIDE)
+	$(FRAMEWORKS)/bin/python -m pytest $(addprefix tests/artus_env/engine/envs/,test_aec.py test_gymnasium.py) $(ASIDE)
 
 # Choose a game and sit down, in the browser.
 play: $(WITH_PLAY)
@@ -66,7 +73,7 @@ bench: install
 
 # A hundred thousand damaged inputs for everything that reads; `make fuzz FUZZ="--seed 1 --target records"` for others.
 fuzz: install
-	cd tests && ../$(BIN)/python -m fuzz $(FUZZ)
+	cd tests/helpers && ../../$(BIN)/python -m fuzz $(FUZZ)
 
 # Format, lint and types in one command; `make format` mends what can be mended.
 check: install
@@ -81,11 +88,12 @@ format: install
 # The rules of each game as plain Python, so that every line counts.
 GAMES := artus royal quest
 COVERING := components fast hidden evaluation moves observation picture positions redeal reference rulebook_examples rules text
+ENGINE := basics/test_files.py compiling $(addprefix play/test_,batch.py data.py game.py rewards.py)
 coverage: install
 	$(BIN)/python -m coverage erase
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest $(ASIDE) \
-		tests/test_engine_*.py tests/compiling tests/contract/test_identity.py \
-		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/$(game)/test_%.py)))
+		$(ENGINE:%=tests/artus_env/engine/%) tests/contract/test_identity.py \
+		$(wildcard $(foreach game,$(GAMES),$(COVERING:%=tests/artus_env/games/$(game)/test_%.py)))
 	$(BIN)/python -m coverage combine --quiet
 	$(foreach game,$(GAMES),$(BIN)/python -m coverage report --include="artus_env/games/$(game)/*" \
 		--skip-covered --show-missing --fail-under=90 &&) true

@@ -16,7 +16,8 @@ import pytest
 
 from installed import Environment, build_wheel
 
-STRANGER = str(Path(__file__).parent / "stranger")
+HERE = Path(__file__).parent
+STRANGER = str(HERE / "stranger")
 """A folder as `pip install` would fill it: the module of a game and the file that names its entry point."""
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -29,23 +30,52 @@ os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.
 # threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-CONTRACT = "contract"
+CONTRACT = HERE / "contract"
 ALONE = ("test_notebooks.py", "test_play_browser.py")
 """Files whose tests take long and have nothing in common."""
+MARKED = {
+    HERE / path: mark
+    for path, mark in {
+        "training/play/browser": "browser",
+        "training/arena/test_cluster.py": "cluster",
+        "docs/test_notebooks.py": "docs",
+        "docs/test_site.py": "docs",
+        "artus_env/engine/compiling/test_bitcode.py": "slow",
+        "artus_env/engine/play/test_interrupts.py": "slow",
+        "contract/test_planted_faults.py": "slow",
+        "contract/test_processes.py": "slow",
+        "install": "slow",
+        "test_fuzz.py": "slow",
+        "training/learn/test_ranks.py": "slow",
+        "training/new_game": "slow",
+        "training/play/test_play_load.py": "slow",
+        "training/test_foreign_files.py": "slow",
+    }.items()
+}
+"""What `make test` leaves out as a whole: folders and files with their marks. Single tests have theirs in place."""
 
 
-def pytest_configure(config):
-    """Know the mark of pytest-xdist where that isn't installed."""
-    config.addinivalue_line("markers", "xdist_group(name): tests that one process has to run")
+def mark_of(path):
+    """The mark of a whole file or folder, if it has one."""
+    return next((MARKED[part] for part in (path, *path.parents) if part in MARKED), None)
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
+def pytest_ignore_collect(collection_path, config):
+    """Import no file whose tests are all left out: `-m "not slow and not browser"`, say."""
+    return f"not {mark_of(collection_path)}" in config.option.markexpr.split(" and ") or None
+
+
+@pytest.hookimpl(tryfirst=True)  # pytest and pytest-xdist read marks and groups in the same hook
 def pytest_collection_modifyitems(items):
-    """Say which tests belong together, and let those that compile or take long come first."""
+    """Mark tests, say which of them belong together, and let those that compile or take long come first."""
     for item in items:
+        if mark := mark_of(item.path):
+            item.add_marker(mark)
         if item.path.name not in ALONE:
             item.add_marker(pytest.mark.xdist_group(group_of(item)))
-    items.sort(key=lambda item: (item.path.parent.name != CONTRACT, item.path.name not in ALONE))
+    items.sort(
+        key=lambda item: (mark_of(item.path) == "browser", item.path.parent != CONTRACT, item.path.name not in ALONE)
+    )
 
 
 def group_of(item):
@@ -54,7 +84,7 @@ def group_of(item):
         game_names,  # which registers what is installed, the stranger's game as well
     )
 
-    if item.path.parent.name == CONTRACT and hasattr(item, "callspec"):
+    if item.path.parent == CONTRACT and hasattr(item, "callspec"):
         for value in item.callspec.params.values():
             name = str(value).partition("-")[0]
             if name in game_names():

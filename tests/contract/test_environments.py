@@ -17,10 +17,6 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from pettingzoo.test import api_test, seed_test
 from pettingzoo.test.state_test import test_state as check_state
 from pettingzoo.test.state_test import test_state_space as check_state_space
-from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.utils import get_action_masks
-from stable_baselines3.common.env_checker import check_env as sb3_check_env
-from stable_baselines3.common.monitor import Monitor
 
 import artus_env
 from artus_agents.simple import GreedyAgent
@@ -222,6 +218,8 @@ def seated(variant):
 
 @largest
 def test_it_is_a_gymnasium_environment(seated, variant):
+    from stable_baselines3.common.env_checker import check_env as sb3_check_env
+
     made = gymnasium.make(registered(variant.game), num_players=variant.num_players).unwrapped
     check_env(made)
     sb3_check_env(made)
@@ -374,8 +372,13 @@ def test_a_position_that_ends_before_the_seat_has_moved_is_refused():
         GameEnv(game=SHORT, seat=1, opponents=only(0)).reset(options={"position": position})
 
 
+@pytest.mark.slow
 @largest
 def test_sb3_contrib_learns_by_the_masks(seated, variant):
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.utils import get_action_masks
+    from stable_baselines3.common.monitor import Monitor
+
     ended = []
     made = Monitor(seated)
     model = MaskablePPO("MlpPolicy", made, n_steps=128, batch_size=64, n_epochs=1, seed=0, device="cpu")
@@ -415,6 +418,7 @@ class GreedyInPython(GreedyAgent):
     """Chooses as `greedy` does, but not in compiled code: what a class inherits doesn't count there."""
 
 
+@pytest.mark.slow
 @largest
 def test_who_watches_an_environment_changes_nothing(variant):
     """With the same seeds and actions everything is the same, and moves in compiled code are shown as others are."""

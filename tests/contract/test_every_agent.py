@@ -1,13 +1,11 @@
 """Every agent plays every game, legally, and decides by what its player knows alone."""
 
+from functools import partial
+
 import numpy as np
 import pytest
-import torch
 from gymnasium.utils.env_checker import data_equivalence
 
-from artus_agents.network import Network, Shape
-from artus_agents.neural import NeuralAgent
-from artus_agents.neural_search import EndgameAgent, NeuralSearchAgent
 from artus_agents.simple import RandomAgent
 from artus_env.engine.agents.match import play_games
 from artus_env.engine.agents.names import find_agent
@@ -18,22 +16,31 @@ from artus_env.environments import GameVectorEnv
 from artus_env.testing.variants import variants_of
 from every_game import LARGEST, VARIANTS, largest, variants
 
-torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
-
 PLAYED = 8
 TO_SHARE = 1024
 """Games whose work all loops share."""
 KEYS = seed_stream(5, PLAYED)
 
 
-def network(variant):
-    """Any opinions, of weights so coarse that no sum is rounded: it says the same of a position in any company."""
+def neural(name, variant):
+    """An agent of any opinions, of weights so coarse that no sum is rounded: it says the same in any company."""
+    import torch
+
+    from artus_agents.network import Network, Shape
+    from artus_agents.neural import NeuralAgent
+    from artus_agents.neural_search import EndgameAgent, NeuralSearchAgent
+
+    torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
     definition = variant.definition
     torch.manual_seed(0)
     made = Network(Shape.of(definition, definition.standard, (16,)), definition.observation_scale(definition.standard))
     for parameter in made.parameters():
         parameter.data = (parameter + torch.randn(parameter.shape) / 10).mul(64).round() / 64
-    return made.requires_grad_(False)
+    network = made.requires_grad_(False)
+    if name == "ppo":
+        return NeuralAgent(network)
+    search = NeuralSearchAgent(network, 8)
+    return EndgameAgent(search) if name == "ppo-endgame" else search
 
 
 AGENTS = {
@@ -41,9 +48,7 @@ AGENTS = {
     "greedy": lambda variant: find_agent("greedy"),
     "lookahead": lambda variant: find_agent("lookahead"),
     "ismcts": lambda variant: find_agent("ismcts:20"),
-    "ppo": lambda variant: NeuralAgent(network(variant)),
-    "ppo-search": lambda variant: NeuralSearchAgent(network(variant), 8),
-    "ppo-endgame": lambda variant: EndgameAgent(NeuralSearchAgent(network(variant), 8)),
+    **{name: partial(neural, name) for name in ("ppo", "ppo-search", "ppo-endgame")},
 }
 agents = pytest.mark.parametrize("make", AGENTS.values(), ids=AGENTS)
 

@@ -63,7 +63,7 @@ def hidden_hands_and_a_bid():
 
 HIDDEN = {"magpies": hidden_bids, "royal": hidden_hands, "quest": hidden_hands_and_a_bid}
 """By game: a position, a viewer, all equally likely things that they don't know, and how to read them from a
-position. Artus has its own in tests/artus."""
+position. Artus has its own in tests/artus_env/games/artus."""
 
 
 @pytest.mark.parametrize("game", HIDDEN)

@@ -98,7 +98,7 @@ PERFT = {
     ("royal", "standard", 6, 1): [8, 64, 136, 624],
     ("artus", "beginner", 2, 1): [24, 552, 12144],
     ("artus", "advanced", 3, 1): [24, 552, 12144],
-    ("quest", "standard", 2, 1): [11, 112, 1040, 8824],  # choosing; tests/quest has a second reading of the rest
+    ("quest", "standard", 2, 1): [11, 112, 1040, 8824],  # choosing; its own tests have a second reading
     ("quest", "standard", 4, 1): [11, 115, 1140, 10680],
 }
 

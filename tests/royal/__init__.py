@@ -1,1 +1,0 @@
-"""Tests of the royal card game alone. A package, because its files are named like those of other games."""

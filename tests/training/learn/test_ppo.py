@@ -1,0 +1,965 @@
+"""The trainer: what each decision was worth, the gradient, and that training works and can be resumed."""
+
+import dataclasses
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import hostile_bots
+from artus_agents.network import fast_bfloat16
+from artus_agents.neural import infer
+from artus_agents.saved import load_agent, read_card
+from artus_env.engine.agents.view import FORFEIT
+from artus_env.engine.basics.writing import UNFINISHED
+from artus_env.engine.contract.registry import find_game
+from artus_env.games.artus.components import MAX_PLAYERS as P
+from artus_env.games.artus.evaluation import NUM_ACTION_FEATURES
+from artus_env.games.artus.state import OVER, STATE
+from artus_training import lines
+from artus_training.arena.evaluate import evaluate
+from artus_training.cli import main
+from artus_training.learn import checkpoints
+from artus_training.learn.cards import card
+from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
+from artus_training.learn.opponents import Opponent
+from artus_training.learn.ppo import command
+from artus_training.learn.ppo import train as training
+from artus_training.learn.ppo.checkpoint import Progress, load, save
+from artus_training.learn.ppo.command import parse
+from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
+from artus_training.learn.ppo.gradient import Choices, Policy, policy_gradient, policy_gradient_torch
+from artus_training.learn.ppo.seating import LEARNER
+from artus_training.learn.ppo.settings import Settings, goals, preset, variants_with_preset
+from artus_training.learn.ppo.train import train
+from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.runs import RunError, alone_in_run
+from artus_training.learn.settings import settings_to_dict
+from artus_training.usage import UsageError
+
+torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
+
+TINY = {
+    "num_games": 64, "num_steps": 16, "batch_size": 256, "hidden": (32,), "threads": 1, "final_games": 0,
+    "evaluate_every": 0,
+}  # fmt: skip
+
+
+def saved(settings):
+    """What the checkpoint of a training says: how far it has come, and the numbers."""
+    return read_checkpoint(settings.checkpoint, Progress)
+
+
+def tiny(tmp_path, **settings):
+    return Settings(**TINY | {"runs": tmp_path, "steps": 8 * 64 * 16} | settings)
+
+
+# --- each seat's own trajectory ---
+
+
+class Rollout:
+    """One game of three players, as `estimate` wants it. Each step: (mover, value, rewards of the three, whether it
+    ended)."""
+
+    def __init__(self, steps):
+        count = len(steps)
+        self.mover = np.array([[step[0]] for step in steps], np.int8)
+        self.learns = np.ones((count, 1), bool)
+        self.reward = np.zeros((count, 1, P), np.float32)
+        self.reward[:, 0, :3] = [step[2] for step in steps]
+        self.done = np.array([[step[3]] for step in steps])
+        self.value = np.zeros((P + count, 1, P), np.float32)
+        self.value[P:, 0, 0] = [step[1] for step in steps]
+        self.advantage = np.zeros((P + count, 1), np.float32)
+        self.target = np.zeros((P + count, 1, P), np.float32)
+        self.ready = np.zeros((P + count, 1), bool)
+        self.pending = np.zeros((P, 1), np.int64)
+
+    def estimate(self, carried_reward, carried, gamma, gae_lambda):
+        steps = Steps(np.array([3]), self.mover, self.learns, self.reward, self.done, self.value)
+        results = Estimates(self.advantage, self.target, self.ready, self.pending)
+        estimate(steps, Carried(carried, carried_reward), gamma, gae_lambda, results)
+
+
+def test_a_game_of_three_by_hand():
+    """Seats 0, 1, 2, 0, 1 decide, and seat 1 ends the game. gamma = lambda = 1/2.
+
+    Seat 0 is paid 1 - 2 + 3 = 2 until it decides again, then 4 + 5 = 9 to the end.
+        second decision: 9 - 0.5 = 8.5;  first: 2 + 0.5 * 0.5 - 1 = 1.25, and 1.25 + 0.25 * 8.5 = 3.375
+    Seat 1 is paid 10 until it decides again, then 1.  second: 1 - 2 = -1;  first: 10 + 1 - 4 = 7, 7 - 0.25 = 6.75
+    Seat 2 is paid 7 after its only decision.  7 - 3 = 4
+    """
+    rollout = Rollout(
+        [
+            (0, 1.0, (1, 0, 0), False),
+            (1, 4.0, (-2, 5, 0), False),
+            (2, 3.0, (3, 2, 4), False),
+            (0, 0.5, (4, 3, 2), False),
+            (1, 2.0, (5, 1, 1), True),
+        ]
+    )
+    rollout.estimate(np.zeros((P, 1)), np.zeros((P, 1), bool), 0.5, 0.5)
+    np.testing.assert_allclose(rollout.advantage[P:, 0], [3.375, 6.75, 4, 8.5, -1])
+    assert rollout.ready[P:].all()
+    assert not rollout.ready[:P].any()
+    assert (rollout.pending == -1).all()
+    # Values: own first, then the next in turn. At seat 2's decision: seat 0 gets 3, then half of 9; seat 1 2 + 3, half
+    # of 1.
+    np.testing.assert_allclose(rollout.target[P + 2, 0, :3], [7, 3 + 0.5 * 9, 5 + 0.5 * 1])
+    assert np.isnan(rollout.target[P:, 0, 3]).all()
+
+
+def test_an_open_decision_is_carried_over_with_what_it_was_paid():
+    first = Rollout([(0, 1.0, (1, 0, 0), False), (1, 2.0, (10, 5, 0), False)])
+    paid, carried = np.zeros((P, 1)), np.zeros((P, 1), bool)
+    first.estimate(paid, carried, 1.0, 1.0)
+    assert not first.ready.any()
+    assert first.pending[:, 0].tolist() == [P, P + 1, -1, -1]
+    assert paid[:, 0].tolist() == [11, 5, 0, 0]
+    second = Rollout([(2, 0.0, (100, 0, 0), False), (0, 3.0, (7, 20, 0), True)])
+    second.value[:2, 0, 0] = 1.0, 2.0
+    carried[:2] = True
+    second.estimate(paid, carried, 1.0, 1.0)
+    assert second.ready[:, 0].tolist() == [True, True, False, False, True, True]
+    # Seat 0: 11 + 100 until it decides again, then 7; seat 1: 5 + 20 to the end.
+    np.testing.assert_allclose(second.advantage[:2, 0], [11 + 100 + 7 - 1, 5 + 20 - 2])
+    assert (second.pending == -1).all()
+
+
+def test_a_seat_that_does_not_learn_is_left_out():
+    rollout = Rollout([(0, 1.0, (1, 0, 0), False), (1, 9.0, (2, 0, 0), False), (0, 1.0, (3, 0, 0), True)])
+    rollout.learns[1] = False
+    rollout.estimate(np.zeros((P, 1)), np.zeros((P, 1), bool), 1.0, 1.0)
+    assert rollout.ready[P:, 0].tolist() == [True, False, True]
+    np.testing.assert_allclose(rollout.advantage[[P, P + 2], 0], [1 + 2 + 3 - 1, 3 - 1])
+
+
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_opponents_hold_from_one_to_all_seats_but_one_and_move_on(tmp_path, num_players):
+    """Over as many deals as there are seats each of them is theirs equally often."""
+    shares = ("past=0.5", "greedy=0.25")
+    trainer = Trainer(tiny(tmp_path, num_players=num_players, num_games=48, opponents=shares))
+    counts = (trainer.holders != LEARNER).sum(axis=1)
+    assert sorted(set(counts[:36])) == list(range(1, num_players))
+    assert not counts[36:].any()
+    held = np.zeros((48, num_players), int)
+    for _ in range(num_players):
+        theirs = trainer.holders[:, :num_players] != LEARNER
+        assert (theirs.sum(axis=1) == counts).all()
+        held += theirs
+        trainer.seat_opponents(trainer.variants[0], np.arange(48))
+    assert (held == counts[:, None]).all()
+
+
+@pytest.mark.parametrize(
+    ("game", "num_players"), [("artus", 2), ("artus", 3), ("artus", 4), ("magpies", 2), ("magpies", 6)]
+)
+def test_every_decision_is_learnt_from_once(tmp_path, game, num_players):
+    trainer = Trainer(tiny(tmp_path, game=game, num_players=num_players, opponents=()))
+    learnt, made = 0, 0
+    for _ in range(6):
+        trainer.collect()
+        learnt += int(trainer.rollout.ready.sum())
+        made += trainer.rollout.learns.size
+        assert learnt + int((trainer.rollout.pending >= 0).sum()) == made
+        trainer.update()
+
+
+def test_decisions_without_a_choice_need_not_be_learnt_from(tmp_path):
+    """What is paid for them belongs to the decision before."""
+    shared = {"num_steps": 64, "opponents": ()}
+    trainers = [Trainer(tiny(tmp_path, forced=forced, **shared)) for forced in (True, False)]
+    for trainer in trainers:
+        trainer.collect()
+    whole, part = (trainer.rollout for trainer in trainers)
+    legal = np.unpackbits(part.legal[P:].view(np.uint8), axis=-1).sum(axis=-1)
+    assert 0 < (legal == 1).sum() < legal.size / 4
+    assert whole.learns.all()
+    np.testing.assert_array_equal(part.learns, legal > 1)
+    np.testing.assert_array_equal(part.reward, whole.reward)
+    assert not part.ready[P:][legal == 1].any()
+    assert np.isfinite(list(trainers[1].update().values())).all()
+
+
+def test_a_round_in_which_no_decision_is_finished_teaches_nothing(tmp_path):
+    trainer = Trainer(tiny(tmp_path))
+    trainer.collect()
+    before = {name: value.clone() for name, value in trainer.network.state_dict().items()}
+    trainer.rollout.ready[:] = False
+    assert trainer.update() == {"given_up": 0}
+    assert all(torch.equal(value, before[name]) for name, value in trainer.network.state_dict().items())
+    trainer.collect()
+    assert np.isfinite(list(trainer.update().values())).all()
+
+
+# --- the gradient ---
+
+
+def decisions(action_features, size=200, actions=339):
+    random = np.random.default_rng(1)
+    logits = random.normal(size=(size, actions)).astype(np.float32)
+    gates = random.normal(size=(size, NUM_ACTION_FEATURES if action_features else 0)).astype(np.float32)
+    out = random.integers(
+        -9, 10, (size, actions, NUM_ACTION_FEATURES) if action_features else (size, 1, 0), dtype=np.int8
+    )
+    mask = random.random((size, actions)) < 0.07
+    chosen = random.integers(0, actions, size)
+    mask[np.arange(size), chosen] = True
+    bits = np.zeros((size, 8), np.uint64)
+    for action in range(actions):
+        bits[:, action // 64] |= mask[:, action].astype(np.uint64) << np.uint64(action % 64)
+    old = (np.log(1 / mask.sum(1)) + random.normal(size=size) / 2).astype(np.float32)
+    return logits, gates, out, mask, bits, chosen, old, random.normal(size=size).astype(np.float32)
+
+
+@pytest.mark.parametrize("action_features", [True, False])
+def test_the_gradient_is_that_of_the_clipped_loss(action_features):
+    logits, gates, out, mask, bits, chosen, old, advantages = decisions(action_features)
+    given = [torch.tensor(logits, requires_grad=True), torch.tensor(gates, requires_grad=True)]
+    z = given[0] + (torch.tensor(out).float() / 10 * given[1][:, None]).sum(2) if action_features else given[0]
+    log_probs = torch.log_softmax(z.masked_fill(~torch.tensor(mask), -1e9), 1)
+    ratio = (log_probs[torch.arange(len(chosen)), torch.tensor(chosen)] - torch.tensor(old)).exp()
+    scaled = torch.tensor(advantages)
+    gain = torch.minimum(ratio * scaled, ratio.clamp(0.8, 1.2) * scaled)
+    entropy = -(log_probs.exp() * log_probs).sum(1)
+    (-gain - 0.01 * entropy).mean().backward()
+
+    by_logits, by_gates, sums = np.empty_like(logits), np.empty_like(gates), np.zeros((1, 3))
+    order = np.random.default_rng(2).permutation(len(chosen))  # decisions lie anywhere among those collected
+    rows, collected = np.argsort(order), Choices(*(part[order] for part in (bits, out, chosen, old, advantages)))
+    gradient = Policy(by_logits, by_gates)
+    policy_gradient(Policy(logits, gates), rows, collected, len(rows), 0.2, 0.01, gradient, sums, 0, len(rows))
+    sums = sums[0]
+    np.testing.assert_allclose(by_logits, given[0].grad, atol=1e-7)
+    assert sums[0] == pytest.approx(float(entropy.sum().detach()), rel=1e-4)
+    assert 20 < sums[2] < 180, "some decisions are clipped and some are not"
+    if action_features:
+        np.testing.assert_allclose(by_gates, given[1].grad, atol=1e-6)
+
+    choices = Choices(*(torch.tensor(part) for part in (bits.view(np.int64), out, chosen, old, advantages)))
+    policy = Policy(torch.tensor(logits), torch.tensor(gates))
+    other, other_sums = policy_gradient_torch(policy, choices, len(rows), 0.2, 0.01)
+    np.testing.assert_allclose(other.logits, by_logits, atol=1e-7)
+    np.testing.assert_allclose(other.gates, by_gates, atol=1e-6)
+    np.testing.assert_allclose(other_sums, sums, rtol=1e-3)
+
+
+# --- training ---
+
+
+def test_a_few_seconds_of_training_beat_random_and_the_untrained_network(tmp_path):
+    settings = tiny(tmp_path, action_features=False, steps=150_000, num_games=128, learning_rate=3e-3, hidden=(64,))
+    untrained = Trainer(settings)
+    before = evaluate([untrained.agent(), "random"], games=400).win_rate
+    assert train(settings)
+    after = evaluate([f"ppo:{settings.agent}", "random"], games=400).win_rate
+    assert before < 0.65
+    assert after > 0.8
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"opponents": ("past=0.3", "greedy=0.2"), "snapshot_every": 2},
+        {"also": ("advanced-3",)},
+        {"num_players": 4},
+        {"forced": False},
+        {"game": "magpies", "num_players": 6, "also": ("standard-2",), "opponents": ("past=0.3", "greedy=0.2")},
+    ],
+)
+def test_a_resumed_training_ends_with_the_same_agent(tmp_path, more):
+    whole, parted = tiny(tmp_path / "whole", **more), tiny(tmp_path / "parted", **more)
+    assert train(whole)
+    trainer = Trainer(parted)
+    for _ in range(3):
+        trainer.collect()
+        trainer.update()
+    save(trainer)
+    trainer.collect()  # and what came after the checkpoint is lost
+    assert train(dataclasses.replace(parted, resume=True))
+    assert whole.agent.read_bytes() == parted.agent.read_bytes()
+    assert json.loads(whole.agent.with_suffix(".json").read_text())["steps"] == whole.steps
+
+
+def test_a_few_seconds_teach_a_game_of_six_that_nobody_here_knows(tmp_path):
+    settings = dataclasses.replace(
+        parse(["--game", "magpies", "--num-players", "6", "--runs", str(tmp_path)]),
+        **TINY | {"num_games": 256, "num_steps": 32, "hidden": (64,), "steps": 200_000, "batch_size": 1024},
+    )
+    trainer = Trainer(settings)
+    while trainer.part < 1:
+        trainer.collect()
+        trainer.update()
+    assert trainer.network.shape.num_action_features == 0
+    result = evaluate([trainer.agent(), "random"], game="magpies", num_players=6, games=300)
+    assert result.win_rate > 0.4, "among equals it would be a sixth"
+    trainer.save_agent()
+    card = json.loads((tmp_path / "magpies-ppo-standard-6" / "agent.json").read_text())
+    assert (card["game"], card["variants"]) == ("magpies", [["standard", 6]])
+    assert card["components"] == find_game("magpies").standard.hash
+    again = parse(card["command"].split()[2:])
+    assert dataclasses.replace(again, runs=tmp_path) == settings
+
+
+def test_a_checkpoint_of_another_game_is_refused(tmp_path):
+    save(Trainer(tiny(tmp_path)))
+    ours, theirs = tiny(tmp_path), tiny(tmp_path, game="magpies")
+    assert theirs.folder == tmp_path / "magpies-ppo-standard-2"
+    theirs.folder.mkdir()
+    theirs.checkpoint.write_bytes(ours.checkpoint.read_bytes())
+    with pytest.raises(CheckpointError, match="belongs to a run with game 'artus', not 'magpies'"):
+        load(Trainer(theirs), *saved(theirs))
+    with pytest.raises(CheckpointError, match=r"checkpoint\.pt belongs in .*/ppo-beginner-2$"):
+        parse(["--game", "magpies", "--resume", "--runs", str(tmp_path)])
+
+
+def test_a_checkpoint_from_when_there_was_one_game_goes_on(tmp_path, capsys):
+    """Its settings name no game, and the reward that pays points by the name of the score."""
+    whole, parted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
+    assert train(whole)
+    trainer = Trainer(parted)
+    trainer.collect()
+    trainer.update()
+    save(trainer)
+    about, tensors = saved(parted)
+    del about.settings["game"], about.settings["forced"]
+    about.settings |= {"reward": "prestige", "final_reward": "prestige"}
+    save_checkpoint(parted.checkpoint, dataclasses.asdict(about), tensors)
+    capsys.readouterr()
+    resumed = parse(["--resume", "--runs", str(parted.runs), "--final-reward", "None"])
+    assert (resumed.game, resumed.reward) == ("artus", "points")
+    assert train(resumed)
+    assert "other settings: final_reward 'points' -> None" in capsys.readouterr().out
+    assert whole.agent.read_bytes() == parted.agent.read_bytes()
+
+
+LONGER = {"steps": 60 * 64 * 16, "opponents": ("past=0.2",), "snapshot_every": 3}
+
+
+def start(settings, *more):
+    """`artus train` with these settings, in a process of its own, one thread."""
+    words = ["--runs", settings.runs, "--steps", settings.steps, "--num-games", settings.num_games, "--num-steps"]
+    words += [settings.num_steps, "--batch-size", settings.batch_size, "--hidden", *settings.hidden, "--threads", 1]
+    words += ["--final-games", 0, "--evaluate-every", 0, "--snapshot-every", settings.snapshot_every]
+    words += ["--final-reward", "None", "--opponents", *settings.opponents, *more]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
+    line = [sys.executable, "-m", "artus_training", "train", *map(str, words)]
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(condition, process):
+    end = time.monotonic() + 120
+    while not condition():
+        assert process.poll() is None, f"the training ended by itself: {process.communicate()}"
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    settings = tiny(tmp_path_factory.mktemp("whole"), **LONGER)
+    assert train(settings)
+    return settings.agent.read_bytes()
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbed):
+    settings, moments = tiny(tmp_path, **LONGER), np.random.default_rng()
+    seen = 0
+    for _ in range(3):
+        process = start(settings, *["--resume"] * settings.checkpoint.exists())
+        before = seen
+        wait_for(lambda least=before: updates(settings) > least, process)
+        delay = moments.uniform(0, 0.3)
+        time.sleep(delay)
+        seen = updates(settings)  # so much is on the disk: the kill must not take it away
+        process.kill()
+        process.communicate()
+        assert seen <= updates(settings) <= seen + 2, f"killed after {delay} s"
+        assert not settings.agent.exists(), "killed too late to show anything"
+    assert train(dataclasses.replace(settings, resume=True))
+    assert settings.agent.read_bytes() == undisturbed
+
+
+def updates(settings):
+    return saved(settings)[0].updates if settings.checkpoint.exists() else 0
+
+
+@pytest.mark.slow
+def test_interrupted_it_saves_says_so_and_goes_on(tmp_path, undisturbed):
+    settings = tiny(tmp_path, **LONGER)
+    process = start(settings)
+    wait_for(settings.checkpoint.exists, process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert f"--resume goes on from {settings.checkpoint}" in output
+    assert not settings.agent.exists()
+    process = start(settings, "--resume")
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert settings.agent.read_bytes() == undisturbed
+
+
+@pytest.mark.skipif(not fast_bfloat16(), reason="this processor computes bfloat16 slowly")
+def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
+    trainers = [Trainer(tiny(tmp_path, precision=precision, hidden=(64,))) for precision in ("float32", "bfloat16")]
+    exact, short = (
+        infer(trainer.network, trainer.variants[0].batch.observation, trainer.bfloat16) for trainer in trainers
+    )
+    for one, other in zip(exact, short, strict=True):
+        assert one.dtype == other.dtype == torch.float32
+        torch.testing.assert_close(other, one, atol=0.02, rtol=0.05)
+    assert not all(torch.equal(one, other) for one, other in zip(exact, short, strict=True)), "it was bfloat16 indeed"
+    settings = tiny(
+        tmp_path,
+        precision="bfloat16",
+        action_features=False,
+        steps=150_000,
+        num_games=128,
+        learning_rate=3e-3,
+        hidden=(64,),
+    )
+    assert train(settings)
+    assert evaluate([f"ppo:{settings.agent}", "random"], games=400).win_rate > 0.8
+
+
+def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
+    settings = tiny(tmp_path)
+    with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't exist"):
+        saved(settings)
+    trainer = Trainer(settings)
+    save(trainer)
+    content = settings.checkpoint.read_bytes()
+    for damaged in (content[: len(content) // 2], b"", b"something else"):
+        settings.checkpoint.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
+            saved(settings)
+    settings.checkpoint.write_bytes(content)
+    for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"action_features": False}):
+        other = Trainer(dataclasses.replace(settings, **changes))
+        with pytest.raises(
+            CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"
+        ):
+            load(other, *saved(settings))
+
+
+def test_no_flipped_bit_goes_unnoticed(tmp_path):
+    settings = tiny(tmp_path, num_games=4)
+    save(Trainer(settings))
+    content = settings.checkpoint.read_bytes()
+    random = np.random.default_rng(0)
+    for place in [*range(120), *random.integers(0, len(content), 280), *range(-70, 0)]:
+        changed = bytearray(content)
+        changed[place] ^= 1 << int(random.integers(8))
+        settings.checkpoint.write_bytes(changed)
+        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
+            saved(settings)
+
+
+def over(states):
+    """Games that have ended."""
+    states.view(STATE)["phase"] = OVER
+
+
+def noise(part):
+    part[...] = np.random.default_rng(1).integers(0, 256, part.shape)
+
+
+@pytest.mark.parametrize(
+    ("name", "forge"),
+    [
+        ("network.head.bias", lambda part: part.fill_(torch.nan)),
+        ("network.head.bias", lambda part: part[:-1]),
+        ("network.head.bias", lambda part: part.double()),
+        ("network.head.bias", None),
+        ("optimizer.0.exp_avg", lambda part: part[:1].clone()),
+        ("optimizer.0.exp_avg", lambda part: part.double()),
+        ("optimizer.0.exp_avg_sq", lambda part: part.fill_(torch.inf)),
+        ("optimizer.0.exp_avg_sq", lambda part: part - 1),
+        ("optimizer.0.step", lambda part: part.reshape(1)),
+        ("optimizer.0.step", None),
+        ("pool.0.head.bias", lambda part: part.fill_(-torch.inf)),
+        ("pool.0.head.bias", None),
+        ("buffers.value", lambda part: part.fill_(torch.nan)),
+        ("buffers.value", lambda part: part[:, :1].clone()),
+        ("buffers.action", lambda part: part.fill_(339)),
+        ("buffers.action", lambda part: part.fill_(-1)),
+        ("buffers.action", lambda part: (part + 1) % 339),
+        ("buffers.legal", lambda part: part.fill_(-1)),
+        ("buffers.legal", lambda part: part.fill_(0)),
+        ("buffers.carried", lambda part: part.fill_(2)),
+        ("buffers.seats", lambda part: part.fill_(7)),
+        ("buffers.seats", lambda part: part.fill_(-2)),
+        ("buffers.draws", None),
+        ("buffers.order", lambda part: part[:8].clone()),
+        ("buffers.order", lambda part: part.fill_(255)),
+        ("buffers.seeds.0", lambda part: part[:3].clone()),
+        ("buffers.states.0", lambda part: part[:-1].clone()),
+        ("buffers.states.0", lambda part: part.fill_(0)),
+        ("buffers.states.0", lambda part: part.fill_(255)),
+        ("buffers.states.0", lambda part: noise(part.numpy())),
+        ("buffers.states.0", lambda part: over(part.numpy())),
+    ],
+)
+def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_path, monkeypatch, name, forge):
+    """What compiled loops get from a file, they read and write without looking."""
+    settings = tiny(tmp_path, num_games=8)
+    trainer = Trainer(settings)
+    trainer.collect()
+    trainer.update()
+    save(trainer)
+    about, tensors = saved(settings)
+    assert name in tensors
+    part = tensors.pop(name)
+    if forge:
+        changed = forge(part)
+        tensors[name] = part if changed is None else changed  # some change it where it is
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "not_finite", lambda _: "")
+        save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
+    with pytest.raises(
+        CheckpointError,
+        match=rf"checkpoint\.pt.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)",
+    ):
+        load(Trainer(settings), *saved(settings))
+
+
+@pytest.mark.parametrize("opponents", [(), ("greedy=0.5",), ("greedy=0.25", "past=0.25")])
+def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
+    settings = tiny(tmp_path, num_games=8, opponents=("past=0.5",))
+    trainer = Trainer(settings)
+    trainer.collect()
+    trainer.update()
+    save(trainer)
+    trainer = Trainer(dataclasses.replace(settings, opponents=opponents))
+    load(trainer, *saved(settings))
+    seated = (trainer.holders[:, :2] >= 0).any(axis=1)
+    assert seated.sum() == (4 if opponents else 0)
+    assert set(trainer.holders[seated].max(axis=1)) == set(range(len(opponents)))
+    trainer.collect()
+    assert np.isfinite(list(trainer.update().values())).all()
+
+
+# --- runs, opponents, limits ---
+
+
+def test_a_second_training_leaves_the_first_alone(tmp_path):
+    """It asks what is meant: to go on, or another run."""
+    settings = tiny(tmp_path, steps=2048)
+    assert train(settings)
+    agent, files = settings.agent.read_bytes(), sorted(settings.folder.rglob("*"))
+    with pytest.raises(
+        RunError, match=r"ppo-beginner-2 holds a run already: --resume goes on with it, --name NAME begins another"
+    ):
+        train(dataclasses.replace(settings, seed=1))
+    assert sorted(settings.folder.rglob("*")) == files
+    assert settings.agent.read_bytes() == agent
+    other = dataclasses.replace(settings, seed=1, name="second")
+    assert train(other)
+    assert other.agent == tmp_path / "second" / "agent.safetensors"
+    assert other.agent.read_bytes() != agent
+    assert settings.agent.read_bytes() == agent
+    assert parse(["--resume", "--name", "second", "--runs", str(tmp_path)]).seed == 1
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".hidden", "/tmp"])
+def test_the_name_of_a_run_is_that_of_a_folder(name, tmp_path):
+    with pytest.raises(ValueError, match="name must be one of a folder"):
+        train(tiny(tmp_path, name=name))
+
+
+def test_a_run_that_was_killed_in_its_first_round_can_be_resumed(tmp_path, monkeypatch):
+    settings = tiny(tmp_path, steps=2048, seed=2)
+    alone = dataclasses.replace(settings, name="alone")
+    assert train(alone)
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "learn_to_the_end", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(settings)
+    assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path)]))
+    assert settings.agent.read_bytes() == alone.agent.read_bytes()
+    with pytest.raises(CheckpointError, match="belongs to a run with seed 2, not 1; leave --resume out"):
+        train(parse(["--resume", "--seed", "1", "--runs", str(tmp_path)]))
+
+
+def test_every_training_is_evaluated_five_times(tmp_path, monkeypatch, capsys):
+    """However seldom it was wanted; and it says how it goes, by its name."""
+    monkeypatch.setattr(lines, "SECONDS", 0.0)
+    monkeypatch.setattr(lines, "TICK", 3600.0)
+    settings = tiny(
+        tmp_path, steps=12 * 512, evaluate_every=1000, games=2, evaluation_opponents=("random",), name="mine"
+    )
+    assert train(settings)
+    steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
+    assert len(steps) == 5
+    assert all(fifth <= step < fifth + 1 / 6 for fifth, step in zip((0.2, 0.4, 0.6, 0.8, 1), steps, strict=True))
+    said = capsys.readouterr().err.splitlines()
+    assert sum(line.startswith("mine after ") and "decisions: won against random" in line for line in said) == 5
+    figures = r"mine \d+ %, \d:\d\d:\d\d left: "
+    figures += r"[\d.]+ k decisions, [\d.]+ [kM]/s, entropy [\d.]+, KL [-\de.]+, explained variance [-\de.]+"
+    assert any(re.fullmatch(figures, line) for line in said), said
+
+
+def killed(*_):
+    raise KeyboardInterrupt
+
+
+def test_variants_that_are_learnt_together_name_the_folder(tmp_path):
+    folders = [tiny(tmp_path, also=also).folder for also in ((), ("advanced-2",), ("beginner-3", "beginner-4"))]
+    assert [folder.name for folder in folders] == [
+        "ppo-beginner-2", "ppo-beginner-2+advanced-2", "ppo-beginner-2+beginner-3+beginner-4",
+    ]  # fmt: skip
+
+
+def test_a_run_that_is_prolonged_keeps_the_agent_that_it_had_and_says_what_changed(tmp_path, capsys):
+    settings = tiny(tmp_path, steps=2048)
+    assert train(settings)
+    before = settings.agent.read_bytes()
+    capsys.readouterr()
+    assert train(dataclasses.replace(settings, steps=4096, resume=True))
+    assert "goes on with other settings: steps 2048 -> 4096" in capsys.readouterr().out
+    kept = settings.agent.with_name("agent-2048.safetensors")
+    assert kept.read_bytes() == before
+    assert load_agent(kept)[1]["steps"] == 2048
+    assert read_card(settings.agent)["changes"] == [{"steps": 2048, "settings": {"steps": [2048, 4096]}}]
+
+
+def test_a_run_has_room_for_one_process(tmp_path, capsys):
+    settings = tiny(tmp_path)
+    with alone_in_run(settings.folder):
+        assert main(["train", "--runs", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"artus train: {settings.folder}: another process is training there\n"
+    assert not settings.checkpoint.exists()
+
+
+def test_a_card_says_where_a_single_deal_tells_nothing():
+    """How much deals differ; JSON knows no infinity."""
+    result = evaluate(["greedy", "random"], games=2)
+    about = {"command": "", "settings": {}, "steps": 1, "seconds": 1.0, "curve": ()}
+    made = card("artus", [("beginner", 2)], **about, strength=[result])
+    assert made["strength"][0]["margin_95"] is None
+    json.dumps(made, allow_nan=False)
+
+
+def test_resuming_a_finished_run_keeps_what_was_measured_of_its_agent(tmp_path):
+    settings = tiny(tmp_path, final_opponents=("random",), final_games=4)
+    assert train(settings)
+    measured = read_card(settings.agent)["strength"]
+    assert [result["against"] for result in measured] == ["random"]
+    assert train(dataclasses.replace(settings, resume=True, final_games=0))
+    assert read_card(settings.agent)["strength"] == measured
+
+
+def test_the_command_that_trains_all_says_in_one_line_that_a_folder_is_in_use(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with alone_in_run(Path("runs/ppo-beginner-2")):
+        assert main(["train-all"]) == 2
+    assert capsys.readouterr().err == "artus train-all: runs/ppo-beginner-2: another process is training there\n"
+
+
+PROGRAM = "program:touch sprung"
+
+
+@pytest.mark.parametrize("name", ["evaluation_opponents", "final_opponents", "opponents"])
+def test_no_file_can_start_a_program(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    given = f"{PROGRAM}=0.5" if name == "opponents" else PROGRAM
+    settings = dataclasses.replace(tiny(tmp_path), **{name: (given,)})
+    (tmp_path / "mine.toml").write_text(f'{name} = ["{given}"]')
+    save_checkpoint(
+        settings.checkpoint,
+        {"settings": settings_to_dict(settings), "steps": 0, "updates": 0, "seconds": 0, "pool": 0},
+        {},
+    )
+    for words in (["--resume", "--runs", str(tmp_path)], ["--preset", "mine.toml"]):
+        with pytest.raises(ValueError, match=f"{name} has '{PROGRAM}', which starts a program; a file can't do that"):
+            parse(words)
+        assert getattr(parse([*words, f"--{name.replace('_', '-')}", "greedy=0.5"]), name) == ("greedy=0.5",)
+        assert getattr(parse([*words, f"--{name.replace('_', '-')}", given]), name) == (given,)
+    assert not (tmp_path / "sprung").exists()
+    with pytest.raises(ValueError, match="starts a program"):
+        preset("beginner", 2, tmp_path / "mine.toml")
+
+
+class Moody:
+    """Gives up now and then, or plays what isn't legal."""
+
+    failure = "it was tired"
+
+    def __init__(self, action):
+        self.action = action
+
+    def act(self, view):
+        return np.where(view.keys % 7 == 0, self.action, view.mask.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("action", "reason"), [(FORFEIT, "it was tired"), (400, "illegal action 400")])
+def test_an_opponent_that_gives_up_does_not_end_the_training(tmp_path, capsys, action, reason):
+    trainer = Trainer(tiny(tmp_path, opponents=("greedy=0.5",)))
+    trainer.fixed_agents = [Opponent("bot", Moody(action))]
+    for _ in range(2):
+        trainer.collect()
+        assert trainer.update()["given_up"] > 10
+    message = f"opponent bot gave a game up ({reason}): random moves are played in its place"
+    assert capsys.readouterr().err.splitlines() == [message], "once"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
+def test_an_opponent_that_never_plays_stops_the_training_with_its_name(tmp_path, capsys):
+    bot = f"program:{sys.executable} {hostile_bots.__file__} crashes"
+    words = ["--num-games", "16", "--num-steps", "8", "--hidden", "16", "--opponents", f"{bot}=0.5"]
+    assert main(["train", "--runs", str(tmp_path), *words]) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(f"artus train: opponent {bot} gives up every game: ended with exit code ")
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_and_resume_goes_on(tmp_path, monkeypatch, undisturbed):
+    settings = tiny(tmp_path, **LONGER)
+    writes = iter(range(100))
+
+    def full_after_a_while(_):
+        if next(writes) == 20:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full_after_a_while)
+        patch.setattr(training, "SAVING_PART", np.inf)  # a checkpoint every round, however long it takes
+        with pytest.raises(OSError, match="No space left"):
+            train(settings)
+    assert updates(settings) == 19  # the first one holds none
+    assert train(dataclasses.replace(settings, resume=True))
+    assert settings.agent.read_bytes() == undisturbed
+
+
+def test_checkpoints_take_a_tenth_of_the_time_at_most(tmp_path, monkeypatch):
+    class Clock:
+        ticks = 0
+
+        def monotonic(self):
+            self.ticks += 1  # so a round takes two seconds, and a checkpoint one
+            return self.ticks
+
+    written = []
+    monkeypatch.setattr(training, "time", Clock())
+    monkeypatch.setattr(training, "save", lambda trainer: written.append(trainer.updates))
+    assert train(tiny(tmp_path, steps=12 * 64 * 16))
+    assert written == [0, 1, 6, 11, 12], "where it begins and ends, after a first round, and after ten seconds each"
+
+
+@pytest.mark.slow
+def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
+    settings = tiny(tmp_path, steps=2048)
+    script = """
+import os, signal, sys
+from artus_training.learn.ppo import command
+writes = iter(range(9))
+os.fsync = lambda _: next(writes) and os.kill(os.getpid(), signal.SIGKILL)
+command.main(sys.argv[1:])
+"""
+    words = [
+        "--runs",
+        tmp_path,
+        "--num-games",
+        64,
+        "--num-steps",
+        16,
+        "--hidden",
+        32,
+        "--threads",
+        1,
+        "--evaluate-every",
+        0,
+    ]
+    words += ["--final-games", 0, "--steps", 2048]
+    process = subprocess.run([sys.executable, "-c", script, *map(str, words)], timeout=120)
+    assert process.returncode == -signal.SIGKILL
+    assert list(settings.folder.glob(f".*{UNFINISHED}"))
+    assert train(parse(["--resume", "--runs", str(tmp_path)]))
+    assert not list(settings.folder.glob(".*"))
+
+
+def test_a_training_that_diverges_keeps_the_checkpoint_before(tmp_path):
+    settings = tiny(tmp_path)
+    trainer = Trainer(settings)
+    save(trainer)
+    before = settings.checkpoint.read_bytes()
+    with torch.no_grad():
+        trainer.network.head.bias[3] = torch.nan
+    with pytest.raises(FloatingPointError, match=r"network\.head\.bias has numbers that are not finite: .* diverged"):
+        save(trainer)
+    assert settings.checkpoint.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--hidden", "1000000000"], "hidden: a network may have 100,000,000 weights"),
+        (["--hidden", *["1"] * 50], "hidden needs the widths of 1..32 layers"),
+        (["--num-games", "1000000000"], "num_games 1000000000 and num_steps 32 need .* GB of memory"),
+        (["--num-steps", "1000000000"], "num_games 2048 and num_steps 1000000000 need .* GB of memory"),
+        (["--games", "1000000000"], "games must be in 1..10000000"),
+        (["--final-games", "1000000000"], "final_games must be in 0..10000000"),
+        (["--threads", "1000000"], "threads must be in 0..1024"),
+    ],
+)
+def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_path, words, message):
+    with pytest.raises(UsageError, match=message):
+        command.main([*words, "--runs", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_place_for_runs_that_is_a_file_is_refused_by_name(tmp_path):
+    (tmp_path / "runs").write_text("mine")
+    with pytest.raises(OSError, match="runs"):
+        train(tiny(tmp_path / "runs"))
+    assert (tmp_path / "runs").read_text() == "mine"
+
+
+@pytest.mark.parametrize("rules", ["beginner", "advanced"])
+@pytest.mark.parametrize("num_players", [2, 3, 4])
+def test_every_variant_has_a_preset(rules, num_players):
+    settings = preset(rules, num_players)
+    settings.check()
+    assert (settings.rules, settings.num_players) == (rules, num_players)
+
+
+def test_a_game_without_presets_has_default_settings_and_is_told_so(tmp_path, capsys, monkeypatch):
+    settings = parse(["--game", "magpies", "--num-players", "5"])
+    assert (settings.rules, settings.num_players, settings.final_reward, settings.forced) == (
+        "standard",
+        5,
+        "win",
+        False,
+    )
+    settings.check()
+    monkeypatch.setattr(command, "train", lambda settings, ranks: True)
+    assert main(["train", "--game", "magpies", "--num-players", "5", "--runs", str(tmp_path)]) == 0
+    said = "magpies has no preset for standard with 5 players: what isn't given has default settings\n"
+    assert capsys.readouterr().out == said
+    assert main(["train", "--runs", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_a_preset_may_name_the_game(tmp_path):
+    toml = tmp_path / "mine.toml"
+    toml.write_text('game = "magpies"\nnum_players = 6\nsteps = 512\n')
+    settings = parse(["--preset", str(toml)])
+    assert (settings.game, settings.rules, settings.num_players, settings.steps) == ("magpies", "standard", 6, 512)
+
+
+def test_train_all_trains_what_has_goals_or_else_what_has_presets(tmp_path, monkeypatch, capsys):
+    trainings = command.All().trainings()
+    assert [(each.rules, each.num_players) for each in trainings] == [("beginner", 2), ("advanced", 2)]
+    assert [each.final_reward for each in trainings] == ["win", "win"]
+    there = dataclasses.replace(trainings[1], runs=tmp_path)
+    there.folder.mkdir()
+    there.checkpoint.touch()
+    assert main(["train-all", "--runs", str(tmp_path)]) == 2
+    assert "ppo-advanced-2 holds a run already: --resume goes on with it, --runs FOLDER" in capsys.readouterr().err
+    assert [run.resume for run in command.All(runs=tmp_path, resume=True).trainings()] == [False, True]
+    definition = trainings[0].definition
+    for each in trainings:
+        assert goals(definition, each.rules, 2) == {"random": 0.99, "greedy": 0.9, "lookahead": 0.6}
+    assert len(variants_with_preset(definition)) == 6
+    assert main(["train-all", "--game", "magpies"]) == 2
+    assert "magpies has no presets: train its variants one by one" in capsys.readouterr().err
+    (tmp_path / "standard-3.toml").write_text("steps = 77\nepochs = 3\n")
+    monkeypatch.setitem(vars(find_game("magpies")), "presets", tmp_path)
+    (only,) = command.All("magpies").trainings()
+    assert (only.game, only.num_players, only.epochs, only.steps) == ("magpies", 3, 3, command.SHORT)
+    assert goals(only.definition, "standard", 3) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('game = "magpie"', "there is no game 'magpie'; did you mean magpies"),
+        ("stepps = 3", "there is no setting 'stepps'"),
+        ("steps = 0.5", "steps can't be 0.5: Expected `int`, got `float`"),
+        ("steps =", "mine.toml"),
+        ("final_reward = 1", "final_reward can't be 1: Expected `str | null`, got `int`"),
+        ("steps = true", "steps can't be True: Expected `int`, got `bool`"),
+        ("also = [3]", "also can't be .*: Expected `str`, got `int`"),
+        ("a = " + "[" * 5000 + "]" * 5000, "brackets are nested too deep"),
+        ("steps = " + "9" * 5000, r"mine\.toml: .*digits"),
+        ("hidden = [" + "1, " * 100_000 + "]", "hidden has 100000 items, at most 64"),
+        ("hidden = [256.5]", "hidden can't be .*: Expected `int`, got `float`"),
+    ],
+)
+def test_faulty_presets_are_named(tmp_path, text, message):
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        preset("beginner", 2, path)
+
+
+@pytest.mark.parametrize("name", ["reward", "final_reward"])
+def test_an_unknown_reward_is_refused_before_the_training(name):
+    with pytest.raises(ValueError, match="reward must be one of win, margin, prestige, got 'fame'"):
+        Settings(**{name: "fame"}).check()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_seeds_have_a_range(seed):
+    with pytest.raises(ValueError, match="seed must be in 0"):
+        Settings(seed=seed).check()
+
+
+def test_a_card_says_how_to_train_the_agent_again(tmp_path):
+    settings = tiny(tmp_path, rules="advanced", num_players=3, steps=1024)
+    assert train(settings)
+    card = json.loads(settings.agent.with_suffix(".json").read_text())
+    words = card["command"].split()
+    assert words[:2] == ["artus", "train"]
+    again = parse(words[2:])
+    assert dataclasses.replace(again, runs=tmp_path) == settings
+
+
+def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
+    toml = tmp_path / "mine.toml"
+    toml.write_text('rules = "advanced"\nnum_players = 3\nsteps = 512\nhidden = [32]\nopponents = ["greedy=0.2"]\n')
+    settings = dataclasses.replace(
+        parse(["--preset", str(toml)]),
+        runs=tmp_path,
+        num_games=16,
+        num_steps=16,
+        evaluate_every=0,
+        final_games=0,
+        threads=1,
+    )
+    assert train(settings)
+    toml.unlink()
+    again = parse(read_card(settings.agent)["command"].split()[2:])
+    assert dataclasses.replace(again, runs=tmp_path) == dataclasses.replace(settings, preset=None)
+
+
+def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):
+    toml = tmp_path / "mine.toml"
+    toml.write_text('rules = "advanced"\nnum_players = 3\n')
+    with pytest.raises(CheckpointError, match="ppo-advanced-3"):
+        parse(["--preset", str(toml), "--resume", "--runs", str(tmp_path)])
+
+
+def test_help_shows_the_defaults_of_the_variant(capsys):
+    with pytest.raises(SystemExit):
+        parse(["--rules", "beginner", "--num-players", "3", "--help"])
+    assert f"(default: {preset('beginner', 3).steps})" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.filterwarnings("ignore:Attempting to run cuBLAS")  # of torch 2.11, in the thread that goes backward
+def test_a_round_on_cuda(tmp_path):
+    trainer = Trainer(tiny(tmp_path, device="cuda"))
+    for _ in range(2):
+        trainer.collect()
+        figures = trainer.update()
+    assert np.isfinite(list(figures.values())).all()

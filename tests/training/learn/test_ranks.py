@@ -1,0 +1,242 @@
+"""Several processes that share a training: what they compute together, that they stop and go on together."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import two_ranks
+from artus_agents.saved import read_card
+from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
+from artus_training.learn.ppo.checkpoint import Progress, load
+from artus_training.learn.ppo.gradient import Choices
+from artus_training.learn.ppo.ranks import ALONE, Ranks, joined
+from artus_training.learn.ppo.rollout import Decisions
+from artus_training.learn.ppo.settings import Settings
+from artus_training.learn.ppo.train import train
+from artus_training.learn.ppo.trainer import Trainer, deal_variants
+from two_ranks import FINITE, ROUND, STILL, TINY
+
+SECONDS = 300
+"""Nothing here takes so long."""
+
+
+ONE_MACHINE = ("--standalone", "--nproc-per-node", "2")
+
+
+def start(*words, launched=ONE_MACHINE, **variables):
+    """Two processes that share what these words say, or one of them."""
+    line = [sys.executable, "-m", "torch.distributed.run", *map(str, (*launched, *words))]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "OMP_NUM_THREADS": "1"} | variables
+    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def start_on_one_gpu(*words):
+    """Two processes that share it as if each had a machine of its own: nccl gives a GPU to one process of a machine."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = str(free.getsockname()[1])
+    nodes = []
+    for node in ("0", "1"):
+        launched = (
+            "--nnodes", "2", "--node-rank", node, "--nproc-per-node", "1", "--master-addr", "127.0.0.1",
+            "--master-port", port,
+        )  # fmt: skip
+        nodes.append(
+            start(*words, launched=launched, NCCL_HOSTID=node, NCCL_SOCKET_IFNAME="lo", GLOO_SOCKET_IFNAME="lo")
+        )
+    return nodes
+
+
+def ended(process):
+    """What it has printed, and to whom."""
+    try:
+        return process.communicate(timeout=SECONDS)
+    finally:
+        process.terminate()  # which ends its ranks as well, should the test have failed
+
+
+NEEDS_CUDA = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+DEVICES = ("cpu", pytest.param("cuda", marks=NEEDS_CUDA))
+
+
+@pytest.fixture(scope="module")
+def done_on(tmp_path_factory):
+    """Gives the folder with all that two ranks have computed on a device."""
+
+    @cache
+    def folder_of(device):
+        folder = tmp_path_factory.mktemp(device)
+        words = (two_ranks.__file__, folder, device)
+        for process in [start(*words)] if device == "cpu" else start_on_one_gpu(*words):
+            _, errors = ended(process)
+            assert process.returncode == 0, errors
+        return folder
+
+    return folder_of
+
+
+@pytest.fixture(scope="module")
+def done(done_on):
+    return done_on("cpu")
+
+
+# --- what they compute together ---
+
+
+@pytest.fixture(scope="module", params=DEVICES)
+def parts(request, done_on):
+    folder = done_on(request.param)
+    return [torch.load(folder / f"gradients-{rank}.pt") for rank in range(2)]
+
+
+def test_advantages_are_normalised_over_all_ranks(parts):
+    raw, ours = (torch.cat([part[name][part["ready"]] for part in parts]) for name in ("raw", "choices.advantage"))
+    assert len(parts[0]["ready"]) != len(parts[1]["ready"])
+    torch.testing.assert_close(ours, (raw - raw.mean()) / raw.std(correction=0), atol=1e-5, rtol=1e-5)
+    own = parts[0]["choices.advantage"][parts[0]["ready"]]
+    assert abs(float(own.mean())) > 1e-4, "those of one rank alone are not"
+
+
+@pytest.mark.parametrize("step", ["half", "none"])
+def test_the_gradient_of_two_ranks_is_that_of_one_process_on_all_their_decisions(parts, step, tmp_path):
+    names = ("observation", *(f"choices.{name}" for name in Choices._fields), "target")
+    observation, *choices, target = (torch.cat([part[name] for part in parts]) for name in names)
+    rows = torch.cat([parts[0][f"{step}.rows"], len(parts[0]["raw"]) + parts[1][f"{step}.rows"]])
+    alone = Trainer(Settings(**TINY, **STILL, runs=tmp_path))
+    alone.learn(Decisions(observation, Choices(*choices), target), rows, 2.0, len(rows))
+    for name, weights in alone.network.named_parameters():
+        ours = [part[f"{step}.{name}"] for part in parts]
+        assert torch.equal(*ours)
+        torch.testing.assert_close(ours[0], weights.grad, atol=1e-6, rtol=1e-4)
+        assert weights.grad.any()
+
+
+def test_every_rank_deals_other_games_and_so_does_a_new_beginning():
+    settings = Settings(**TINY, also=("advanced-3",))
+    seeds = [of.batch.seeds for first in (0, 32, 64, 96) for of in deal_variants(settings, 32, first)]
+    assert len(np.unique(np.concatenate(seeds))) == 128
+
+
+def test_games_that_can_not_be_divided_among_the_ranks_are_refused():
+    Settings(**TINY).check(2)
+    with pytest.raises(ValueError, match="num_games must be a multiple of the 3 ranks, got 64"):
+        Settings(**TINY).check(3)
+    with pytest.raises(ValueError, match="one for each variant in each of the 64 ranks, got 64"):
+        Settings(**TINY, also=("advanced-3",)).check(64)
+
+
+def test_one_process_is_alone_and_gets_back_what_it_has():
+    with joined() as ranks:
+        assert ranks is ALONE
+    values = np.random.default_rng(0).normal(size=100).astype(np.float32)
+    assert ALONE.mean_and_variance(values) == (values.mean(), values.var())
+    assert ALONE.each(1, 2.5).tolist() == [[1, 2.5]]
+    assert (ALONE.program("artus train"), Ranks(1, 2).program("artus train")) == (
+        "artus train",
+        "torchrun --standalone --nproc-per-node 2 -m artus_training train",
+    )
+
+
+@NEEDS_CUDA
+def test_more_ranks_than_gpus_of_their_machine_are_refused(tmp_path):
+    process = start(
+        *("-m", "artus_training", "train", "--device", "cuda", "--runs", tmp_path),
+        launched=("--standalone", "--nproc-per-node", torch.cuda.device_count() + 1),
+    )
+    _, errors = ended(process)
+    assert process.returncode == 1
+    assert "device cuda needs a GPU for each process of a machine, and here are" in errors
+
+
+# --- stopping and going on ---
+
+
+def saved(folder):
+    return read_checkpoint(Settings(runs=folder).checkpoint, Progress)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done_on, device):
+    done = done_on(device)
+    (whole, tensors), (parted, others) = saved(done / "whole"), saved(done / "parted")
+    assert (whole.ranks, whole.steps) == (parted.ranks, parted.steps) == (2, 4 * ROUND)
+    assert "buffers.1.states.0" in tensors
+    assert not torch.equal(tensors["buffers.1.states.0"], tensors["buffers.states.0"])
+    assert tensors.keys() == others.keys()
+    for name, tensor in tensors.items():
+        # A position that was read has its sets in the order of their members; num_action_features of illegal actions
+        # are anything.
+        assert name.endswith(("states.0", "action_features")) or torch.equal(tensor, others[name]), name
+
+
+def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):
+    about, tensors = saved(done / "parted")
+    settings = Settings(**TINY, runs=tmp_path, resume=True)
+    said = vars(about) | {"updates": 10**18, "settings": about.settings | {"runs": str(tmp_path)}, "curve": []}
+    save_checkpoint(settings.checkpoint, said, tensors)
+    with pytest.raises(CheckpointError, match="doesn't fit"):
+        load(Trainer(settings), *saved(tmp_path))
+
+
+def test_another_number_of_ranks_begins_new_games_and_says_so(done, capsys):
+    settings = Settings(**TINY, steps=6 * ROUND, runs=done / "whole", resume=True)
+    assert train(settings)
+    said = "goes on with 1 rank instead of 2: network, optimizer, earlier selves and counters are kept, all games begin"
+    assert said in capsys.readouterr().out
+    about, tensors = saved(done / "whole")
+    assert (about.ranks, about.steps, about.updates) == (1, 6 * ROUND, 6)
+    assert "buffers.1.states.0" not in tensors
+    card = read_card(settings.agent)
+    assert card["ranks"] == 1
+    assert card["changes"][-1]["settings"]["ranks"] == [2, 1]
+
+
+def children(process):
+    """Ids of the ranks of a launcher, by rank."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        try:
+            if folder.name.isdigit() and f"\nPPid:\t{process.pid}\n" in (folder / "status").read_text():
+                variables = (folder / "environ").read_text().split("\0")
+                found |= {int(text[5:]): int(folder.name) for text in variables if text.startswith("RANK=")}
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+def test_when_a_rank_is_killed_the_others_end_and_resume_goes_on_bit_for_bit(done, tmp_path):
+    settings = Settings(**TINY, **FINITE, runs=tmp_path)
+    words = ["-m", "artus_training", "train", "--runs", tmp_path]
+    for name, value in (TINY | FINITE | {"final_reward": None}).items():
+        words += [f"--{name.replace('_', '-')}", *(value if isinstance(value, tuple) else [value])]
+    process = start(*words)
+    end = time.monotonic() + SECONDS
+    while not (settings.checkpoint.exists() and saved(tmp_path)[0].updates >= 3):
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    ranks = children(process)
+    os.kill(ranks[1], signal.SIGKILL)
+    _, errors = ended(process)
+    assert process.returncode == 1
+    assert "artus train: rank 0 of 2: " in errors
+    assert "--resume goes on from the last checkpoint" in errors
+    assert not any(Path("/proc", str(rank)).exists() for rank in ranks.values())
+    assert not settings.agent.exists(), "killed too late to show anything"
+    process = start(*words, "--resume")
+    _, errors = ended(process)
+    assert process.returncode == 0, errors
+    card = read_card(settings.agent)
+    assert (card["ranks"], card["changes"]) == (2, [])
+    undisturbed = Settings(runs=done / "undisturbed")
+    assert settings.agent.read_bytes() == undisturbed.agent.read_bytes()
