@@ -13,11 +13,10 @@ import pytest
 
 from artus_env import Batch  # noqa: F401 # before torch: see `artus_agents`
 from artus_training.learn.checkpoints import read_checkpoint
-from artus_training.learn.ppo.checkpoint import Progress, load, save
-from artus_training.learn.ppo.ranks import joined
-from artus_training.learn.ppo.settings import Settings
+from artus_training.learn.ranks import joined
+from artus_training.learn.ppo import Settings
 from artus_training.learn.ppo.train import learn_to_the_end
-from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.ppo import Trainer
 
 import torch  # isort: skip
 

@@ -18,8 +18,8 @@ from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.results import Settings as TournamentSettings
 from artus_training.arena.tournament import run
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import train
+from artus_training.learn.ppo import Settings
+from artus_training.learn.runs import train
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store

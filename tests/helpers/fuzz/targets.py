@@ -37,13 +37,11 @@ from artus_training.arena.people import RESULTS, Result, Sat, read_results
 from artus_training.arena.results import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
-from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
+from artus_training.learn.checkpoints import FIRST_LINE, SEAL, UsageError, read_checkpoint, seal
 from artus_training.learn.exploit import read_kept
-from artus_training.learn.ppo.checkpoint import Progress
-from artus_training.learn.ppo.checkpoint import load as load_checkpoint
-from artus_training.learn.ppo.checkpoint import save as save_checkpoint
-from artus_training.learn.ppo.settings import Settings, preset
-from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.ppo import Settings
+from artus_training.learn.settings import with_preset
+from artus_training.learn.ppo import Trainer
 from artus_training.learn.settings import settings_to_dict
 from artus_training.play import sight
 from artus_training.play.command import seats
@@ -292,7 +290,7 @@ def resuming(path: Path, go_on: Callable[[], None]) -> Try:
         try:
             with redirect_stdout(StringIO()):  # it says which settings have changed
                 go_on()
-        except CheckpointError as error:
+        except UsageError as error:
             return checked(error)
         assert forged or path.read_bytes() == content, "damaged content was believed"
         return True

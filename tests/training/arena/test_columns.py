@@ -20,8 +20,8 @@ from artus_training.bench import training as bench_training
 from artus_training.cli import main
 from artus_training.learn import exploit
 from artus_training.learn.exploit import Best, Kept, Response
-from artus_training.learn.ppo import train as ppo_train
-from artus_training.learn.ppo.settings import Settings as PpoSettings
+from artus_training.learn import command as ppo_train
+from artus_training.learn.ppo import Settings as PpoSettings
 
 LONG = tuple(f"program:./a-class/{team:_<15}/bot.py" for team in ("foxes", "owls", "hedgehogs"))
 """Names of 40 letters and as many different ones."""

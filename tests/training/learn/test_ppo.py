@@ -29,19 +29,19 @@ from artus_training.arena.evaluate import evaluate
 from artus_training.cli import main
 from artus_training.learn import checkpoints
 from artus_training.learn.cards import card
-from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
+from artus_training.learn.checkpoints import UsageError, read_checkpoint, save_checkpoint
 from artus_training.learn.opponents import Opponent
-from artus_training.learn.ppo import command
-from artus_training.learn.ppo import train as training
-from artus_training.learn.ppo.checkpoint import Progress, load, save
-from artus_training.learn.ppo.command import parse
+from artus_training.learn import command
+from artus_training.learn import runs as training
+from artus_training.learn.command import parse
 from artus_training.learn.ppo.estimate import Carried, Estimates, Steps, estimate
 from artus_training.learn.ppo.gradient import Choices, Policy, policy_gradient, policy_gradient_torch
-from artus_training.learn.ppo.seating import LEARNER
-from artus_training.learn.ppo.settings import Settings, goals, preset, variants_with_preset
-from artus_training.learn.ppo.train import train
-from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.runs import RunError, alone_in_run
+from artus_training.learn.opponents import LEARNER
+from artus_training.learn.ppo import Settings
+from artus_training.learn.settings import goals, variants_with_preset, with_preset
+from artus_training.learn.runs import train
+from artus_training.learn.ppo import Trainer
+from artus_training.learn.runs import UsageError, alone_in_run
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
 
@@ -315,9 +315,9 @@ def test_a_checkpoint_of_another_game_is_refused(tmp_path):
     assert theirs.folder == tmp_path / "magpies-ppo-standard-2"
     theirs.folder.mkdir()
     theirs.checkpoint.write_bytes(ours.checkpoint.read_bytes())
-    with pytest.raises(CheckpointError, match="belongs to a run with game 'artus', not 'magpies'"):
+    with pytest.raises(UsageError, match="belongs to a run with game 'artus', not 'magpies'"):
         load(Trainer(theirs), *saved(theirs))
-    with pytest.raises(CheckpointError, match=r"checkpoint\.pt belongs in .*/ppo-beginner-2$"):
+    with pytest.raises(UsageError, match=r"checkpoint\.pt belongs in .*/ppo-beginner-2$"):
         parse(["--game", "magpies", "--resume", "--runs", str(tmp_path)])
 
 
@@ -434,20 +434,20 @@ def test_bfloat16_says_about_what_float32_says_and_learns(tmp_path):
 
 def test_a_checkpoint_that_does_not_fit_is_named(tmp_path):
     settings = tiny(tmp_path)
-    with pytest.raises(CheckpointError, match=r"checkpoint\.pt doesn't exist"):
+    with pytest.raises(UsageError, match=r"checkpoint\.pt doesn't exist"):
         saved(settings)
     trainer = Trainer(settings)
     save(trainer)
     content = settings.checkpoint.read_bytes()
     for damaged in (content[: len(content) // 2], b"", b"something else"):
         settings.checkpoint.write_bytes(damaged)
-        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
+        with pytest.raises(UsageError, match=r"checkpoint\.pt is damaged"):
             saved(settings)
     settings.checkpoint.write_bytes(content)
     for changes in ({"hidden": (16,)}, {"seed": 1}, {"num_games": 32}, {"action_features": False}):
         other = Trainer(dataclasses.replace(settings, **changes))
         with pytest.raises(
-            CheckpointError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"
+            UsageError, match=rf"checkpoint\.pt belongs to a run with {next(iter(changes))} .*--resume"
         ):
             load(other, *saved(settings))
 
@@ -461,7 +461,7 @@ def test_no_flipped_bit_goes_unnoticed(tmp_path):
         changed = bytearray(content)
         changed[place] ^= 1 << int(random.integers(8))
         settings.checkpoint.write_bytes(changed)
-        with pytest.raises(CheckpointError, match=r"checkpoint\.pt is damaged"):
+        with pytest.raises(UsageError, match=r"checkpoint\.pt is damaged"):
             saved(settings)
 
 
@@ -527,7 +527,7 @@ def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(tmp_p
         patch.setattr(checkpoints, "not_finite", lambda _: "")
         save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
     with pytest.raises(
-        CheckpointError,
+        UsageError,
         match=rf"checkpoint\.pt.*({re.escape(name)}|actions|opponents|possible|0 or 1|RNG|mt19937|negative)",
     ):
         load(Trainer(settings), *saved(settings))
@@ -558,7 +558,7 @@ def test_a_second_training_leaves_the_first_alone(tmp_path):
     assert train(settings)
     agent, files = settings.agent.read_bytes(), sorted(settings.folder.rglob("*"))
     with pytest.raises(
-        RunError, match=r"ppo-beginner-2 holds a run already: --resume goes on with it, --name NAME begins another"
+        UsageError, match=r"ppo-beginner-2 holds a run already: --resume goes on with it, --name NAME begins another"
     ):
         train(dataclasses.replace(settings, seed=1))
     assert sorted(settings.folder.rglob("*")) == files
@@ -587,7 +587,7 @@ def test_a_run_that_was_killed_in_its_first_round_can_be_resumed(tmp_path, monke
             train(settings)
     assert train(parse(["--resume", "--seed", "2", "--runs", str(tmp_path)]))
     assert settings.agent.read_bytes() == alone.agent.read_bytes()
-    with pytest.raises(CheckpointError, match="belongs to a run with seed 2, not 1; leave --resume out"):
+    with pytest.raises(UsageError, match="belongs to a run with seed 2, not 1; leave --resume out"):
         train(parse(["--resume", "--seed", "1", "--runs", str(tmp_path)]))
 
 
@@ -760,7 +760,7 @@ def test_what_a_killed_training_left_half_written_is_removed(tmp_path):
     settings = tiny(tmp_path, steps=2048)
     script = """
 import os, signal, sys
-from artus_training.learn.ppo import command
+from artus_training.learn import command
 writes = iter(range(9))
 os.fsync = lambda _: next(writes) and os.kill(os.getpid(), signal.SIGKILL)
 command.main(sys.argv[1:])
@@ -945,7 +945,7 @@ def test_the_command_on_a_card_needs_no_file_of_settings(tmp_path):
 def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):
     toml = tmp_path / "mine.toml"
     toml.write_text('rules = "advanced"\nnum_players = 3\n')
-    with pytest.raises(CheckpointError, match="ppo-advanced-3"):
+    with pytest.raises(UsageError, match="ppo-advanced-3"):
         parse(["--preset", str(toml), "--resume", "--runs", str(tmp_path)])
 
 

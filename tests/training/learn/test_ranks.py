@@ -16,14 +16,13 @@ import torch
 
 import two_ranks
 from artus_agents.saved import read_card
-from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
-from artus_training.learn.ppo.checkpoint import Progress, load
+from artus_training.learn.checkpoints import UsageError, read_checkpoint, save_checkpoint
 from artus_training.learn.ppo.gradient import Choices
-from artus_training.learn.ppo.ranks import ALONE, Ranks, joined
+from artus_training.learn.ranks import ALONE, Ranks, joined
 from artus_training.learn.ppo.rollout import Decisions
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import train
-from artus_training.learn.ppo.trainer import Trainer, deal_variants
+from artus_training.learn.ppo import Settings
+from artus_training.learn.runs import train
+from artus_training.learn.ppo import Trainer, deal_variants
 from two_ranks import FINITE, ROUND, STILL, TINY
 
 SECONDS = 300
@@ -183,7 +182,7 @@ def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):
     settings = Settings(**TINY, runs=tmp_path, resume=True)
     said = vars(about) | {"updates": 10**18, "settings": about.settings | {"runs": str(tmp_path)}, "curve": []}
     save_checkpoint(settings.checkpoint, said, tensors)
-    with pytest.raises(CheckpointError, match="doesn't fit"):
+    with pytest.raises(UsageError, match="doesn't fit"):
         load(Trainer(settings), *saved(tmp_path))
 
 

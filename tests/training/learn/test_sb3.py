@@ -27,17 +27,17 @@ from artus_training import lines
 from artus_training.arena.evaluate import evaluate, wilson_interval
 from artus_training.arena.lineup import line_up
 from artus_training.cli import main
-from artus_training.learn.checkpoints import SEAL, CheckpointError, read_archive, seal
+from artus_training.learn.checkpoints import SEAL, UsageError, read_archive, seal
 from artus_training.learn.opponents import Opponent, end_round
-from artus_training.learn.runs import RunError, alone_in_run
+from artus_training.learn.runs import UsageError, alone_in_run
 from artus_training.learn.sb3 import command
 from artus_training.learn.sb3 import train as training
 from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
 from artus_training.learn.sb3.command import parse
-from artus_training.learn.sb3.policy import draw, to_network
-from artus_training.learn.sb3.settings import Settings
+from artus_training.learn.sb3_policy import draw, to_network
+from artus_training.learn.sb3 import Settings
 from artus_training.learn.sb3.train import LinearDecay, train
-from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
+from artus_training.learn.sb3_env import SelfPlayVecEnv
 from artus_training.learn.settings import settings_to_dict
 from artus_training.usage import UsageError
 
@@ -511,7 +511,7 @@ def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, 
         path.write_bytes(content)
     model = fresh_model(trained)
     before = {name: value.clone() for name, value in model.policy.state_dict().items()}
-    with pytest.raises(CheckpointError, match=rf"checkpoint\.zip.*{message}"):
+    with pytest.raises(UsageError, match=rf"checkpoint\.zip.*{message}"):
         load_checkpoint(path, model, to_network(model, 2, 4))
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, before[name])
@@ -535,7 +535,7 @@ def test_a_checkpoint_of_another_run_is_refused(trained, tmp_path, changes, mess
     other = Settings(runs=tmp_path, resume=True, **TINY | {"steps": 512} | changes)
     other.folder.mkdir(parents=True)
     other.checkpoint.write_bytes(trained.checkpoint.read_bytes())
-    with pytest.raises(CheckpointError, match=rf"checkpoint\.zip {message}"):
+    with pytest.raises(UsageError, match=rf"checkpoint\.zip {message}"):
         train(other)
 
 
@@ -595,7 +595,7 @@ def test_a_second_training_leaves_the_first_alone(tmp_path):
     assert train(first)
     agent = first.agent.read_bytes()
     second = dataclasses.replace(first, seed=2)
-    with pytest.raises(RunError, match="sb3-beginner-2 holds a run already: --resume"):
+    with pytest.raises(UsageError, match="sb3-beginner-2 holds a run already: --resume"):
         train(second)
     second = dataclasses.replace(second, name="second")
     run_until_it_learns(second)
@@ -619,9 +619,9 @@ def test_another_game_is_learnt_in_a_folder_of_its_own(tmp_path):
     other = dataclasses.replace(settings, game="artus", rules="beginner", num_players=2)
     other.folder.mkdir()
     other.checkpoint.write_bytes(settings.checkpoint.read_bytes())
-    with pytest.raises(CheckpointError, match=r"sb3-beginner-2/checkpoint\.zip belongs in .*/magpies-sb3-standard-6"):
+    with pytest.raises(UsageError, match=r"sb3-beginner-2/checkpoint\.zip belongs in .*/magpies-sb3-standard-6"):
         parse(["--resume", "--runs", str(tmp_path)])
-    with pytest.raises(CheckpointError, match="belongs to a run with game 'magpies', not 'artus'"):
+    with pytest.raises(UsageError, match="belongs to a run with game 'magpies', not 'artus'"):
         train(dataclasses.replace(other, resume=True))
 
 
@@ -629,7 +629,7 @@ def test_a_run_has_room_for_one_process(tmp_path):
     settings = Settings(runs=tmp_path, steps=128, **TINY)
     with (
         alone_in_run(settings.folder),
-        pytest.raises(RunError, match="sb3-beginner-2: another process is training there"),
+        pytest.raises(UsageError, match="sb3-beginner-2: another process is training there"),
     ):
         train(settings)
     assert not settings.checkpoint.exists()

@@ -14,12 +14,11 @@ from artus_agents.saved import load_agent, read_card, save_agent
 from artus_env import Batch
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.cli import main
-from artus_training.learn.ppo.checkpoint import save
-from artus_training.learn.ppo.command import parse
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import train
-from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.sb3.settings import Settings as Sb3Settings
+from artus_training.learn.command import parse
+from artus_training.learn.ppo import Settings
+from artus_training.learn.runs import train
+from artus_training.learn.ppo import Trainer
+from artus_training.learn.sb3 import Settings as Sb3Settings
 from artus_training.learn.sb3.train import Run, make_model
 from artus_training.learn.sb3.train import train as train_sb3
 from artus_training.learn.start import find_start
