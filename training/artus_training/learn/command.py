@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from tyro.conf import UseAppendAction
 
 from artus_agents.saved import read_card
 from artus_env import DEFAULT_GAME
@@ -74,8 +76,8 @@ class Options:
     """Updates between two evaluations; 0: no evaluations."""
     final_games: int | None = None
     """Games against each opponent at the end; 0: none."""
-    set: tuple[str, ...] = ()
-    """Other settings, as KEY=VALUE."""
+    set: Annotated[tuple[str, ...], UseAppendAction] = ()
+    """Another setting, as KEY=VALUE; may be given several times."""
 
     def given(self, kind: type[TrainingSettings]) -> dict[str, Any]:
         """The settings that were given, by name.

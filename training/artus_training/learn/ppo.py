@@ -52,8 +52,8 @@ class Settings(TrainingSettings):
 
     also: tuple[str, ...] = ()
     """More variants for the same network, RULES-PLAYERS each; all have the same number of games."""
-    final_reward: str | None = None
-    """The reward in the last part of the training (see `final_part`); unless given, the same as before."""
+    final_reward: str = ""
+    """The reward in the last part of the training (see `final_part`); empty: the same as before."""
     final_part: Fraction = 0.5
     """Share of the training after which `final_reward` is used: 0..1."""
     opponent_seats: AtLeast0 = 0
@@ -320,11 +320,12 @@ class Trainer(Training[Settings]):
     def _normalise(self) -> None:
         """Normalise the advantages over the decisions of all ranks, which also fix the number of minibatches."""
         s, rollout = self.settings, self.rollout
-        total, mean, variance = self.ranks.statistics(rollout.advantage[rollout.ready])
+        advantage = rollout.advantage[rollout.ready]
+        total, mean, variance = self.ranks.statistics(advantage)
         self.variance = self.ranks.statistics(rollout.returns[rollout.ready, 0])[2] + 1e-8
         self.explained = 1 - variance / self.variance
         self.num_minibatches = max(1, round(total / s.batch_size)) if total else 0
-        rollout.advantage[:] = (rollout.advantage - mean) / (variance**0.5 + 1e-8)
+        rollout.advantage[rollout.ready] = (advantage - mean) / (variance**0.5 + 1e-8)
 
     def _play(self, t: int, past: Network | None) -> None:
         """Play step t of a rollout."""

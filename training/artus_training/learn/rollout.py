@@ -124,7 +124,7 @@ class Decisions:
         first, place = np.zeros(len(count), np.int64), np.zeros(len(count), np.int64)
         ids = np.empty(count.sum(), np.int64)
         features = np.empty((len(ids), rollout.action_features.shape[-1]), np.int8)
-        of_actions = rollout.action_features.reshape(-1, *rollout.action_features.shape[2:])
+        of_actions = rollout.action_features.reshape(len(count), *rollout.action_features.shape[2:])
         list_legal(legal, of_actions, rollout.action.reshape(-1), first, place, ids, features)
         parts = (
             rollout.observation.reshape(len(count), -1), rollout.logprob.reshape(-1), rollout.advantage.reshape(-1),

@@ -434,12 +434,11 @@ def read_settings(
     whose = {name: given[name] for name in ("game", "rules", "num_players", "preset") if name in given}
     settings = with_preset(settings_from_dict(whose, "the command line", default), given)
     if settings.resume:
-        found = {name: value for name, value in read_checkpoint(settings.checkpoint).items() if name not in WHERE}
-        here = {"resume": True, "runs": str(settings.runs), "name": settings.name}
-        resumed = put_together(found, settings.checkpoint, {**given, **here}, default)
-        if resumed.folder != settings.folder:
-            raise ValueError(f"{settings.checkpoint} belongs in {resumed.folder}")
-        return resumed
+        of_file = {name: value for name, value in read_checkpoint(settings.checkpoint).items() if name not in WHERE}
+        of_file |= {"resume": True, "runs": str(settings.runs), "name": settings.name}
+        if (folder := settings_from_dict(of_file, settings.checkpoint, default).folder) != settings.folder:
+            raise ValueError(f"{settings.checkpoint} belongs in {folder}")
+        return put_together(of_file, settings.checkpoint, given, default)
     return settings
 
 
