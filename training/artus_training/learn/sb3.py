@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from stable_baselines3.common.logger import Logger
 
 from artus_agents.network import Network, Shape
 from artus_agents.neural import NeuralAgent
+from artus_env.engine.basics.writing import write_atomically
+from artus_env.engine.compiling.quotas import available_cores
 from artus_training.learn.cards import PACKAGES
 from artus_training.learn.checkpoints import Progress, Tensors, load_optimizer, named, optimizer_tensors, take
 from artus_training.learn.opponents import end_round
@@ -102,8 +105,7 @@ class Trainer(Training[Settings]):
     def play_and_learn(self) -> dict[str, float]:
         """One rollout, and the update that learns from it."""
         s, model = self.settings, self.model
-        if s.threads:
-            torch.set_num_threads(s.threads)  # an evaluation may have changed it
+        torch.set_num_threads(s.threads or available_cores())  # an evaluation may have changed it
         rate = model.learning_rate
         assert isinstance(rate, Rate)
         rate.value = s.learning_rate * max(1 - self.progress, 0.02)
@@ -129,10 +131,11 @@ class Trainer(Training[Settings]):
         return NeuralAgent(self.trained(), sample=True)
 
     def save_agent(self, *strength: Any) -> None:
-        """Also write the model as SB3 saves it."""
+        """Also write the model as SB3 saves it, before the agent, whose card says that all is saved."""
+        model = io.BytesIO()
+        self.model.save(model, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
+        write_atomically(self.settings.folder / MODEL, model.getvalue())
         super().save_agent(*strength)
-        kept = ["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"]
-        self.model.save(self.settings.folder / MODEL, exclude=kept)
 
     def tensors(self) -> Tensors:
         """Weights, optimizer and earlier selves."""
@@ -155,6 +158,7 @@ class Trainer(Training[Settings]):
             selves.append(NeuralAgent(network, sample=True))
         self.env.set_snapshots(selves)
         self.env.seed(self.settings.seed + about.steps)
+        self.model.num_timesteps = about.steps
 
     @property
     def earlier_selves(self) -> int:

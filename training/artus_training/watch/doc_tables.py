@@ -1,14 +1,17 @@
 """Tables for the documentation and for `artus rules`: generic ones and those of a game's own.
 
 `artus tables FILE...` rewrites the parts of Markdown files between `<!-- table: NAME -->` and `<!-- end -->`; NAME is
-the name of a table of the default game, or GAME/NAME.
+the name of a table of the default game, GAME/NAME, or `settings` for the settings of trainings.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +112,17 @@ def ladder(file: Path) -> str:
     return markdown(HEAD, rows_of(read_ladder(file)))
 
 
+def settings() -> str:
+    """Settings of `artus train`; the defaults are written as `--set` takes them."""
+    kind = import_module("artus_training.learn.ppo").Settings
+    texts = import_module("artus_training.learn.settings").texts_of(kind)
+    rows = []
+    for each in dataclasses.fields(kind):
+        text = str(each.default) if isinstance(each.default, (str, Path)) else json.dumps(each.default)
+        rows.append((f"`{each.name}`", f"`{text}`" if text not in ("", "null") else "", texts[each.name]))
+    return markdown(["setting", "default", "meaning"], rows)
+
+
 def fill(text: str, default: Definition) -> str:
     """Regenerate every marked table of a text.
 
@@ -122,7 +136,7 @@ def fill(text: str, default: Definition) -> str:
 
     def table(match: re.Match[str]) -> str:
         game, _, name = match[1].rpartition("/")
-        made = tables_of(find_game(game) if game else default)
+        made = tables_of(find_game(game)) if game else tables_of(default) | {settings.__name__: settings}
         if name not in made:
             raise ValueError(f"there is no table {shown(name)}; there are {', '.join(made)}")
         return f"<!-- table: {match[1]} -->\n{made[name]()}\n<!-- end -->"
