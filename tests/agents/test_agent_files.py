@@ -16,7 +16,7 @@ from artus_env.engine.agents.view import View
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.made_of import made_of
 from artus_training.cli import main
-from artus_training.learn.settings import without_programs
+from artus_training.learn.settings import put_together
 
 FILE = """
 import numpy as np
@@ -117,10 +117,10 @@ def test_a_file_that_others_wrote_cannot_have_one_run(file):
 
     name = f"{file}:Cautious"
     assert runs_program(name)
-    settings = Settings(opponents=(f"{name}=0.5",))
+    settings = {"opponents": [f"{name}=0.5"]}
     with pytest.raises(ValueError, match="starts a program; a file can't do that"):
-        without_programs(settings, file, None)
-    assert without_programs(settings, file, settings) == settings
+        put_together(settings, file, {}, Settings())
+    assert put_together(settings, file, settings, Settings()).opponents == (f"{name}=0.5",)
     assert not (file.parent / "was-run").exists()
 
 

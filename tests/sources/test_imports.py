@@ -9,6 +9,7 @@ import json
 import re
 import textwrap
 from graphlib import CycleError, TopologicalSorter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ FOLDERS = {
     "artus_training": ROOT / "training/artus_training",
 }
 ROOMS = ("learn", "arena", "watch", "play", "bench", "new_game")
+PPO, SB3 = ("ppo", "rollout", "state"), ("sb3", "sb3_env", "sb3_policy")
+"""Modules of the two trainers."""
 
 
 def name_of(package, folder, path):
@@ -88,8 +91,8 @@ def test_there_is_no_circle():
         *(("artus_training.learn", f"artus_training.{room}") for room in ("play", "bench")),
         *(("artus_training.play", f"artus_training.{room}") for room in ("learn", "bench")),
         ("artus_training.bench", "artus_training.play"),
-        ("artus_training.learn.ppo", "artus_training.learn.sb3"),
-        ("artus_training.learn.sb3", "artus_training.learn.ppo"),
+        *((f"artus_training.learn.{ours}", f"artus_training.learn.{theirs}") for ours, theirs in product(PPO, SB3)),
+        *((f"artus_training.learn.{theirs}", f"artus_training.learn.{ours}") for ours, theirs in product(PPO, SB3)),
     ],
 )
 def test_no_arrow_goes_from_below_to_above(source, target):

@@ -954,6 +954,12 @@ def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):
         parse(["--preset", str(toml), "--resume", "--runs", str(tmp_path)])
 
 
+def test_a_zero_is_given():
+    settings = parse(["--final-games", "0", "--evaluate-every", "0", "--threads", "0", "--set", "pool_size=3"])
+    assert (settings.final_games, settings.evaluate_every, settings.threads, settings.pool_size) == (0, 0, 0, 3)
+    assert not settings.resume
+
+
 def test_every_setting_can_be_given_and_values_are_those_of_toml(tmp_path):
     words = ["--set", "gamma=0.5", "--set", 'also=["advanced-3", "beginner-4"]', "--set", "precision=float32"]
     settings = parse([*words, "--set", "evaluation-opponents=random", "--set", "forced=false"])

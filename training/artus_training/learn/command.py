@@ -85,7 +85,10 @@ class Options:
         Raises:
             ValueError: If one of `set` isn't KEY=VALUE.
         """
-        options = {name: value for name, value in vars(self).items() if name != "set" and value not in (None, False)}
+        options = {name: value for name, value in vars(self).items() if value is not None}
+        del options["set"]
+        if not self.resume:
+            del options["resume"]
         plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
         return plain | read_pairs(self.set, kind)
 

@@ -211,10 +211,10 @@ def sums(values: torch.Tensor, batch: Minibatch) -> torch.Tensor:
 
 
 def loss(network: Network, batch: Minibatch, s: Settings) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """PPO's loss of a minibatch, to be minimised, and figures for the log."""
+    """PPO's loss, the mean over a minibatch, and sums over its decisions of all that is to be logged."""
     with torch.autocast(batch.observation.device.type, torch.bfloat16, enabled=s.bfloat16):
-        rows = network(batch.observation)
-    output = network.split(rows.float())
+        output = network(batch.observation)
+    output = network.split(output.float())
     logprob = logprobs(output, batch)
     entropy = -sums(logprob.exp() * logprob, batch)
     log_ratio = logprob.index_select(0, batch.action) - batch.old_logprob
@@ -262,7 +262,7 @@ class Trainer(Training[Settings]):
         torch.manual_seed(int(seed_stream(s.seed, 1, _WEIGHTS)[0] >> np.uint64(1)))
         shape, scale = s.shape(), s.definition.observation_scale(s.definition.standard)
         self.network = Network(shape, scale, s.definition.action_feature_gates).to(self.device)
-        if start := self.initial_weights():
+        if start := self.initial_weights():  # with `resume` none: `load_tensors` overwrites the weights
             self.network.load_state_dict(start.weights)
         ranks.share(self.network)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate, eps=1e-5, fused=True)
@@ -399,7 +399,7 @@ class Trainer(Training[Settings]):
         return self.network
 
     def tensors(self) -> Tensors:
-        """See `state.tensors_of`."""
+        """All that a resumed training needs, see `state.tensors_of`."""
         return tensors_of(self)
 
     def load_tensors(self, about: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:

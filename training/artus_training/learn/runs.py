@@ -120,7 +120,7 @@ class Training(ABC, Generic[S]):
         return min(1.0, max(self.steps / s.steps, self.seconds / 60 / s.minutes if s.minutes else 0))
 
     def initial_weights(self) -> Start | None:
-        """The weights that the settings ask for; None: random ones."""
+        """The weights that the settings ask for; None: random ones, or with `resume` those of the checkpoint."""
         start = self.ranks.from_first(partial(find_start, self.settings, self.settings.shape()))
         self.start = start.hash if start else ""
         return start

@@ -82,7 +82,7 @@ class TrainingSettings:
     network must have the same sizes, or narrower layers. Unless given, initial weights are random."""
 
     steps: AtLeast1 = 16_000_000
-    """Total number of decisions."""
+    """Total number of decisions; the last round is played to its end."""
     minutes: Weight = 0.0
     """Stop after this many minutes of training, evaluations not counted; 0: only `steps` count. With a time limit the
     learning rate depends on the speed of the machine; for reproducible results give `steps` alone."""
