@@ -2,12 +2,15 @@
 
     python tools/tables.py README.md docs/*.md
 
-NAME is `ladder` or the name of a table of the default game (see `artus rules`), or GAME/NAME.
+NAME is `ladder` or the name of a table of the default game (see `artus rules`), GAME/NAME, or `settings`: those of
+trainings.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import re
 import sys
 from collections.abc import Callable
@@ -22,6 +25,8 @@ from artus_env.engine.contract.registry import find_game
 from artus_training.arena.ladder import Entry, Interval, Ladder, read_ladder
 from artus_training.arena.statistics import ANCHOR, ANCHOR_RATING
 from artus_training.games import markdown, tables_of
+from artus_training.learn.ppo import Settings
+from artus_training.learn.settings import texts_of
 
 NOT_MEASURED = "not measured"
 HEAD = (
@@ -45,6 +50,15 @@ def all_tables(definition: Definition) -> dict[str, Callable[[], str]]:
 def ladder_table(file: Path) -> str:
     """Strength and speed of agents."""
     return markdown(HEAD, rows_of(read_ladder(file)))
+
+
+def settings() -> str:
+    """Settings of `artus train`; the defaults are written as `--set` takes them."""
+    texts, rows = texts_of(Settings), []
+    for each in dataclasses.fields(Settings):
+        text = str(each.default) if isinstance(each.default, (str, Path)) else json.dumps(each.default)
+        rows.append((f"`{each.name}`", f"`{text}`" if text not in ("", "null") else "", texts[each.name]))
+    return markdown(["setting", "default", "meaning"], rows)
 
 
 def rows_of(ladder: Ladder) -> list[tuple[str, ...]]:
@@ -95,7 +109,7 @@ def fill(text: str, default: Definition) -> str:
 
     def table(match: re.Match[str]) -> str:
         game, _, name = match[1].rpartition("/")
-        made = all_tables(find_game(game) if game else default)
+        made = all_tables(find_game(game)) if game else all_tables(default) | {settings.__name__: settings}
         if name not in made:
             raise ValueError(f"there is no table {shown(name)}; there are {', '.join(made)}")
         return f"<!-- table: {match[1]} -->\n{made[name]()}\n<!-- end -->"

@@ -122,10 +122,9 @@ class Network(nn.Module):
 
     def split(self, rows: torch.Tensor) -> Output:
         """Logits, gates and values as views of the same memory."""
-        actions, values = self.shape.num_actions, self.shape.num_actions + self.shape.players
-        return Output(
-            rows[:, :actions], rows[:, values : values + self.shape.num_action_features], rows[:, actions:values]
-        )
+        used = (self.shape.num_actions, self.shape.players, self.shape.num_action_features)
+        logits, values, gates, _ = rows.split([*used, rows.shape[1] - sum(used)], dim=1)
+        return Output(logits, gates, values)
 
 
 def padded_rows(count: int) -> int:

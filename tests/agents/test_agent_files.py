@@ -16,7 +16,7 @@ from artus_env.engine.agents.view import View
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.fingerprint import fingerprint
 from artus_training.cli import main
-from artus_training.learn.settings import without_programs
+from artus_training.learn.settings import put_together
 
 FILE = """
 import numpy as np
@@ -113,14 +113,14 @@ def test_what_is_no_agent_is_said_in_one_line(name, message, file, monkeypatch, 
 
 def test_a_file_that_others_wrote_cannot_have_one_run(file):
     """As with programs: whoever names it on the command line may, a preset or a checkpoint may not."""
-    from artus_training.learn.ppo.settings import Settings
+    from artus_training.learn.ppo import Settings
 
     name = f"{file}:Cautious"
     assert runs_program(name)
-    settings = Settings(opponents=(f"{name}=0.5",))
+    settings = {"opponents": [f"{name}=0.5"]}
     with pytest.raises(ValueError, match="starts a program; a file can't do that"):
-        without_programs(settings, file, None)
-    assert without_programs(settings, file, settings) == settings
+        put_together(settings, file, {}, Settings())
+    assert put_together(settings, file, settings, Settings()).opponents == (f"{name}=0.5",)
     assert not (file.parent / "was-run").exists()
 
 

@@ -1,5 +1,6 @@
 """The documents say what the code does: tables are generated, examples run, links lead somewhere."""
 
+import dataclasses
 import re
 import subprocess
 from pathlib import Path
@@ -11,7 +12,9 @@ from artus_env.engine.contract.registry import find_game, game_modules
 from artus_env.engine.play.rewards import MARGIN, POINTS, WIN, mode_index, reward_modes
 from artus_training.cli import COMMANDS
 from artus_training.games import tables_of
-from tools.tables import all_tables, fill
+from artus_training.learn.ppo import Settings
+from artus_training.learn.settings import read_pairs, settings_from_dict, types_of
+from tools.tables import all_tables, fill, settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
@@ -29,7 +32,16 @@ def test_every_table_is_shown_somewhere():
     shown = {name for page in PAGES for name in re.findall(r"<!-- table: (\S+) -->", page.read_text())}
     own = [game for game, module in game_modules().items() if module.startswith("artus_env.") and game != DEFAULT_GAME]
     others = {f"{game}/{name}" for game in own for name in all_tables(find_game(game))}
-    assert shown == set(all_tables(find_game(DEFAULT_GAME))) | others
+    assert shown == set(all_tables(find_game(DEFAULT_GAME))) | others | {"settings"}
+
+
+def test_defaults_in_the_table_of_settings_can_be_given_on_the_command_line():
+    rows = [[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in settings().splitlines()[2:]]
+    assert [name for name, _, _ in rows] == list(types_of(Settings))
+    assert all(meaning for _, _, meaning in rows)
+    given = read_pairs([f"{name}={default}" for name, default, _ in rows if default], Settings)
+    assert settings_from_dict(given, "the table", Settings()) == Settings()
+    assert {each.default for each in dataclasses.fields(Settings) if each.name not in given} == {"", None}
 
 
 def test_names_are_those_that_are_registered(monkeypatch):

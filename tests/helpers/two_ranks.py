@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 from artus_env import Batch  # noqa: F401 # before torch: see `artus_agents`
-from artus_training.learn.checkpoints import read_checkpoint
-from artus_training.learn.ppo.checkpoint import Progress, load, save
-from artus_training.learn.ppo.ranks import joined
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import learn_to_the_end
-from artus_training.learn.ppo.trainer import Trainer
+from artus_training.learn.ppo import Settings, Trainer, loss
+from artus_training.learn.ranks import joined
+from artus_training.learn.rollout import Decisions
+from artus_training.learn.runs import learn_to_the_end
 
 import torch  # isort: skip
 
@@ -41,19 +39,24 @@ def gradients(settings, ranks):
     """Those of a step in which rank 1 has half as many decisions, and of one in which it has none."""
     folder = settings.runs
     trainer = Trainer(dataclasses.replace(settings, **STILL), ranks)
+    normalise, trainer._normalise = trainer._normalise, lambda: None
     trainer.collect()
-    raw = trainer.rollout.advantage.reshape(-1).copy()
-    data, here = (trainer.rollout.decisions(device, ranks) for device in (trainer.device, torch.device("cpu")))
-    ready = torch.from_numpy(np.flatnonzero(trainer.rollout.ready.reshape(-1)))
-    kept = {"raw": torch.from_numpy(raw), "ready": ready, "observation": here.observation, "target": here.target}
-    kept |= {f"choices.{name}": part for name, part in here.choices._asdict().items()}
+    rollout = trainer.rollout
+    kept = {"raw": torch.from_numpy(rollout.advantage[rollout.ready])}
+    normalise()
+    kept |= {"normalised": torch.from_numpy(rollout.advantage[rollout.ready])}
+    decisions = Decisions(rollout, 2.0, trainer.device)
+    ready = torch.from_numpy(np.flatnonzero(rollout.ready))
     for name, rows in {"half": ready[:: 1 + ranks.rank], "none": ready[: len(ready) * (1 - ranks.rank)]}.items():
-        trainer.learn(data, rows.to(trainer.device), 2.0, int(ranks.each(len(rows)).sum()))
-        kept |= {f"{name}.rows": rows}
+        batch = decisions.minibatch(rows)
+        trainer.optimizer.zero_grad()
+        loss(trainer.network, batch, trainer.settings)[0].backward()
+        kept |= {f"{name}.batch": tuple(part.cpu() if torch.is_tensor(part) else part for part in batch)}
         kept |= {f"{name}.{weights}": part.grad.clone().cpu() for weights, part in trainer.network.named_parameters()}
     torch.save(kept, folder / f"gradients-{ranks.rank}.pt")
     values = np.arange(10, dtype=np.float32)
-    assert ranks.mean_and_variance(values[: 10 * (1 - ranks.rank)]) == (values.mean(), values.var())
+    found = ranks.statistics(values[: 10 * (1 - ranks.rank)])
+    assert found == (10, pytest.approx(values.mean()), pytest.approx(values.var()))
 
 
 def rounds(settings, ranks):
@@ -61,16 +64,16 @@ def rounds(settings, ranks):
     whole = dataclasses.replace(settings, **FINITE, runs=settings.runs / "whole")
     trainer = Trainer(whole, ranks)
     play(trainer, 4)
-    save(trainer)
+    trainer.save()
     parted = dataclasses.replace(whole, runs=settings.runs / "parted")
     trainer = Trainer(parted, ranks)
     play(trainer, 2)
-    save(trainer)
+    trainer.save()
     trainer.collect()  # and what came after the checkpoint is lost
     trainer = Trainer(parted, ranks)
-    load(trainer, *ranks.from_first(lambda: read_checkpoint(parted.checkpoint, Progress)))
+    trainer.load()
     play(trainer, 2)
-    save(trainer)
+    trainer.save()
 
 
 def stopped(settings, ranks):

@@ -170,14 +170,14 @@ def test_evaluate_prints_the_result(capsys):
         (["train", "--opponents", "nobody=1"], "there is no agent 'nobody'"),
         (["train", "--opponents", "greedy"], "opponents are NAME=FRACTION"),
         (["train", "--preset", "missing.toml"], "preset missing.toml: No such file"),
-        (["train", "--device", "tpu"], "device must be cpu or cuda"),
-        (["train", "--also", "beginner"], "also takes RULES-PLAYERS"),
+        (["train", "--set", "device=tpu"], "device can't be 'tpu': "),
+        (["train", "--set", "also=beginner"], "also takes RULES-PLAYERS"),
         (["train-sb3", "--num-players", "9"], "num_players must be 2..4"),
         (["curves", "missing.json"], "missing.json doesn't exist"),
-        (["train", "--steps", "0"], "steps must be at least 1"),
-        (["train", "--resume", "--runs", "/nonexistent"], "checkpoint.pt doesn't exist"),
+        (["train", "--steps", "0"], "steps can't be 0: Expected `int` >= 1"),
+        (["train", "--resume", "--runs", "/nonexistent"], "checkpoint.safetensors doesn't exist"),
         (["train", "--num-games", "1" + "0" * 15], "num_games 1000000000000000 and num_steps 32 need"),
-        (["train-sb3", "--num-envs", "1" + "0" * 15], "num_envs 1000000000000000 and num_steps 16 need"),
+        (["train-sb3", "--num-games", "1" + "0" * 15], "num_games 1000000000000000 and num_steps 16 need"),
         (["train", "--hidden", "1" + "0" * 9, "1" + "0" * 9], "hidden: a network may have 100,000,000 weights"),
         (["bench", "--training", "--neighbours", "1"], "give --training or --neighbours, not both"),
         (["bench", "--seconds", "0"], "--seconds must be more than 0 and finite, got 0.0"),
@@ -219,7 +219,7 @@ def test_results_and_pictures_count_one_thing_as_one():
     assert "<title>1 cards" not in game.svg()
 
 
-TINY = "--num-games 8 --num-steps 8 --batch-size 32 --hidden 8 --steps 1 --evaluate-every 0 --final-games 0"
+TINY = "--num-games 8 --set num_steps=8 --set batch_size=32 --hidden 8 --steps 1 --evaluate-every 0 --final-games 0"
 CARD = ROOT / "artus_env/games/artus/trained/beginner-2.json"
 WRITING_FILES = [
     "replay games.jsonl --html",

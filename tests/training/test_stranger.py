@@ -18,8 +18,8 @@ from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.arena.evaluate import evaluate
 from artus_training.arena.schedule import Settings as TournamentSettings
 from artus_training.arena.tournament import run
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import train
+from artus_training.learn.ppo import Settings, Trainer
+from artus_training.learn.runs import train
 from artus_training.play.command import seats
 from artus_training.play.hosted import HostedGame
 from artus_training.play.store import Store
@@ -49,7 +49,7 @@ def agent(tmp_path_factory):
     """One that was trained for some seconds."""
     runs = tmp_path_factory.mktemp("runs")
     settings = Settings(**QUICK, runs=runs)
-    assert train(settings)
+    assert train(Trainer, settings)
     return settings.agent
 
 

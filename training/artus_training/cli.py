@@ -27,11 +27,11 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "train": Command("learn.ppo.command", "main", "train an agent by self-play", "train"),
+    "train": Command("learn.command", "main", "train an agent by self-play", "train"),
     "train-all": Command(
-        "learn.ppo.command", "main_all", "train agents for every rule set and show how strong they are", "train"
+        "learn.command", "main_all", "train agents for every rule set and show how strong they are", "train"
     ),
-    "train-sb3": Command("learn.sb3.command", "main", "train with Stable-Baselines3, for comparison", "train"),
+    "train-sb3": Command("learn.command", "main_sb3", "train with Stable-Baselines3, for comparison", "train"),
     "curves": Command("learn.curves", "main", "learning curves of trained agents as a picture", "train"),
     "play": Command("play.command", "main", "play in the browser, with people and agents", "play"),
     "evaluate": Command("arena.evaluate", "main", "let agents play each other"),

@@ -36,14 +36,10 @@ from artus_training.arena.ladder import Entry, Known, Ladder, read_ladder
 from artus_training.arena.schedule import Settings as Tournament
 from artus_training.arena.store import Store as Results
 from artus_training.arena.tournament import run
-from artus_training.learn.checkpoints import FIRST_LINE, SEAL, CheckpointError, read_checkpoint, seal
+from artus_training.learn.checkpoints import checksum, read_checkpoint
 from artus_training.learn.exploit import read_kept
-from artus_training.learn.ppo.checkpoint import Progress
-from artus_training.learn.ppo.checkpoint import load as load_checkpoint
-from artus_training.learn.ppo.checkpoint import save as save_checkpoint
-from artus_training.learn.ppo.settings import Settings, preset
-from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.settings import settings_to_dict
+from artus_training.learn.ppo import Settings, Trainer
+from artus_training.learn.settings import settings_to_dict, with_preset
 from artus_training.people.results import RESULTS, Result, Sat, read_results
 from artus_training.play import view
 from artus_training.play.command import seats
@@ -52,6 +48,7 @@ from artus_training.play.lobby import Lobby
 from artus_training.play.pages import static
 from artus_training.play.placements import table
 from artus_training.play.store import Store
+from artus_training.usage import UsageError
 from fuzz.mutate import as_json, mutated, mutated_bytes, mutated_tensor
 from play_server import Serving
 from tools.tables import HEAD, rows_of
@@ -185,7 +182,7 @@ def presets(folder: Path) -> Iterator[Try]:
         text = toml(mutated(settings, rng) if rng.random() < 0.7 else settings).encode()
         path.write_bytes(mutated_bytes(text, rng) if rng.random() < 0.5 else text)
         try:
-            preset("beginner", 2, path).check()
+            with_preset(Settings(preset=path)).check()
         except ValueError as error:
             return checked(error)
         return True
@@ -255,15 +252,13 @@ def checkpoints(folder: Path) -> Iterator[Try]:
         evaluate_every=0, final_games=0, pool_size=1, snapshot_every=1, precision="float32",
     )  # fmt: skip
     trainer = Trainer(settings)
-    trainer.collect()
-    trainer.update()
-    save_checkpoint(trainer)
+    trainer.play_and_learn()
+    trainer.save()
 
     def go_on() -> None:
         resumed = Trainer(settings)
-        load_checkpoint(resumed, *read_checkpoint(settings.checkpoint, Progress))
-        resumed.collect()
-        resumed.update()
+        resumed.load()
+        resumed.play_and_learn()
 
     yield resuming(settings.checkpoint, go_on)
 
@@ -272,20 +267,26 @@ def resuming(path: Path, go_on: Callable[[], None]) -> Try:
     """Tries whether a training goes on from a checkpoint that is damaged, or that somebody made up who knows the
     format."""
     content = path.read_bytes()
-    about, _, packed = content[len(FIRST_LINE) : -SEAL].partition(b"\n")
-    tensors = load(packed)
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    about, tensors = json.loads(header["__metadata__"]["artus"]), load(content)
+    kept, _ = read_checkpoint(path)
+
+    def unchanged() -> bool:
+        """Whether a file says what it said at first; spaces in its header may differ."""
+        found, numbers = read_checkpoint(path)
+        same = found == kept and numbers.keys() == tensors.keys()
+        return same and all(torch.equal(part, numbers[name]) for name, part in tensors.items())
 
     def forgery(rng: Random) -> bytes:
-        said, numbers = about, dict(tensors)
+        said, numbers = json.dumps(about), dict(tensors)
         if rng.random() < 0.5:
-            said = as_json(mutated(json.loads(about), rng))
+            said = as_json(mutated(about, rng)).decode(errors="replace")
         else:
             name, other = rng.choices(list(tensors), k=2)
             numbers[name] = mutated_tensor(tensors[rng.choice((name, name, other))], rng).clone()
             if rng.random() < 0.1:
                 del numbers[other]
-        made = FIRST_LINE + said + b"\n" + save(numbers)
-        return made + seal(made)
+        return save(numbers, {"artus": said, "checksum": checksum(said, numbers)})
 
     def attempt(rng: Random) -> bool:
         forged = rng.random() < 0.7
@@ -293,9 +294,9 @@ def resuming(path: Path, go_on: Callable[[], None]) -> Try:
         try:
             with redirect_stdout(StringIO()):  # it says which settings have changed
                 go_on()
-        except CheckpointError as error:
+        except UsageError as error:
             return checked(error)
-        assert forged or path.read_bytes() == content, "damaged content was believed"
+        assert forged or unchanged(), "damaged content was believed"
         return True
 
     return attempt

@@ -301,7 +301,7 @@ def test_an_evaluation_until_sure_stops_at_the_same_game_on_a_cluster(machines):
 def find_response(runs, address):
     """The best of three responses that nobody has to train."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exploit, "train", lambda settings: True)
+        patch.setattr(exploit, "train", lambda kind, settings: True)
         patch.setattr(exploit, "finished", lambda settings: True)
         patch.setattr(Search, "responses", lambda *arguments: ["random", "ppo", "ismcts:2"])
         search = Search.of(Response("greedy", games=60, runs=runs, ray=address))
@@ -325,7 +325,7 @@ def test_a_cluster_that_does_not_see_the_run_is_refused_before_anything_is_train
 
 
 def test_no_cluster_for_responses_is_said_before_anything_is_trained(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(exploit, "train", lambda settings: pytest.fail("it was trained"))
+    monkeypatch.setattr(exploit, "train", lambda kind, settings: pytest.fail("it was trained"))
     assert main(["exploit", "greedy", "--ray", "127.0.0.1:1", "--runs", str(tmp_path)]) == 2
     error = capsys.readouterr().err
     assert "there is no Ray cluster at 127.0.0.1:1" in error

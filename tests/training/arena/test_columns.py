@@ -17,10 +17,9 @@ from artus_training.arena.tournament import LiveTable
 from artus_training.bench import interfaces
 from artus_training.bench import training as bench_training
 from artus_training.cli import main
-from artus_training.learn import exploit
+from artus_training.learn import command, exploit
 from artus_training.learn.exploit import Best, Kept, Response
-from artus_training.learn.ppo import train as ppo_train
-from artus_training.learn.ppo.settings import Settings as PpoSettings
+from artus_training.learn.ppo import Settings as PpoSettings
 from artus_training.report.table import print_table, rows
 from artus_training.tables import as_text, table
 
@@ -135,9 +134,9 @@ def test_benchmarks_fit(columns, capsys, monkeypatch):
 
 def test_trained_agents_fit(columns, capsys, monkeypatch):
     strength = [{"against": name, "wins": 0.5, "wins_95": [0.4, 0.6], "margin": -123.4} for name in LONG]
-    monkeypatch.setattr(ppo_train, "train", lambda _: True)
-    monkeypatch.setattr(ppo_train, "read_card", lambda _: {"strength": strength})
-    assert ppo_train.train_all([PpoSettings(rules="advanced", num_players=4)])
+    monkeypatch.setattr(command, "train", lambda *_: True)
+    monkeypatch.setattr(command, "read_card", lambda _: {"strength": strength})
+    assert command.train_all([PpoSettings(rules="advanced", num_players=4)])
     fits(capsys.readouterr().out, columns)
 
 

@@ -1,5 +1,6 @@
 """Several processes that share a training: what they compute together, that they stop and go on together."""
 
+import json
 import os
 import signal
 import socket
@@ -16,14 +17,12 @@ import torch
 
 import two_ranks
 from artus_agents.saved import read_card
-from artus_training.learn.checkpoints import CheckpointError, read_checkpoint, save_checkpoint
-from artus_training.learn.ppo.checkpoint import Progress, load
-from artus_training.learn.ppo.gradient import Choices
-from artus_training.learn.ppo.ranks import ALONE, Ranks, joined
-from artus_training.learn.ppo.rollout import Decisions
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import train
-from artus_training.learn.ppo.trainer import Trainer, deal_variants
+from artus_training.learn.checkpoints import read_checkpoint, save_checkpoint
+from artus_training.learn.ppo import Settings, Trainer, loss
+from artus_training.learn.ranks import ALONE, Ranks, joined
+from artus_training.learn.rollout import Minibatch
+from artus_training.learn.runs import train
+from artus_training.usage import UsageError
 from two_ranks import FINITE, ROUND, STILL, TINY
 
 SECONDS = 300
@@ -99,20 +98,18 @@ def parts(request, done_on):
 
 
 def test_advantages_are_normalised_over_all_ranks(parts):
-    raw, ours = (torch.cat([part[name][part["ready"]] for part in parts]) for name in ("raw", "choices.advantage"))
-    assert len(parts[0]["ready"]) != len(parts[1]["ready"])
+    raw, ours = (torch.cat([part[name] for part in parts]) for name in ("raw", "normalised"))
+    assert len(parts[0]["raw"]) != len(parts[1]["raw"])
     torch.testing.assert_close(ours, (raw - raw.mean()) / raw.std(correction=0), atol=1e-5, rtol=1e-5)
-    own = parts[0]["choices.advantage"][parts[0]["ready"]]
-    assert abs(float(own.mean())) > 1e-4, "those of one rank alone are not"
+    assert abs(float(parts[0]["normalised"].mean())) > 1e-4, "those of one rank alone are not"
 
 
 @pytest.mark.parametrize("step", ["half", "none"])
-def test_the_gradient_of_two_ranks_is_that_of_one_process_on_all_their_decisions(parts, step, tmp_path):
-    names = ("observation", *(f"choices.{name}" for name in Choices._fields), "target")
-    observation, *choices, target = (torch.cat([part[name] for part in parts]) for name in names)
-    rows = torch.cat([parts[0][f"{step}.rows"], len(parts[0]["raw"]) + parts[1][f"{step}.rows"]])
+def test_all_ranks_learn_from_the_mean_of_their_losses(parts, step, tmp_path):
+    """Also in a step in which one of them has no decisions."""
     alone = Trainer(Settings(**TINY, **STILL, runs=tmp_path))
-    alone.learn(Decisions(observation, Choices(*choices), target), rows, 2.0, len(rows))
+    alone.optimizer.zero_grad()
+    sum(loss(alone.network, Minibatch(*part[f"{step}.batch"]), alone.settings)[0] for part in parts).div(2).backward()
     for name, weights in alone.network.named_parameters():
         ours = [part[f"{step}.{name}"] for part in parts]
         assert torch.equal(*ours)
@@ -120,9 +117,14 @@ def test_the_gradient_of_two_ranks_is_that_of_one_process_on_all_their_decisions
         assert weights.grad.any()
 
 
-def test_every_rank_deals_other_games_and_so_does_a_new_beginning():
-    settings = Settings(**TINY, also=("advanced-3",))
-    seeds = [of.batch.seeds for first in (0, 32, 64, 96) for of in deal_variants(settings, 32, first)]
+def test_every_rank_deals_other_games_and_so_does_a_new_beginning(tmp_path):
+    settings = Settings(**TINY, also=("advanced-3",), runs=tmp_path)
+    trainer, seeds = Trainer(settings), []
+    trainer.num_games //= 2  # as if there were two ranks
+    for rank, updates in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        trainer.ranks = Ranks(rank, 2)
+        trainer.begin_games(updates)
+        seeds += [of.batch.seeds for of in trainer.variants]
     assert len(np.unique(np.concatenate(seeds))) == 128
 
 
@@ -138,7 +140,7 @@ def test_one_process_is_alone_and_gets_back_what_it_has():
     with joined() as ranks:
         assert ranks is ALONE
     values = np.random.default_rng(0).normal(size=100).astype(np.float32)
-    assert ALONE.mean_and_variance(values) == (values.mean(), values.var())
+    assert ALONE.statistics(values) == (100, pytest.approx(values.mean()), pytest.approx(values.var()))
     assert ALONE.each(1, 2.5).tolist() == [[1, 2.5]]
     assert (ALONE.program("artus train"), Ranks(1, 2).program("artus train")) == (
         "artus train",
@@ -161,7 +163,7 @@ def test_more_ranks_than_gpus_of_their_machine_are_refused(tmp_path):
 
 
 def saved(folder):
-    return read_checkpoint(Settings(runs=folder).checkpoint, Progress)
+    return read_checkpoint(Settings(runs=folder).checkpoint)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -169,8 +171,8 @@ def test_a_training_of_two_ranks_that_is_resumed_goes_on_bit_for_bit(done_on, de
     done = done_on(device)
     (whole, tensors), (parted, others) = saved(done / "whole"), saved(done / "parted")
     assert (whole.ranks, whole.steps) == (parted.ranks, parted.steps) == (2, 4 * ROUND)
-    assert "buffers.1.states.0" in tensors
-    assert not torch.equal(tensors["buffers.1.states.0"], tensors["buffers.states.0"])
+    assert "games.1.states.0" in tensors
+    assert not torch.equal(tensors["games.1.states.0"], tensors["games.0.states.0"])
     assert tensors.keys() == others.keys()
     for name, tensor in tensors.items():
         # A position that was read has its sets in the order of their members; num_action_features of illegal actions
@@ -183,18 +185,18 @@ def test_a_number_of_updates_that_no_run_has_is_refused(done, tmp_path):
     settings = Settings(**TINY, runs=tmp_path, resume=True)
     said = vars(about) | {"updates": 10**18, "settings": about.settings | {"runs": str(tmp_path)}, "curve": []}
     save_checkpoint(settings.checkpoint, said, tensors)
-    with pytest.raises(CheckpointError, match="doesn't fit"):
-        load(Trainer(settings), *saved(tmp_path))
+    with pytest.raises(UsageError, match="doesn't fit"):
+        Trainer(settings).load()
 
 
 def test_another_number_of_ranks_begins_new_games_and_says_so(done, capsys):
     settings = Settings(**TINY, steps=6 * ROUND, runs=done / "whole", resume=True)
-    assert train(settings)
+    assert train(Trainer, settings)
     said = "goes on with 1 rank instead of 2: network, optimizer, earlier selves and counters are kept, all games begin"
     assert said in capsys.readouterr().out
     about, tensors = saved(done / "whole")
     assert (about.ranks, about.steps, about.updates) == (1, 6 * ROUND, 6)
-    assert "buffers.1.states.0" not in tensors
+    assert "games.1.states.0" not in tensors
     card = read_card(settings.agent)
     assert card["ranks"] == 1
     assert card["changes"][-1]["settings"]["ranks"] == [2, 1]
@@ -216,9 +218,9 @@ def children(process):
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 def test_when_a_rank_is_killed_the_others_end_and_resume_goes_on_bit_for_bit(done, tmp_path):
     settings = Settings(**TINY, **FINITE, runs=tmp_path)
-    words = ["-m", "artus_training", "train", "--runs", tmp_path]
-    for name, value in (TINY | FINITE | {"final_reward": None}).items():
-        words += [f"--{name.replace('_', '-')}", *(value if isinstance(value, tuple) else [value])]
+    words = ["-m", "artus_training", "train", "--runs", tmp_path, "--set", "final_reward="]
+    for name, value in (TINY | FINITE).items():
+        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     process = start(*words)
     end = time.monotonic() + SECONDS
     while not (settings.checkpoint.exists() and saved(tmp_path)[0].updates >= 3):

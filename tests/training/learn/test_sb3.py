@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -25,18 +26,15 @@ from artus_env.engine.agents.view import FORFEIT, View
 from artus_training.arena.evaluate import evaluate, wilson_interval
 from artus_training.arena.lineup import line_up
 from artus_training.cli import main
-from artus_training.learn.checkpoints import SEAL, CheckpointError, read_archive, seal
+from artus_training.learn import command
+from artus_training.learn import runs as training
+from artus_training.learn.checkpoints import read_checkpoint, save_checkpoint
 from artus_training.learn.opponents import Opponent, end_round
-from artus_training.learn.runs import RunError, alone_in_run
-from artus_training.learn.sb3 import command
-from artus_training.learn.sb3 import train as training
-from artus_training.learn.sb3.checkpoint import Progress, load_checkpoint, save_checkpoint
-from artus_training.learn.sb3.command import parse
-from artus_training.learn.sb3.policy import draw, to_network
-from artus_training.learn.sb3.settings import Settings
-from artus_training.learn.sb3.train import LinearDecay, train
-from artus_training.learn.sb3.vec_env import SelfPlayVecEnv
-from artus_training.learn.settings import settings_to_dict
+from artus_training.learn.runs import alone_in_run
+from artus_training.learn.sb3 import MODEL, Settings, Trainer
+from artus_training.learn.sb3_env import SelfPlayVecEnv
+from artus_training.learn.sb3_policy import draw, to_network
+from artus_training.learn.settings import settings_to_dict, with_preset
 from artus_training.progress import TrainingBar
 from artus_training.usage import UsageError
 
@@ -226,7 +224,7 @@ def test_the_same_seed_gives_the_same_games_and_reset_goes_on():
 
 
 def test_opponents_come_in_their_fractions():
-    env = made(400, opponents={"random": 0.25, "greedy": 0.75, "self": 0.0})
+    env = made(400, opponents={"past": 0.0, "random": 0.25, "greedy": 0.75})
     env.reset()
     assert env.kinds == ["random", "greedy"]
     assert 60 < int((env.kind == 0).sum()) < 140
@@ -245,7 +243,7 @@ class Marked(NeuralAgent):
 
 
 def test_the_pool_forgets_the_oldest_and_all_its_versions_play():
-    env = made(64, opponents={"self": 1.0}, pool_size=3)
+    env = made(64, opponents={"past": 1.0}, pool_size=3)
     with pytest.raises(RuntimeError, match="pool is empty"):
         env.reset()
     for number in range(5):
@@ -256,7 +254,7 @@ def test_the_pool_forgets_the_oldest_and_all_its_versions_play():
     for _ in range(40):
         env.step(random_actions(env, random))
     assert all(agent.asked for agent in env.snapshots())
-    assert len(env.results["self"]) >= 64
+    assert len(env.results["past"]) >= 64
     env.set_snapshots([Marked(number) for number in range(10, 15)])
     env.add_snapshot(Marked(15))
     assert [agent.number for agent in env.snapshots()] == [13, 14, 15]
@@ -280,26 +278,43 @@ def test_settings_that_can_not_be_are_refused(arguments):
 # --- the trainer and its files ---
 
 TINY = {
-    "num_envs": 8, "num_steps": 8, "batch_size": 32, "epochs": 1, "games": 0, "threads": 1, "hidden": (16,),
+    "num_games": 8, "num_steps": 8, "batch_size": 32, "epochs": 1, "final_games": 0, "threads": 1, "hidden": (16,),
     "evaluate_every": 0,
 }  # fmt: skip
 
 
+def tiny(runs, **settings):
+    """Settings with the trainer's defaults, as the command line has them."""
+    return with_preset(Settings(), TINY | {"runs": str(runs)} | settings)
+
+
+def train(settings):
+    return training.train(Trainer, settings)
+
+
+def parse(words):
+    return command.parse(words, "sb3")
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    settings = Settings(runs=tmp_path_factory.mktemp("runs"), steps=256, **TINY)
+    settings = tiny(tmp_path_factory.mktemp("runs"), steps=256)
     assert train(settings)
     return settings
 
 
 def fresh_model(settings):
-    """A model as `train` would build it, with the weights of the checkpoint."""
-    return MaskablePPO.load(settings.checkpoint)
+    """The model that SB3 loads from a run."""
+    return MaskablePPO.load(settings.folder / MODEL)
 
 
 def read(settings):
     """What the checkpoint of a training says: how far it has come, and the numbers."""
-    return read_archive(settings.checkpoint, Progress)
+    return read_checkpoint(settings.checkpoint)
+
+
+def weights_of(policy):
+    return {name: value.clone() for name, value in policy.state_dict().items()}
 
 
 def middle_of_games(num_games, **arguments):
@@ -311,7 +326,7 @@ def middle_of_games(num_games, **arguments):
 
 def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained):
     assert trained.agent == trained.runs / "sb3-beginner-2" / "agent.safetensors"
-    model, agent = MaskablePPO.load(trained.checkpoint), find_trained(str(trained.agent))
+    model, agent = fresh_model(trained), find_trained(str(trained.agent))
     batch = middle_of_games(64)
     expected, _ = model.predict(batch.observation, action_masks=batch.mask, deterministic=True)
     played = agent.act(View(batch, None, np.zeros(64, np.uint64)))
@@ -321,7 +336,7 @@ def test_training_leaves_an_agent_that_sb3_and_the_evaluation_play_alike(trained
     assert (played == expected).mean() > 0.9
     result = evaluate([str(trained.agent), "random"], games=10)
     assert result.games == 10
-    assert list(trained.folder.glob("tensorboard/run_1/*"))
+    assert list(trained.folder.glob("tensorboard/events*"))
     assert not list(trained.folder.glob(".*"))
 
 
@@ -375,7 +390,7 @@ def test_the_card_tells_how_to_train_the_same_agent(trained):
     assert card["steps"] == 256
     assert card["threads"] == 1
     assert {"artus-env", "torch", "stable-baselines3", "sb3-contrib"} <= set(card["versions"])
-    program, name, *arguments = card["command"].split()
+    program, name, *arguments = shlex.split(card["command"])
     assert (program, name) == ("artus", "train-sb3")
     assert parse([*arguments, "--runs", str(trained.runs)]) == trained
 
@@ -390,12 +405,10 @@ def test_minutes_end_the_training_and_evaluations_are_not_among_them(tmp_path, m
         return result
 
     monkeypatch.setattr(training, "evaluate", timed)
-    limits = {"steps": 10**9, "minutes": 1 / 1200, "evaluate_every": 1 / 60_000}  # an evaluation after every update
+    limits = {"steps": 10**9, "minutes": 1 / 1200, "evaluate_every": 1}
     start = time.monotonic()
-    settings = Settings(
-        runs=tmp_path,
-        **TINY | limits | {"evaluation_games": 2, "games": 4, "evaluation_opponents": ("greedy", "random")},
-    )
+    opponents = {"evaluation_opponents": ("greedy", "random"), "final_opponents": ("greedy", "random")}
+    settings = tiny(tmp_path, **limits, **opponents, games=2, final_games=4)
     assert train(settings)
     about, card = read(settings)[0], read_card(settings.agent)
     assert 0.05 <= about.seconds <= time.monotonic() - start - sum(spent)
@@ -411,8 +424,9 @@ def test_it_says_how_it_goes_and_is_evaluated_five_times(tmp_path, monkeypatch, 
     """The figures that `artus train` says, by the name of the run."""
     say = TrainingBar.say
     monkeypatch.setattr(TrainingBar, "say", lambda bar, text: say(bar, text) or bar.line(bar.status(bar.tasks[0])))
-    limits = {"steps": 12 * 64, "evaluate_every": 1000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
-    settings = Settings(runs=tmp_path, name="mine", **TINY | limits | {"games": 2})
+    limits = {"steps": 12 * 64, "evaluate_every": 1000, "games": 2, "final_games": 2}
+    opponents = {"evaluation_opponents": ("random",), "final_opponents": ("random",)}
+    settings = tiny(tmp_path, name="mine", **limits, **opponents)
     assert train(settings)
     steps = [point["steps"] / settings.steps for point in read_card(settings.agent)["curve"]]
     assert len(steps) == 5
@@ -439,27 +453,24 @@ def test_torch_keeps_its_threads_whatever_an_evaluation_does(tmp_path, monkeypat
 
     monkeypatch.setattr(training, "evaluate", evaluate_with_threads)
     monkeypatch.setattr(MaskablePPO, "train", lambda model: threads.append(torch.get_num_threads()))
-    limits = {"steps": 192, "evaluate_every": 1 / 60_000, "evaluation_games": 2, "evaluation_opponents": ("random",)}
     try:
-        assert train(Settings(runs=tmp_path, **TINY | limits))
+        assert train(tiny(tmp_path, steps=192, evaluate_every=1, games=2, evaluation_opponents=("random",)))
     finally:
         torch.set_num_threads(1)
     assert threads == [1, 1, 1]
 
 
-def test_the_learning_rate_falls_with_steps_or_minutes_whichever_is_further():
-    decay = LinearDecay(1.0)
-    assert decay(0.5) == 0.5
-    decay.time_left = 0.25
-    assert decay(0.5) == 0.25
-    assert decay(0.1) == 0.1
-    decay.time_left = 0.0
-    assert decay(0.5) == 0.02
+def test_the_learning_rate_falls_with_steps_or_minutes_whichever_is_further(tmp_path):
+    trainer = Trainer(tiny(tmp_path, steps=1024, minutes=1, learning_rate=0.5))
+    for steps, seconds, rate in [(512, 0, 0.25), (512, 45, 0.125), (896, 45, 0.0625), (512, 60, 0.01)]:
+        trainer.steps, trainer.seconds = steps, seconds
+        assert trainer.play_and_learn()["learning_rate"] == pytest.approx(rate)
+        assert trainer.model.policy.optimizer.param_groups[0]["lr"] == pytest.approx(rate)
 
 
 def test_resume_goes_on_with_the_same_weights_steps_and_settings(trained, tmp_path):
     settings = parse(["--resume", "--runs", str(trained.runs), "--steps", "512"])
-    assert (settings.num_envs, settings.hidden, settings.steps, settings.resume) == (8, (16,), 512, True)
+    assert (settings.num_games, settings.hidden, settings.steps, settings.resume) == (8, (16,), 512, True)
     before = read(trained)
     assert train(settings)
     after = read(settings)
@@ -468,59 +479,96 @@ def test_resume_goes_on_with_the_same_weights_steps_and_settings(trained, tmp_pa
     assert after[0].seconds > before[0].seconds > 0
     optimizer = [tensors["optimizer.0.step"] for _, tensors in (before, after)]
     assert optimizer[1] == 2 * optimizer[0]
+    assert fresh_model(settings).num_timesteps == 512
 
 
 def test_a_loaded_checkpoint_is_the_saved_one(trained):
-    _, tensors = read(trained)
-    model = fresh_model(trained)
+    about, tensors = read(trained)
+    trainer = Trainer(trained)
+    model, env = trainer.model, trainer.env
     with torch.no_grad():
         for parameter in model.policy.parameters():
             parameter.zero_()
-    model.num_timesteps = 0
-    about, snapshots = load_checkpoint(trained.checkpoint, model, to_network(model, 2, 4))
+    trainer.load()
     for name, value in model.policy.state_dict().items():
         torch.testing.assert_close(value, tensors[f"policy.{name}"])
-    assert model.num_timesteps == about.steps >= 256
-    assert len(snapshots) == about.snapshots >= 1
-    for index, agent in enumerate(snapshots):
+    assert model.num_timesteps == trainer.steps == about.steps >= 256
+    assert trainer.updates == about.updates == about.steps // 64
+    assert len(env.snapshots()) == about.pool >= 1
+    for index, agent in enumerate(env.snapshots()):
         for name, value in agent.network.state_dict().items():
-            torch.testing.assert_close(value, tensors[f"snapshots.{index}.{name}"])
+            torch.testing.assert_close(value, tensors[f"pool.{index}.{name}"])
+    env.reset()
+    first = Trainer(trained).env
+    first.reset()
+    assert not (env.batch.seeds == first.batch.seeds).any(), "it would play the first games again"
+
+
+def changed(position):
+    return lambda content: content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (lambda content: content[:-500], "is damaged"),
-        (lambda content: content[:5000] + bytes([content[5000] ^ 1]) + content[5001:], "is damaged .* checksum"),
+        (changed(-500), "is damaged: its checksum"),
         (lambda content: b"", "is damaged"),
         (lambda content: None, "doesn't exist"),
-        (
-            lambda content: sealed(content.replace(b"artus.safetensors", b"artus.safetensorz")),
-            "no item named 'artus.safetensors'",
-        ),
-        (
-            lambda content: sealed(content.replace(b'"settings": {', b'"sessings": {')),
-            "missing required field `settings`|Bad CRC",
-        ),
-        (lambda content: sealed(b"PK and something else" * 9), "is no checkpoint of this training"),
+        (lambda content: content.replace(b'"artus":', b'"artuz":'), "is damaged or no checkpoint .*'artus'"),
+        (lambda content: b"PK and something else" * 9, "is damaged or no checkpoint of this version"),
     ],
 )
 def test_a_damaged_checkpoint_is_named_and_nothing_is_loaded(trained, tmp_path, damage, message):
-    path = tmp_path / "checkpoint.zip"
+    trainer = Trainer(dataclasses.replace(trained, runs=tmp_path))
+    path = trainer.settings.checkpoint
     content = damage(trained.checkpoint.read_bytes())
     if content is not None:
+        path.parent.mkdir()
         path.write_bytes(content)
-    model = fresh_model(trained)
-    before = {name: value.clone() for name, value in model.policy.state_dict().items()}
-    with pytest.raises(CheckpointError, match=rf"checkpoint\.zip.*{message}"):
-        load_checkpoint(path, model, to_network(model, 2, 4))
-    for name, value in model.policy.state_dict().items():
+    check_refused(trainer, message)
+
+
+@pytest.mark.parametrize(
+    ("name", "forge", "message"),
+    [
+        (
+            "policy.action_net.bias",
+            lambda part: part[:-1].clone(),
+            r"policy\.action_net\.bias must be .* got .*float32",
+        ),
+        ("policy.action_net.bias", None, r"policy\.action_net\.bias must be .* got nothing"),
+        ("policy.value_net.weight", lambda part: part.double(), r"policy\.value_net\.weight must be .* got .*float64"),
+        ("optimizer.0.exp_avg", lambda part: part[:1].clone(), r"optimizer\.0\.exp_avg must be"),
+        ("optimizer.0.exp_avg_sq", lambda part: part - 1, r"optimizer\.0 can't be: it has negative numbers"),
+        ("pool.0.head.bias", None, r"pool\.0\.head\.bias must be .* got nothing"),
+    ],
+)
+def test_a_checkpoint_that_was_made_up_is_refused_though_its_checksum_fits(trained, tmp_path, name, forge, message):
+    settings = dataclasses.replace(trained, runs=tmp_path)
+    about, tensors = read(trained)
+    part = tensors.pop(name)
+    if forge:
+        tensors[name] = forge(part)
+    save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
+    with pytest.raises(UsageError, match=rf"checkpoint\.safetensors doesn't fit: {message}"):
+        Trainer(settings).load()
+
+
+def test_a_checkpoint_without_settings_is_named_and_nothing_is_loaded(trained, tmp_path):
+    trainer = Trainer(dataclasses.replace(trained, runs=tmp_path))
+    about, tensors = read(trained)
+    about = {name: value for name, value in dataclasses.asdict(about).items() if name != "settings"}
+    save_checkpoint(trainer.settings.checkpoint, about, tensors)
+    check_refused(trainer, "is damaged or no checkpoint .* missing required field `settings`")
+
+
+def check_refused(trainer, message):
+    before = weights_of(trainer.model.policy)
+    with pytest.raises(UsageError, match=rf"checkpoint\.safetensors {message}"):
+        trainer.load()
+    for name, value in trainer.model.policy.state_dict().items():
         torch.testing.assert_close(value, before[name])
-
-
-def sealed(content):
-    """Content with a checksum that fits."""
-    return content[:-SEAL] + seal(content[:-SEAL])
 
 
 @pytest.mark.parametrize(
@@ -533,57 +581,58 @@ def sealed(content):
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused(trained, tmp_path, changes, message):
-    other = Settings(runs=tmp_path, resume=True, **TINY | {"steps": 512} | changes)
+    other = tiny(tmp_path, resume=True, steps=512, **changes)
     other.folder.mkdir(parents=True)
     other.checkpoint.write_bytes(trained.checkpoint.read_bytes())
-    with pytest.raises(CheckpointError, match=rf"checkpoint\.zip {message}"):
+    with pytest.raises(UsageError, match=rf"checkpoint\.safetensors {message}"):
         train(other)
 
 
-def test_a_save_that_fails_leaves_the_old_file(trained, tmp_path, monkeypatch):
-    path = tmp_path / "checkpoint.zip"
-    model = fresh_model(trained)
-    save_checkpoint(path, model, {"steps": 1})
+def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    trainer = Trainer(tiny(tmp_path))
+    trainer.save()
+    path = trainer.settings.checkpoint
     before = path.read_bytes()
 
     def full(_):
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "fsync", full)
+    trainer.steps = 64
     with pytest.raises(OSError, match="no space left"):
-        save_checkpoint(path, model, {"steps": 2})
+        trainer.save()
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
 
 
 @pytest.mark.slow
 def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     command = [sys.executable, "-m", "artus_training", "train-sb3", "--runs", str(tmp_path), "--steps", "100000000"]
-    command += ["--num-envs", "8", "--num-steps", "8", "--batch-size", "32", "--hidden", "16", "--threads", "1"]
-    command += ["--checkpoint-minutes", "0"]
+    command += ["--num-games", "8", "--set", "num_steps=8", "--set", "batch_size=32", "--hidden", "16"]
     folder = tmp_path / "sb3-beginner-2"
+    checkpoint = folder / "checkpoint.safetensors"
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ)
     )
     try:
-        deadline = time.monotonic() + 60
-        while (
-            not (folder / "checkpoint.zip").exists() or not read_archive(folder / "checkpoint.zip", Progress)[0].steps
-        ):
+        deadline = time.monotonic() + 120
+        while not checkpoint.exists() or not read_checkpoint(checkpoint)[0].steps:
             assert time.monotonic() < deadline
             assert process.poll() is None, process.communicate()[0]
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=30)
+        output, _ = process.communicate(timeout=120)
     finally:
         process.kill()
+        process.wait()
+        process.stdout.close()  # if the test fails, its warning would fail the next one too
     assert process.returncode == 130, output
     assert "--resume goes on" in output
     assert not list(folder.glob("agent*"))
-    steps = read_archive(folder / "checkpoint.zip", Progress)[0].steps
+    steps = read_checkpoint(checkpoint)[0].steps
     assert steps > 0
     assert steps % 64 == 0  # whole rounds
-    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(steps + 64), "--games", "0"])
+    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(steps + 64), "--final-games", "0"])
     assert train(settings)
     assert read_card(settings.agent)["steps"] == steps + 64
 
@@ -592,11 +641,11 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
 
 
 def test_a_second_training_leaves_the_first_alone(tmp_path):
-    first = Settings(runs=tmp_path, steps=128, **TINY)
+    first = tiny(tmp_path, steps=128)
     assert train(first)
     agent = first.agent.read_bytes()
     second = dataclasses.replace(first, seed=2)
-    with pytest.raises(RunError, match="sb3-beginner-2 holds a run already: --resume"):
+    with pytest.raises(UsageError, match="sb3-beginner-2 holds a run already: --resume"):
         train(second)
     second = dataclasses.replace(second, name="second")
     run_until_it_learns(second)
@@ -610,6 +659,7 @@ def test_another_game_is_learnt_in_a_folder_of_its_own(tmp_path):
     """Six players, whose games end after different numbers of decisions."""
     words = ["--game", "magpies", "--num-players", "6", "--runs", str(tmp_path)]
     settings = dataclasses.replace(parse(words), steps=256, **TINY)
+    assert settings.opponents == ("random=0.05", "greedy=0.5", "past=0.45")
     assert train(settings)
     assert settings.folder == tmp_path / "magpies-sb3-standard-6"
     assert read(settings)[0].settings["game"] == "magpies"
@@ -620,17 +670,19 @@ def test_another_game_is_learnt_in_a_folder_of_its_own(tmp_path):
     other = dataclasses.replace(settings, game="artus", rules="beginner", num_players=2)
     other.folder.mkdir()
     other.checkpoint.write_bytes(settings.checkpoint.read_bytes())
-    with pytest.raises(CheckpointError, match=r"sb3-beginner-2/checkpoint\.zip belongs in .*/magpies-sb3-standard-6"):
+    with pytest.raises(
+        ValueError, match=r"sb3-beginner-2/checkpoint\.safetensors belongs in .*/magpies-sb3-standard-6"
+    ):
         parse(["--resume", "--runs", str(tmp_path)])
-    with pytest.raises(CheckpointError, match="belongs to a run with game 'magpies', not 'artus'"):
+    with pytest.raises(UsageError, match="belongs to a run with game 'magpies', not 'artus'"):
         train(dataclasses.replace(other, resume=True))
 
 
 def test_a_run_has_room_for_one_process(tmp_path):
-    settings = Settings(runs=tmp_path, steps=128, **TINY)
+    settings = tiny(tmp_path, steps=128)
     with (
         alone_in_run(settings.folder),
-        pytest.raises(RunError, match="sb3-beginner-2: another process is training there"),
+        pytest.raises(UsageError, match="sb3-beginner-2: another process is training there"),
     ):
         train(settings)
     assert not settings.checkpoint.exists()
@@ -640,17 +692,21 @@ def test_a_checkpoint_cannot_start_a_program(trained, tmp_path):
     settings = dataclasses.replace(
         trained, runs=tmp_path, evaluation_opponents=("program:touch sprung",), opponents=("program:a b=1=0.5",)
     )
-    model = fresh_model(trained)
-    about = {"settings": settings_to_dict(settings), "steps": 1, "seconds": 1}
-    save_checkpoint(settings.checkpoint, model, about)
+    about, tensors = read(trained)
+    about.settings = settings_to_dict(settings)
+    save_checkpoint(settings.checkpoint, dataclasses.asdict(about), tensors)
     resume = ["--resume", "--runs", str(tmp_path)]
-    with pytest.raises(ValueError, match=r"checkpoint\.zip: opponents has 'program:a b=1', which starts a program"):
+    with pytest.raises(
+        ValueError, match=r"checkpoint\.safetensors: opponents has 'program:a b=1', which starts a program"
+    ):
         parse(resume)
     with pytest.raises(
-        ValueError, match=r"checkpoint\.zip: evaluation_opponents has 'program:touch sprung', which starts a program"
+        ValueError,
+        match=r"checkpoint\.safetensors: evaluation_opponents has 'program:touch sprung', which starts a program",
     ):
         parse([*resume, "--opponents", "greedy=1"])
-    assert parse([*resume, "--evaluation-opponents", "greedy", "program:a b=1"]).opponents == settings.opponents
+    others = 'evaluation_opponents=["greedy", "program:a b=1"]'
+    assert parse([*resume, "--set", others]).opponents == settings.opponents
 
 
 def test_an_opponent_that_gives_up_does_not_end_the_training(capsys):
@@ -675,7 +731,8 @@ def test_an_opponent_that_gives_up_does_not_end_the_training(capsys):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="programs play on Linux only")
 def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_checkpoint(tmp_path, capsys):
-    words = ["--runs", tmp_path, "--steps", 128, "--num-envs", 8, "--num-steps", 8, "--batch-size", 32, "--hidden", 16]
+    words = ["--runs", tmp_path, "--steps", 128, "--num-games", 8, "--hidden", 16]
+    words += ["--set", "num_steps=8", "--set", "batch_size=32"]
     bot = f"program:{sys.executable} {BOTS} crashes"
     assert main(["train-sb3", *map(str, words), "--opponents", f"{bot}=1.0"]) == 2
     last = capsys.readouterr().err.splitlines()[-1]
@@ -687,15 +744,16 @@ def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_che
     ("words", "message"),
     [
         (["--hidden", "1000000000"], "hidden: a network may have 100,000,000 weights"),
-        (["--num-envs", "1000000000"], "num_envs 1000000000 and num_steps 16 need .* GB of memory"),
-        (["--num-steps", "1000000000"], "num_envs 512 and num_steps 1000000000 need .* GB of memory"),
-        (["--games", "1000000000"], "games must be in 0..10000000"),
-        (["--threads", "1000000"], "threads must be in 1..1024"),
+        (["--num-games", "1000000000"], "num_games 1000000000 and num_steps 16 need .* GB of memory"),
+        (["--set", "num_steps=1000000000"], "num_games 512 and num_steps 1000000000 need .* GB of memory"),
+        (["--final-games", "1000000000"], "final_games can't be 1000000000: Expected `int` <= 10000000"),
+        (["--threads", "1000000"], "threads can't be 1000000: Expected `int` <= 1024"),
+        (["--seed", "4294967296"], r"seed must be in 0\.\.4294967295, got 4294967296"),
     ],
 )
 def test_sizes_that_no_machine_has_are_refused_before_memory_is_asked_for(tmp_path, words, message):
     with pytest.raises(UsageError, match=message):
-        command.main([*words, "--runs", str(tmp_path)])
+        command.main_sb3([*words, "--runs", str(tmp_path)])
     assert not list(tmp_path.iterdir())
 
 
@@ -704,7 +762,7 @@ def test_names_that_no_checkpoint_can_keep_are_refused_before_training(tmp_path,
     odd = os.fsdecode(b"\xf6")
     words = [word.replace("x", odd) for word in words]
     with pytest.raises(UsageError, match="isn't UTF-8 and can't be kept: rename the file"):
-        command.main([*words, "--runs", str(tmp_path)])
+        command.main_sb3([*words, "--runs", str(tmp_path)])
     assert not list(tmp_path.iterdir())
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 from functools import partial
 
 import numpy as np
@@ -14,14 +15,10 @@ from artus_agents.saved import load_agent, read_card, save_agent
 from artus_env import Batch
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_training.cli import main
-from artus_training.learn.ppo.checkpoint import save
-from artus_training.learn.ppo.command import parse
-from artus_training.learn.ppo.settings import Settings
-from artus_training.learn.ppo.train import train
-from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.sb3.settings import Settings as Sb3Settings
-from artus_training.learn.sb3.train import Run, make_model
-from artus_training.learn.sb3.train import train as train_sb3
+from artus_training.learn import sb3
+from artus_training.learn.command import parse
+from artus_training.learn.ppo import Settings, Trainer
+from artus_training.learn.runs import train
 from artus_training.learn.start import find_start
 
 torch.set_num_threads(1)  # tests run side by side, and torch's threads spin while they wait
@@ -31,8 +28,8 @@ TINY = {
     "steps": 2 * 64 * 16,
 }  # fmt: skip
 TINY_SB3 = {
-    "num_envs": 8, "num_steps": 16, "batch_size": 64, "steps": 256, "games": 0, "opponents": ("self=1.0",),
-    "evaluate_every": 0,
+    "num_games": 8, "num_steps": 16, "batch_size": 64, "steps": 256, "threads": 1, "final_games": 0,
+    "opponents": ("past=1.0",), "evaluate_every": 0,
 }  # fmt: skip
 WITH_TRAINED = [
     (name, rules) for name in game_names() if find_game(name).trained is not None for rules in find_game(name).rules
@@ -47,7 +44,7 @@ def weights_equal(ours, theirs):
 def saved(tmp_path_factory):
     """A small agent, and its settings."""
     settings = Settings(**TINY, hidden=(32,), seed=5, runs=tmp_path_factory.mktemp("saved"))
-    assert train(settings)
+    assert train(Trainer, settings)
     return settings
 
 
@@ -63,14 +60,14 @@ def test_a_training_of_any_game_begins_with_the_agent_that_comes_with_it(tmp_pat
     shared = [name for name in begun if name.startswith("trunk")]
     assert all(torch.equal(begun[name], network.state_dict()[name]) for name in shared)
     assert weights_equal(trainer.network.state_dict(), begun)
-    assert weights_equal(trainer.pool[0], begun)
+    assert weights_equal(trainer.opponents.pool[0], begun)
     assert not trainer.optimizer.state
     assert trainer.start == card["weights"]
     trainer.collect()
     trainer.update()
     assert not weights_equal(trainer.network.state_dict(), begun)
     assert weights_equal(trained(rules, 2, game)[0].state_dict(), network.state_dict())
-    assert weights_equal(trainer.pool[0], begun), "what the training began with isn't trained"
+    assert weights_equal(trainer.opponents.pool[0], begun), "what the training began with isn't trained"
 
 
 @pytest.mark.parametrize("name", ["ppo:{}", "{}"])
@@ -101,11 +98,11 @@ def test_an_agent_may_begin_narrower_than_it_is_trained(tmp_path):
 
 def test_the_card_says_what_a_training_has_begun_with_and_how_to_repeat_it(tmp_path, saved):
     settings = dataclasses.replace(saved, start=f"ppo:{saved.agent}", runs=tmp_path, seed=6)
-    assert train(settings)
+    assert train(Trainer, settings)
     card = read_card(settings.agent)
     assert card["start"] == read_card(saved.agent)["weights"]
     assert card["settings"]["start"] == f"ppo:{saved.agent}"
-    assert dataclasses.replace(parse(card["command"].split()[2:]), runs=tmp_path) == settings
+    assert dataclasses.replace(parse(shlex.split(card["command"])[2:]), runs=tmp_path) == settings
     assert "start" not in read_card(saved.agent)
 
 
@@ -115,24 +112,24 @@ def test_resumed_it_goes_on_though_what_it_began_with_is_gone(tmp_path, saved):
         kept.with_suffix(suffix).write_bytes(saved.agent.with_suffix(suffix).read_bytes())
     settings = dataclasses.replace(saved, start=f"ppo:{kept}", seed=6, steps=4 * 64 * 16)
     whole, parted = (dataclasses.replace(settings, runs=tmp_path / name) for name in ("whole", "parted"))
-    assert train(whole)
+    assert train(Trainer, whole)
     trainer = Trainer(parted)
     for _ in range(2):
         trainer.collect()
         trainer.update()
-    save(trainer)
+    trainer.save()
     kept.unlink()
-    assert train(parse(["--resume", "--runs", str(parted.runs)]))
+    assert train(Trainer, parse(["--resume", "--runs", str(parted.runs)]))
     assert parted.agent.read_bytes() == whole.agent.read_bytes()
     assert read_card(parted.agent)["start"] == read_card(whole.agent)["start"]
 
 
 def test_a_run_may_begin_with_the_agent_of_the_run_beside_it(tmp_path, saved):
     first = dataclasses.replace(saved, runs=tmp_path)
-    assert train(first)
+    assert train(Trainer, first)
     before = read_card(first.agent)["weights"]
     second = dataclasses.replace(first, seed=6, name="second", start=str(first.agent))
-    assert train(second)
+    assert train(Trainer, second)
     assert read_card(second.agent)["start"] == before != read_card(second.agent)["weights"]
     assert read_card(first.agent)["weights"] == before
 
@@ -201,29 +198,28 @@ def plain(tmp_path_factory):
     settings = Settings(
         **TINY, hidden=(32,), action_features=False, num_players=3, runs=tmp_path_factory.mktemp("plain")
     )
-    assert train(settings)
+    assert train(Trainer, settings)
     return settings.agent
 
 
 def test_sb3_goes_on_with_the_same_policy_and_the_own_value(tmp_path, plain):
-    settings = Sb3Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
-    start = find_start(settings, settings.shape(action_features=False))
-    run = Run(settings, make_model(settings, start))
+    settings = sb3.Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
+    trainer = sb3.Trainer(settings)
     observation = Batch(32, num_players=3, seed=1).observation
-    ours, theirs = (partial(infer, network)(observation) for network in (run.network(), load_agent(plain)[0]))
+    ours, theirs = (partial(infer, network)(observation) for network in (trainer.trained(), load_agent(plain)[0]))
     torch.testing.assert_close(ours.logits, theirs.logits, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(ours.values[:, 0], theirs.values[:, 0], atol=1e-5, rtol=1e-5)
     assert np.ptp(theirs.logits.numpy()) > 1e-3, "not only zeros"
-    assert weights_equal(run.env.snapshots()[0].network.state_dict(), run.network().state_dict())
+    assert weights_equal(trainer.env.snapshots()[0].network.state_dict(), trainer.trained().state_dict())
 
 
 def test_sb3_writes_it_into_the_card(tmp_path, plain):
-    settings = Sb3Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
-    assert train_sb3(settings)
+    settings = sb3.Settings(**TINY_SB3, hidden=(32,), num_players=3, start=str(plain), runs=tmp_path)
+    assert train(sb3.Trainer, settings)
     card = json.loads(settings.agent.with_suffix(".json").read_text())
     assert card["start"] == read_card(plain)["weights"]
-    assert f"--start {plain}" in card["command"]
-    assert train_sb3(dataclasses.replace(settings, resume=True, steps=512))
+    assert f"--set start={plain}" in card["command"]
+    assert train(sb3.Trainer, dataclasses.replace(settings, resume=True, steps=512))
     assert read_card(settings.agent)["start"] == card["start"]
 
 

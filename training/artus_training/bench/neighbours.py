@@ -126,18 +126,14 @@ def evaluation_work(game: Definition, agent: str, games: int) -> Callable[[], in
 
 
 def training_work(game: Definition) -> Callable[[], int]:
-    import dataclasses
+    from artus_training.learn import ppo
+    from artus_training.learn.settings import with_preset
 
-    from artus_training.learn.ppo.settings import preset
-    from artus_training.learn.ppo.trainer import Trainer
-
-    trainer = Trainer(
-        dataclasses.replace(preset(game.rules[0], game.min_players, game=game.name), num_games=512, num_steps=16)
-    )
+    variant = ppo.Settings(game=game.name, rules=game.rules[0], num_players=game.min_players)
+    trainer = ppo.Trainer(with_preset(variant, {"num_games": 512, "num_steps": 16}))
 
     def work() -> int:
-        trainer.collect()
-        trainer.update()
+        trainer.play_and_learn()
         return 512 * 16
 
     return work

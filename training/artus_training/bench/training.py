@@ -20,17 +20,14 @@ from typing import Literal
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback
 
 from artus_agents.neural import draw_actions, infer
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.definition import Definition
-from artus_training.learn.ppo.settings import preset
-from artus_training.learn.ppo.trainer import Trainer
-from artus_training.learn.sb3.settings import Settings as Sb3Settings
-from artus_training.learn.sb3.train import make_model
+from artus_training.learn import ppo, sb3
+from artus_training.learn.rollout import Decisions
+from artus_training.learn.settings import with_preset
 from artus_training.progress import progress
 from artus_training.tables import as_text, table
 
@@ -45,24 +42,27 @@ ROUNDS = 5
 SB3 = "Stable-Baselines3, float32"
 
 
-def ceiling(trainer: Trainer) -> float:
+def ceiling(trainer: ppo.Trainer) -> float:
     """Decisions per second of the network alone, on prepared data."""
     s, rollout = trainer.settings, trainer.rollout
-    row = rollout.seats
+    row = len(rollout.carried)
     bits = np.arange(s.num_games, dtype=np.uint64) << np.uint64(50)
     start = time.perf_counter()
-    with torch.autocast(trainer.device.type, torch.bfloat16, enabled=trainer.bfloat16):  # as the trainer does
+    with torch.autocast(trainer.device.type, torch.bfloat16, enabled=s.bfloat16):  # as the trainer does
         for _ in range(s.num_steps):
-            output = infer(trainer.network, rollout.observation[row], trainer.bfloat16)
+            output = infer(trainer.network, rollout.observation[row], s.bfloat16)
             draw_actions(output, rollout.legal[row], rollout.action_features[row], bits, True, trainer.threads)
     forward = (time.perf_counter() - start) / (s.num_steps * s.num_games)
 
-    rows = torch.from_numpy(np.flatnonzero(rollout.ready.reshape(-1))[: s.batch_size])
-    data = rollout.decisions(trainer.device)
+    rows = torch.from_numpy(np.flatnonzero(rollout.ready)[: s.batch_size])
+    batch = Decisions(rollout, trainer.variance, trainer.device).minibatch(rows)
     steps = max(1, s.num_steps * s.num_games // s.batch_size)
     start = time.perf_counter()
     for _ in range(steps):
-        trainer.learn(data, rows, 1.0, len(rows))
+        value, _ = ppo.loss(trainer.network, batch, s)
+        trainer.optimizer.zero_grad()
+        value.backward()
+        trainer.optimizer.step()
     update = (time.perf_counter() - start) / (steps * len(rows))
     return 1 / (forward + s.epochs * update)
 
@@ -73,16 +73,16 @@ def ours(
     """A measurement of our trainer, with every seat learning: (decisions per second, upper limit of the network
     alone)."""
     s = dataclasses.replace(
-        preset(game.rules[-1], game.max_players, game=game.name), hidden=HIDDEN, batch_size=BATCH_SIZE, epochs=EPOCHS,
+        with_preset(ppo.Settings(game=game.name, rules=game.rules[-1], num_players=game.max_players)),
+        hidden=HIDDEN, batch_size=BATCH_SIZE, epochs=EPOCHS,
         precision=precision, action_features=action_features, opponents=(), evaluate_every=0,
     )  # fmt: skip
-    trainer = Trainer(s)
+    trainer = ppo.Trainer(s)
 
     def run() -> tuple[float, float]:
         torch.set_num_threads(trainer.threads)
         start = time.perf_counter()
-        trainer.collect()
-        trainer.update()
+        trainer.play_and_learn()
         rate = s.num_steps * s.num_games / (time.perf_counter() - start)
         return rate, ceiling(trainer)
 
@@ -92,36 +92,18 @@ def ours(
 def stable_baselines(game: Definition, folder: Path) -> Callable[[], tuple[float, float]]:
     """A measurement of MaskablePPO with the same network, minibatch and epochs, in float32."""
     s = dataclasses.replace(
-        Sb3Settings(), game=game.name, rules=game.rules[-1], num_players=game.max_players, hidden=HIDDEN,
-        batch_size=BATCH_SIZE, epochs=EPOCHS, opponents=("self=1.0",), runs=folder, steps=10**9,
+        with_preset(sb3.Settings(game=game.name, rules=game.rules[-1], num_players=game.max_players)), hidden=HIDDEN,
+        batch_size=BATCH_SIZE, epochs=EPOCHS, opponents=("past=1.0",), threads=0, runs=folder, steps=10**9,
     )  # fmt: skip
-    s.check()
-    model: MaskablePPO = make_model(s)
-    started = False
+    trainer = sb3.Trainer(s)
 
     def run() -> tuple[float, float]:
-        nonlocal started
-        torch.set_num_threads(available_cores())
-        steps = 4 * s.num_envs * s.num_steps
-        clock = _Clock()
-        model.learn(steps, reset_num_timesteps=not started, callback=clock)
-        started = True
-        return steps / clock.seconds, float("nan")
+        start, rounds = time.perf_counter(), 4
+        for _ in range(rounds):
+            trainer.play_and_learn()
+        return rounds * s.num_games * s.num_steps / (time.perf_counter() - start), float("nan")
 
     return run
-
-
-class _Clock(BaseCallback):
-    """Duration of the rounds, without setup."""
-
-    def _on_training_start(self) -> None:
-        self.start = time.perf_counter()
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_training_end(self) -> None:
-        self.seconds = time.perf_counter() - self.start
 
 
 def measure(game: Definition) -> dict[str, tuple[float, float]]:

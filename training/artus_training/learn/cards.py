@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import shlex
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -14,7 +14,7 @@ import torch
 from artus_env import DEFAULT_GAME
 from artus_env.engine.contract.registry import find_game
 from artus_training.arena.evaluate import Evaluation
-from artus_training.learn.settings import WHERE
+from artus_training.learn.settings import WHERE, TrainingSettings, changes, settings_to_dict
 
 PACKAGES = ("artus-env", "torch", "numpy", "numba")
 
@@ -91,23 +91,16 @@ def point(steps: int, seconds: float, results: Sequence[Evaluation]) -> dict[str
     }
 
 
-def command(program: str, settings: Any, default: Any) -> str:
+def command(program: str, settings: TrainingSettings, default: TrainingSettings) -> str:
     """The command that trains the same agent.
 
     Args:
         program: The program, such as `artus train`.
-        settings: A dataclass with `game`, `rules` and `num_players`; settings of `WHERE` are left out.
-        default: The program's default settings, of the same class.
+        settings: Its settings; those of `WHERE` are left out.
+        default: Those that the program has for the variant if nothing is given.
     """
-    words = program.split()
-    for field in dataclasses.fields(settings):
-        value = getattr(settings, field.name)
-        asked = field.name in ("rules", "num_players") or (field.name == "game" and value != DEFAULT_GAME)
-        if field.name in WHERE or (value == getattr(default, field.name) and not asked):
-            continue
-        name = field.name.replace("_", "-")
-        if isinstance(value, bool):
-            words.append(f"--{name}" if value else f"--no-{name}")
-        else:
-            words += [f"--{name}", *map(str, value if isinstance(value, tuple) else [value])]
+    words = program.split() + (["--game", settings.game] if settings.game != DEFAULT_GAME else [])
+    words += ["--rules", settings.rules, "--num-players", str(settings.num_players)]
+    for name, (_, value) in changes(settings_to_dict(default), settings_to_dict(settings)).items():
+        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     return shlex.join(words)

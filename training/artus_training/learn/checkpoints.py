@@ -1,9 +1,4 @@
-"""Checkpoints: text and numbers in one file with a checksum. They contain no code, and their content isn't trusted.
-
-    artus checkpoint 2
-    {"settings": ..., "steps": ...}
-    tensors as safetensors
-    checksum of everything before it
+"""Checkpoints: a safetensors file, whose metadata hold text and a checksum. They contain no code.
 
 The checksum (CRC-32) detects damage. A file can also be forged with a correct checksum, so its shapes, types and
 ranges are checked before compiled loops use them, which check nothing.
@@ -11,35 +6,45 @@ ranges are checked before compiled loops use them, which check nothing.
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 import torch
+from msgspec import Meta
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from artus_agents.saved import Count, Point
 from artus_env import Batch
 from artus_env.engine.basics.reading import decode
 from artus_env.engine.basics.writing import write_atomically
 from artus_env.engine.play.kernels import over_one
+from artus_training.usage import UsageError
 
-FIRST_LINE = b"artus checkpoint 2\n"
-SEAL = 8
-"""Length in bytes of the checksum at the end of the file, as hexadecimal digits."""
-ABOUT, TENSORS = "artus.json", "artus.safetensors"
-"""Names of our files in an SB3 archive."""
 Tensors = dict[str, torch.Tensor]
-T = TypeVar("T")
 
 
-class CheckpointError(ValueError):
-    """A checkpoint that can't be used. The message names the file and the problem."""
+@dataclass
+class Progress:
+    """Settings and progress of a training in its checkpoint."""
+
+    settings: dict[str, Any]
+    steps: Count
+    updates: Count
+    seconds: Annotated[float, Meta(ge=0)]
+    pool: Count
+    """Number of earlier selves."""
+    ranks: Annotated[int, Meta(ge=1)] = 1
+    """Processes that shared the training."""
+    curve: list[Point] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    start: str = ""
+    """Hash of the initial weights (see `start.Start`); empty: they were random."""
 
 
 # --- files ---
@@ -50,107 +55,61 @@ def save_checkpoint(path: Path, about: Mapping[str, Any], tensors: Tensors) -> N
 
     Args:
         path: The file.
-        about: Data that JSON can represent.
+        about: The fields of `Progress`, in JSON types.
         tensors: Tensors by name.
 
     Raises:
-        FloatingPointError: If a number isn't finite; the existing checkpoint is kept.
+        UsageError: If a number isn't finite, because the training has diverged; the existing checkpoint is kept.
         OSError: If the file can't be written; an existing one is kept.
     """
-    _write_sealed(path, FIRST_LINE, json.dumps(about).encode(), b"\n", _packed(tensors))
+    if wrong := not_finite(tensors):
+        raise UsageError(f"{wrong} has numbers that are not finite: the training has diverged; {path} is kept")
+    tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    text = json.dumps(about)
+    write_atomically(path, save(tensors, {"artus": text, "checksum": checksum(text, tensors)}))
 
 
-def read_checkpoint(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
+def read_checkpoint(path: Path) -> tuple[Progress, Tensors]:
     """Read a checkpoint whose checksum is correct; the caller must check that its content makes sense.
 
-    Args:
-        path: The file.
-        wanted: A dataclass with the required keys of the JSON part.
-
     Raises:
-        CheckpointError: If the file is missing, damaged or something else.
+        UsageError: If the file is missing, damaged or something else.
     """
-    content = _read_sealed(path, FIRST_LINE)
-    about, _, tensors = content[len(FIRST_LINE) :].partition(b"\n")
-    return _unpacked(path, about, tensors, wanted)
-
-
-def add_to_archive(path: Path, archive: io.BytesIO, about: Mapping[str, Any], tensors: Tensors) -> None:
-    """Like `save_checkpoint`, but within an SB3 archive, which `MaskablePPO.load` can still read."""
-    with zipfile.ZipFile(archive, "a") as parts:
-        parts.writestr(ABOUT, json.dumps(about, indent=1))
-        parts.writestr(TENSORS, _packed(tensors))
-        parts.comment = bytes(SEAL)  # the last bytes of the file: room for the checksum
-    _write_sealed(path, archive.getvalue()[:-SEAL])
-
-
-def read_archive(path: Path, wanted: type[T]) -> tuple[T, Tensors]:
-    """`read_checkpoint` for an archive. SB3's own files in it are never read: they could contain code."""
-    content = _read_sealed(path, b"PK")
-    try:
-        with zipfile.ZipFile(io.BytesIO(content + bytes(SEAL))) as archive:
-            parts = [archive.getinfo(name) for name in (ABOUT, TENSORS)]
-            if any(part.compress_type != zipfile.ZIP_STORED for part in parts):  # they could expand to any size
-                raise CheckpointError(f"{path} is no checkpoint of this training: its parts are compressed")
-            about, tensors = map(archive.read, parts)
-    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise CheckpointError(
-            f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}"
-        ) from error
-    return _unpacked(path, about, tensors, wanted)
-
-
-def _write_sealed(path: Path, *parts: bytes) -> None:
-    write_atomically(path, b"".join((*parts, seal(*parts))))
-
-
-def _read_sealed(path: Path, start: bytes) -> bytes:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise CheckpointError(f"{path} doesn't exist: there is nothing to resume") from None
+        raise UsageError(f"{path} doesn't exist: there is nothing to resume") from None
     except OSError as error:
-        raise CheckpointError(f"{path} can't be read: {error.strerror}") from error
-    content, there = content[:-SEAL], content[-SEAL:]
-    if not content.startswith(start):
-        raise CheckpointError(
-            f"{path} is damaged or no checkpoint that this version can read; leave --resume out to begin a new run"
-        )
-    if there != seal(content):
-        raise CheckpointError(f"{path} is damaged or of an earlier version: its checksum doesn't match")
-    return content
-
-
-def seal(*parts: bytes) -> bytes:
-    """The checksum of the parts, one after the other."""
-    checksum = 0
-    for part in parts:
-        checksum = zlib.crc32(part, checksum)
-    return b"%08x" % checksum
-
-
-def _packed(tensors: Tensors) -> bytes:
-    if wrong := not_finite(tensors):
-        raise FloatingPointError(f"{wrong} has numbers that are not finite: the training has diverged")
-    return save({name: value.detach().cpu().contiguous() for name, value in tensors.items()})
-
-
-def _unpacked(path: Path, about: bytes, packed: bytes, wanted: type[T]) -> tuple[T, Tensors]:
+        raise UsageError(f"{path} can't be read: {error.strerror}") from error
     try:
-        said, tensors = decode(about, wanted), load(packed)
-    except (ValueError, SafetensorError, KeyError) as error:
-        raise CheckpointError(
-            f"{path} is no checkpoint of this training: {' '.join(str(error).split())[:200]}"
-        ) from error
+        tensors = load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        text, there = header["__metadata__"]["artus"], header["__metadata__"]["checksum"]
+        about = decode(text.encode(), Progress)
+    except (ValueError, SafetensorError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UsageError(f"{path} is damaged or no checkpoint of this version: {reason}") from error
+    if there != checksum(text, tensors):
+        raise UsageError(f"{path} is damaged: its checksum doesn't match")
     if wrong := not_finite(tensors):
-        raise CheckpointError(f"{path}: {wrong} has numbers that are not finite")
-    return said, tensors
+        raise UsageError(f"{path}: {wrong} has numbers that are not finite")
+    return about, tensors
+
+
+def checksum(text: str, tensors: Tensors) -> str:
+    """The checksum of a checkpoint's content."""
+    names = sorted(tensors)
+    about = [[name, str(tensors[name].dtype), list(tensors[name].shape)] for name in names]
+    found = zlib.crc32(json.dumps([text, about]).encode())
+    for name in names:
+        found = zlib.crc32(tensors[name].contiguous().reshape(-1).view(torch.uint8).numpy().data, found)
+    return f"{found:08x}"
 
 
 def not_finite(tensors: Tensors) -> str:
     """The name of the first tensor with a number that isn't finite; empty if there is none."""
     floats = (name for name, value in tensors.items() if value.dtype in (torch.float32, torch.float64))
-    return next((name for name in floats if not np.isfinite(tensors[name].detach().cpu().numpy()).all()), "")
+    return next((name for name in floats if not torch.isfinite(tensors[name]).all()), "")
 
 
 # --- content ---

@@ -1,22 +1,126 @@
-"""Opponents in a training. If an opponent gives up a game, a random legal move is played instead and the game goes on.
+"""Opponents in a training: other agents, and earlier selves of the learner.
 
-The first time, a warning names the opponent and the reason. An opponent that gives up all decisions of a whole round,
-such as a program with a typo in its name, stops the training.
+If an opponent gives up a game, a random legal move is played instead and the game goes on. The first time, a warning
+names the opponent and the reason. An opponent that gives up all decisions of a whole round, such as a program with a
+typo in its name, stops the training.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 
+from artus_agents.network import Network
 from artus_env.agents import FORFEIT, Agent, View
+from artus_training.arena.lineup import line_up
+from artus_training.learn.settings import PAST, TrainingSettings
+from artus_training.usage import UsageError
+
+LEARNER = -1
 
 
-class OpponentError(ValueError):
-    """An opponent that doesn't play. The message names it and the reason."""
+class Opponents:
+    """Who plays each seat in the games of a PPO training.
+
+    Args:
+        settings: The settings.
+        network: The learner's network; its first earlier self is a copy.
+        variants: Players and columns of the games of each variant.
+        seats_each: Seats of an opponent in each of its games; 0: from one to all but one, in turn.
+        bfloat16: Whether earlier selves compute in bfloat16.
+
+    Attributes:
+        seats: Who plays each seat: `LEARNER`, `past`, or an index into `agents`: shape (games, most players).
+        agents: The opponents other than earlier selves.
+        past: The number of the earlier self.
+        pool: Weights of earlier selves, the oldest first.
+    """
+
+    def __init__(
+        self,
+        settings: TrainingSettings,
+        network: Network,
+        variants: Sequence[tuple[int, slice]],
+        seats_each: int = 0,
+        bfloat16: bool = False,
+    ) -> None:
+        s = self.settings = settings
+        self.variants = variants
+        self.seats_each = seats_each
+        fractions = s.fractions()
+        names = [name for name, fraction in fractions.items() if fraction and name != PAST]
+        self.agents: list[Agent] = [
+            Opponent(name, line_up([name, name], *s.variants[0], game=s.game)[0]) for name in names
+        ]
+        self.past = len(names)
+        self.fractions = [*(fractions[name] for name in names), fractions.get(PAST, 0.0)]
+        self.seats = np.full((variants[-1][1].stop, network.shape.players), LEARNER)
+        self.pool: list[dict[str, torch.Tensor]] = []
+        self._earlier: Network | None = None
+        if self.fractions[self.past]:
+            self._earlier = Network(network.shape).to(next(network.parameters()).device)
+            if bfloat16:
+                self._earlier.bfloat16()  # so that calls don't convert weights
+            self.remember(network, 0)
+        self.take_all_seats()
+
+    def earlier_self(self, updates: int) -> Network | None:
+        """The earlier self that plays in a round, one for all games, so that one call of a network is enough; None if
+        there are none."""
+        if self._earlier is not None:
+            self._earlier.load_state_dict(self.pool[updates % len(self.pool)])
+        return self._earlier
+
+    def remember(self, network: Network, updates: int) -> None:
+        """After every `snapshot_every` updates, add a copy of the network to the pool; it replaces the oldest."""
+        if self._earlier is not None and updates % self.settings.snapshot_every == 0:
+            self.pool.append({name: value.detach().cpu().clone() for name, value in network.state_dict().items()})
+            del self.pool[: -self.settings.pool_size]
+
+    def take_all_seats(self) -> None:
+        """Put opponents into all games, without regard to their seats so far."""
+        self.seats[:] = LEARNER
+        for index, (_, columns) in enumerate(self.variants):
+            self.take_seats(index, np.arange(columns.stop - columns.start), first_time=True)
+
+    def take_seats(self, variant: int, which: np.ndarray, first_time: bool = False) -> None:
+        """Put opponents into games of a variant that have just been dealt. In each new game they move one seat further.
+
+        Games against the first opponent come first, then those against the next, and at the end those in which all
+        seats learn.
+
+        Args:
+            variant: Index of the variant.
+            which: Numbers of its games that have just been dealt.
+            first_time: Whether no opponents have sat in these games before.
+        """
+        num_players, columns = self.variants[variant]
+        seats, count = self.seats[columns], self.seats_each
+        low = 0.0
+        for opponent, fraction in enumerate(self.fractions):
+            first, last = round(low * len(seats)), round((low + fraction) * len(seats))
+            low += fraction
+            for game in which[(which >= first) & (which < last)]:
+                theirs = seats[game, :num_players] != LEARNER
+                start = game if first_time else int(np.argmax(theirs & ~np.roll(theirs, 1))) + 1
+                seats[game, :num_players] = LEARNER
+                held = start + np.arange(count or 1 + game // num_players % (num_players - 1))
+                seats[game, held % num_players] = opponent
+
+    def end_round(self) -> int:
+        """See `end_round`."""
+        return end_round(self.agents)
+
+
+def shared(reward: np.ndarray, learns: np.ndarray) -> np.ndarray:
+    """Replace the rewards of a game's learning seats by their mean: shapes (n, P), float32, and (n, P), bool ->
+    (n, P), float32."""
+    mean = (reward * learns).sum(axis=1, keepdims=True) / np.maximum(1, learns.sum(axis=1, keepdims=True))
+    return np.where(learns, mean, reward).astype(np.float32)
 
 
 class Opponent:
@@ -42,11 +146,11 @@ class Opponent:
         """See `Agent.act`.
 
         Raises:
-            OpponentError: If the agent returns anything but whole numbers, one for each game.
+            UsageError: If the agent returns anything but whole numbers, one for each game.
         """
         actions: Any = np.array(self.agent.act(view))
         if actions.shape != (len(view),) or actions.dtype.kind not in "iu":
-            raise OpponentError(
+            raise UsageError(
                 f"opponent {self.name} must return {len(view)} whole numbers, got {actions.dtype} of shape "
                 f"{actions.shape}"
             )
@@ -84,13 +188,13 @@ def end_round(opponents: Iterable[Any]) -> int:
     """Return the number of given-up decisions in a round, and reset the counters.
 
     Raises:
-        OpponentError: If an opponent gave up all its decisions.
+        UsageError: If an opponent gave up all its decisions.
     """
     given_up = 0
     for opponent in opponents:
         if isinstance(opponent, Opponent):
             if opponent.asked and opponent.given_up == opponent.asked:
-                raise OpponentError(f"opponent {opponent.name} gives up every game: {opponent.reason}")
+                raise UsageError(f"opponent {opponent.name} gives up every game: {opponent.reason}")
             given_up += opponent.given_up
             opponent.asked = opponent.given_up = 0
     return given_up

@@ -1,34 +1,317 @@
-"""Folders of runs: one for each run, used by one process at a time; a new run never overwrites another."""
+"""The life cycle of a training, the same for PPO and Stable-Baselines3.
+
+Lock the run's folder, begin or resume, play and learn round by round with checkpoints, evaluations and figures, stop
+after Ctrl-C, and at the end save the agent with its card and measure it.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import itertools
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from artus_agents.saved import CARD, WEIGHTS, read_card
+import torch
+from torch.utils.tensorboard import SummaryWriter
+
+from artus_agents.network import Network
+from artus_agents.neural import NeuralAgent
+from artus_agents.saved import CARD, WEIGHTS, read_card, save_agent
+from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import alone_in, write_atomically
-from artus_training.learn.checkpoints import CheckpointError
-from artus_training.learn.opponents import OpponentError
-from artus_training.learn.ppo.settings import Settings as PpoSettings
-from artus_training.learn.sb3.settings import Settings as Sb3Settings
-from artus_training.learn.settings import changes, settings_from_dict, settings_to_dict
+from artus_training.arena.evaluate import Evaluation, evaluate
+from artus_training.learn.cards import PACKAGES, card, command, point
+from artus_training.learn.checkpoints import Progress, Tensors, read_checkpoint, save_checkpoint
+from artus_training.learn.figures import (
+    evaluation_due,
+    figures_text,
+    in_short,
+    log_of,
+    print_strength,
+    wins_text,
+    write_figures,
+)
+from artus_training.learn.ranks import ALONE, Ranks
+from artus_training.learn.settings import (
+    TrainingSettings,
+    changes,
+    check_resumed,
+    settings_from_dict,
+    settings_to_dict,
+    with_preset,
+)
+from artus_training.learn.start import Start, find_start
+from artus_training.progress import Show, TrainingBar, interrupt_as_flag, pieces, progress, unseen
 from artus_training.usage import UsageError
 
+SAVING_PART = 0.1
+"""Share of the training time that saving checkpoints may take: with many games not every round is saved."""
+S = TypeVar("S", bound=TrainingSettings)
 
-class RunError(ValueError):
-    """A run that can't start or continue now. The message names its folder."""
+
+class Training(ABC, Generic[S]):
+    """A training under way.
+
+    Args:
+        settings: The settings. A checkpoint isn't loaded automatically (see `load`).
+        ranks: The processes that share the training. Only rank 0 reads and writes files.
+    """
+
+    PROGRAM: ClassVar[str]
+    """The command that runs it."""
+    PACKAGES: ClassVar[tuple[str, ...]] = PACKAGES
+    """Packages whose versions its cards record."""
+
+    def __init__(self, settings: S, ranks: Ranks = ALONE) -> None:
+        settings.check(ranks.size)
+        self.settings = settings
+        self.ranks = ranks
+        self.steps = 0
+        self.updates = 0
+        self.seconds = 0.0
+        """Training time, evaluations not counted."""
+        self.curve: list[dict[str, Any]] = []
+        """Learning curve (see `cards.point`)."""
+        self.changes: list[dict[str, Any]] = []
+        """Settings that were changed in resumed runs (see `cards.card`)."""
+        self.start = ""
+        """Hash of the initial weights (see `start.Start`); empty: they were random."""
+
+    @abstractmethod
+    def play_and_learn(self) -> dict[str, float]:
+        """One round: play, learn, and count steps and updates. Returns figures for the log."""
+
+    @abstractmethod
+    def trained(self) -> Network:
+        """The network as it is now; it may share memory with the training."""
+
+    @abstractmethod
+    def tensors(self) -> Tensors:
+        """All that a checkpoint keeps; in rank 0 only."""
+
+    @abstractmethod
+    def load_tensors(self, about: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
+        """Take over what a checkpoint keeps, with the settings that have `changed` since.
+
+        Raises:
+            ValueError: If something is missing or doesn't fit; this object must not be used then.
+        """
+
+    @property
+    @abstractmethod
+    def earlier_selves(self) -> int:
+        """Number of earlier selves in the pool."""
+
+    @classmethod
+    def warm_up(cls, settings: S, ranks: Ranks = ALONE) -> None:
+        """Make the rounds of a training as fast as later ones, before time is measured."""
+
+    @property
+    def progress(self) -> float:
+        """Share of the training that is done, 0..1."""
+        s = self.settings
+        return min(1.0, max(self.steps / s.steps, self.seconds / 60 / s.minutes if s.minutes else 0))
+
+    def initial_weights(self) -> Start | None:
+        """The weights that the settings ask for; None: random ones, or with `resume` those of the checkpoint."""
+        start = self.ranks.from_first(partial(find_start, self.settings, self.settings.shape()))
+        self.start = start.hash if start else ""
+        return start
+
+    def agent(self) -> NeuralAgent:
+        """An agent that plays the policy's likeliest actions."""
+        return NeuralAgent(self.trained())
+
+    def evaluate(self, opponents: Sequence[str], games: int, show: Show = unseen) -> list[Evaluation]:
+        """Play the agent against each opponent, in every variant."""
+        s, agent = self.settings, self.agent()
+        pairs = list(itertools.product(s.variants, opponents))
+        return [
+            evaluate(
+                [agent, opponent], rules=rules, num_players=num_players, games=games, seed=s.seed + 1, game=s.game,
+                progress=piece,
+            )
+            for ((rules, num_players), opponent), piece in zip(pairs, pieces(show, len(pairs)), strict=True)
+        ]  # fmt: skip
+
+    def save(self) -> None:
+        """Write the checkpoint, in rank 0.
+
+        Raises:
+            UsageError: If the network has diverged; the previous checkpoint is kept.
+            OSError: If it can't be written; the previous checkpoint is kept.
+        """
+        tensors = self.tensors()
+        if self.ranks.first:
+            about = {
+                "settings": settings_to_dict(self.settings), "steps": self.steps, "updates": self.updates,
+                "seconds": self.seconds, "pool": self.earlier_selves, "ranks": self.ranks.size, "curve": self.curve,
+                "changes": self.changes, "start": self.start,
+            }  # fmt: skip
+            save_checkpoint(self.settings.checkpoint, about, tensors)
+
+    def load(self) -> None:
+        """Continue from the checkpoint of the settings' folder.
+
+        Raises:
+            UsageError: If it is missing, damaged or doesn't fit; this object must not be used then.
+        """
+        s, ranks = self.settings, self.ranks
+        about, tensors = ranks.from_first(partial(read_checkpoint, s.checkpoint))
+        try:
+            before = settings_from_dict(about.settings, s.checkpoint, type(s)())
+            changed = check_resumed(before, s, s.checkpoint, say=ranks.first)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        if about.ranks != ranks.size:
+            changed["ranks"] = [about.ranks, ranks.size]
+        try:
+            self.load_tensors(about, tensors, changed)
+        except (ValueError, RuntimeError, TypeError, OverflowError) as error:
+            raise UsageError(f"{s.checkpoint} doesn't fit: {' '.join(str(error).split())}") from error
+        self.steps, self.updates, self.seconds = about.steps, about.updates, about.seconds
+        self.curve, self.changes = [dataclasses.asdict(point) for point in about.curve], about.changes
+        self.start = about.start
+        if "ranks" in changed and ranks.first:
+            print(
+                f"{s.checkpoint} goes on with {counted(ranks.size, 'rank')} instead of {about.ranks}: network, "
+                "optimizer, earlier selves and counters are kept, all games begin anew"
+            )
+        if changed:
+            self.changes.append({"steps": self.steps, "settings": changed})
+
+    def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:
+        """Write the agent with its card."""
+        s = self.settings
+        bfloat16 = getattr(s, "bfloat16", False)
+        default = with_preset(type(s)(game=s.game, rules=s.rules, num_players=s.num_players))
+        about = card(
+            s.game, s.variants, settings=settings_to_dict(s),
+            command=command(self.ranks.program(self.PROGRAM), s, default), steps=self.steps, seconds=self.seconds,
+            curve=self.curve, strength=strength, bfloat16=bfloat16, threads=s.threads, ranks=self.ranks.size,
+            changes=self.changes, start=self.start, packages=self.PACKAGES,
+        )  # fmt: skip
+        keep_agent(s.agent, self.steps)
+        save_agent(s.agent, self.trained(), about, torch.bfloat16 if bfloat16 else torch.float32)
 
 
-@contextmanager
-def stopped_in_one_line() -> Iterator[None]:
-    """Turn errors of trainings that can't start or continue into messages of one line, for commands."""
-    try:
-        yield
-    except (RunError, CheckpointError, OpponentError, FloatingPointError) as error:
-        raise UsageError(str(error)) from error
+def train(kind: type[Training[S]], settings: S, ranks: Ranks = ALONE) -> bool:
+    """Train an agent and save it.
+
+    Args:
+        kind: The trainer.
+        settings: Its settings, the same in all processes.
+        ranks: The processes that share the training.
+
+    Returns:
+        Whether the training was finished; False if Ctrl-C stopped it, then `resume` continues it.
+
+    Raises:
+        ValueError: If a setting is invalid.
+        UsageError: If another process is training in the run's folder, the folder of a new run holds one already, the
+            checkpoint to resume is missing, damaged or doesn't fit, an opponent gives all its games up, another process
+            has ended, or the network has diverged. Except for the first three, `resume` continues from the last
+            checkpoint.
+        OSError: If a file can't be written; `resume` continues from the last checkpoint.
+    """
+    settings.check(ranks.size)
+    with alone_in_run(settings.folder) if ranks.first else nullcontext():
+        if not settings.resume:
+            ranks.from_first(partial(begin_run, settings.folder))
+        kind.warm_up(settings, ranks)
+        training = kind(settings, ranks)
+        with interrupt_as_flag() as interrupted:
+            if settings.resume:
+                training.load()
+            else:
+                training.save()  # from now on `resume` continues this run
+            if not learn_to_the_end(training, interrupted):
+                return False
+        ranks.leave()
+        if not ranks.first:
+            return True
+        if saved_steps(settings.agent) != training.steps:  # else it is saved already, with its evaluations
+            training.save_agent()
+        minutes, rate = training.seconds / 60, training.steps / training.seconds
+        print(f"{settings.agent}: {training.steps:,} steps in {minutes:.1f} min, {rate:,.0f} a second")
+        if settings.final_games:
+            strength = []
+            for opponent in settings.final_opponents:
+                with progress(f"{settings.folder.name} against {opponent}") as show:
+                    results = training.evaluate([opponent], settings.final_games, show)
+                for result in results:
+                    print_strength([result], settings.folder.name)
+                    strength.append(result)
+            training.save_agent(strength)
+    return True
+
+
+def learn_to_the_end(training: Training[Any], interrupted: threading.Event) -> bool:
+    """Train round by round, with checkpoints, evaluations and figures. Returns whether the training was finished; False
+    if Ctrl-C stopped it."""
+    settings, ranks = training.settings, training.ranks
+    name = settings.folder.name
+    with ExitStack() as stack:
+        bar = stack.enter_context(TrainingBar(ranks.first))
+        resumed_at = training.steps if settings.resume else None
+        log = stack.enter_context(log_of(settings.folder, resumed_at)) if ranks.first else None
+        task = bar.add_task(name, total=1.0, completed=training.progress, wins="")
+        saving = unsaved = 0.0  # seconds for the last checkpoint, and of training since then
+        while training.progress < 1 and not ranks.each(interrupted.is_set()).any():
+            start, before, steps = time.monotonic(), training.progress, training.steps
+            figures = training.play_and_learn()
+            took = time.monotonic() - start
+            spent, saving = ranks.each(took, saving)[0].tolist()  # of rank 0: all must save in the same round
+            training.seconds += spent if unsaved else spent + saving
+            unsaved += spent
+            figures["steps_per_second"] = (training.steps - steps) / took
+            if log and (results := write_down(training, figures, log, before)):
+                wins = wins_text(results)
+                bar.update(task, wins=wins)
+                bar.line(f"{name} after {in_short(training.steps)} decisions: won against {wins}")
+            bar.update(task, completed=training.progress)
+            bar.say(figures_text(training.steps, figures))
+            if saving <= SAVING_PART * unsaved:
+                start = time.monotonic()
+                training.save()
+                saving, unsaved = time.monotonic() - start, 0.0
+        if unsaved:
+            training.save()
+    if training.progress < 1 and ranks.first:
+        print(
+            f"stopped after {training.steps:,} of {settings.steps:,} steps; --resume goes on from {settings.checkpoint}"
+        )
+    return training.progress >= 1
+
+
+def write_down(
+    training: Training[Any], figures: dict[str, float], log: SummaryWriter, before: float
+) -> list[Evaluation]:
+    """Log the figures of a round; if an evaluation is due, add it to the curve. Returns the evaluations.
+
+    Args:
+        before: Share of the training done before the round, 0..1.
+    """
+    s = training.settings
+    write_figures(log, figures, training.steps)
+    fifth = evaluation_due(before, training.progress)
+    due = s.evaluate_every and (fifth or training.updates % s.evaluate_every == 0)
+    if not due and training.progress < 1:
+        return []
+    results = training.evaluate(s.evaluation_opponents, s.games) if s.evaluate_every else []
+    training.curve.append(point(training.steps, training.seconds, results))
+    for name, value in training.curve[-1]["wins"].items():
+        log.add_scalar(f"wins/{name}", value, training.steps)
+    return results
+
+
+# --- folders ---
 
 
 @contextmanager
@@ -37,7 +320,7 @@ def alone_in_run(folder: Path) -> Iterator[None]:
     folder stays empty for `begin_run`.
 
     Raises:
-        RunError: If another process uses the folder.
+        UsageError: If another process uses the folder.
         OSError: If the folder can't be created or written to.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +328,7 @@ def alone_in_run(folder: Path) -> Iterator[None]:
         try:
             stack.enter_context(alone_in(folder, "training there", folder.parent / f".{folder.name}.lock"))
         except ValueError as error:
-            raise RunError(str(error)) from None
+            raise UsageError(str(error)) from None
         yield
 
 
@@ -57,17 +340,16 @@ def begin_run(folder: Path, other: str = "--name NAME") -> None:
         other: The option that chooses another folder, for the message.
 
     Raises:
-        RunError: If the folder holds a run.
+        UsageError: If the folder holds a run.
         OSError: If the folder can't be read.
     """
     if any(folder.iterdir()):
-        raise RunError(f"{folder} holds a run already: --resume goes on with it, {other} begins another one beside it")
+        raise UsageError(
+            f"{folder} holds a run already: --resume goes on with it, {other} begins another one beside it"
+        )
 
 
-Run = TypeVar("Run", PpoSettings, Sb3Settings)
-
-
-def finished(run: Run) -> bool:
+def finished(run: TrainingSettings) -> bool:
     """Whether a training with exactly these settings has been finished."""
     if not run.agent.exists():
         return False
@@ -75,7 +357,7 @@ def finished(run: Run) -> bool:
     return not changes(settings_to_dict(saved), settings_to_dict(run))
 
 
-def going_on(run: Run) -> Run:
+def going_on(run: S) -> S:
     """The settings of the training, with `resume` if it has a checkpoint."""
     return dataclasses.replace(run, resume=run.checkpoint.exists())
 

@@ -1,43 +1,67 @@
-"""Settings that several trainers share, with the same meaning and the same defaults."""
+"""Settings of trainings: their meaning and defaults, the presets of the variants, and how a command line is read.
+
+The settings of a training are those of a preset, a TOML file, or with `--resume` those of the checkpoint; then what was
+given on the command line. They are read once, by `read_settings`.
+"""
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import inspect
 import math
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from textwrap import dedent
+from typing import Annotated, Any, ClassVar, TypeVar, get_type_hints
+
+from msgspec import Meta
 
 from artus_agents.network import Shape
 from artus_env import DEFAULT_GAME
 from artus_env.agents import runs_program
 from artus_env.engine.basics.reading import check_storable, convert, shown, storable
+from artus_env.engine.basics.wording import counted
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.play.rewards import mode_index
+from artus_training.arena.evaluate import MOST_GAMES
+from artus_training.arena.lineup import line_up
 
+PAST = "past"
+"""Name of the pool of earlier selves among the opponents."""
 AGENTS = ("opponents", "evaluation_opponents", "final_opponents")
 """Settings that name agents."""
-UNTOLD = ("",)
-"""Value of a setting of `AGENTS` that the command line doesn't give."""
 WHERE = ("runs", "name", "resume", "preset")
 """Settings of files: the trained agent doesn't depend on them."""
 POINTS = "points"
 """The reward mode that pays points as they are scored. Every game has this name for it; the name of the game's score
 also works."""
+ANY_GAME = Path(__file__).parent / "any-game.toml"
+"""The preset of variants without one of their own."""
+GOALS = "goals"
+"""Name of the table in a game's preset with the goals of `artus train-all`: the win rate against each opponent."""
 MOST_ITEMS = 64
-MOST_THREADS = 1024
+
+AtLeast0 = Annotated[int, Meta(ge=0)]
+AtLeast1 = Annotated[int, Meta(ge=1)]
+Weight = Annotated[float, Meta(ge=0, le=1e9)]
+Positive = Annotated[float, Meta(gt=0, le=1e9)]
+Fraction = Annotated[float, Meta(ge=0, le=1)]
 
 
 @dataclass
 class TrainingSettings:
-    """Settings of all trainers."""
+    """Settings of all trainers. `check` compares their values with these types."""
 
     TRAINER: ClassVar[str]
     """First part of the default names of its runs."""
+    FIXED: ClassVar[tuple[str, ...]] = ("game", "rules", "num_players", "seed", "hidden", "start")
+    """Settings that a resumed run can't change: network and games were made with them."""
 
     game: str = DEFAULT_GAME
     """The game to learn; `artus games` lists all."""
@@ -51,28 +75,75 @@ class TrainingSettings:
     """The folder for runs; each run has its own folder in it, and a new run never overwrites another."""
     name: str = ""
     """Name of the run and of its folder; unless given, trainer and variant, such as ppo-beginner-2."""
+    preset: Path | None = None
+    """A TOML file with settings, used instead of the variant's own preset."""
     start: str | None = None
     """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one; its
     network must have the same sizes, or narrower layers. Unless given, initial weights are random."""
 
+    steps: AtLeast1 = 16_000_000
+    """Total number of decisions; the last round is played to its end."""
+    minutes: Weight = 0.0
+    """Stop after this many minutes of training, evaluations not counted; 0: only `steps` count. With a time limit the
+    learning rate depends on the speed of the machine; for reproducible results give `steps` alone."""
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] = 0
+    """Seed of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
+    reward: str = POINTS
+    """The reward: `win`, `margin` or `points`. If moves score points, `points` rewards good moves at once and learns
+    faster than `win`."""
+    opponents: tuple[str, ...] = ("past=0.1",)
+    """Agents and the fraction of the games in which each plays, NAME=FRACTION; `past` is the pool of earlier selves."""
+    pool_size: AtLeast1 = 4
+    """Earlier selves kept as opponents."""
+    snapshot_every: AtLeast1 = 20
+    """Updates between two copies of the learner for the pool of earlier selves."""
+
     hidden: tuple[int, ...] = (256, 256)
     """Width of the hidden layers, which policy and values share."""
-    epochs: int = 2
-    """Passes of an update over its decisions."""
-    learning_rate: float = 1e-3
+    learning_rate: Weight = 1e-3
     """Learning rate at the start; it falls linearly to 2 % of that."""
-    value_weight: float = 0.5
+    num_games: AtLeast1 = 2048
+    """Games at a time, of all ranks together."""
+    num_steps: Annotated[int, Meta(ge=8)] = 32
+    """Decisions in each game between two updates."""  # with fewer than 8, perhaps no seat decides twice
+    epochs: AtLeast1 = 2
+    """Passes of an update over its decisions."""
+    batch_size: AtLeast1 = 4096
+    """Decisions in one gradient step, of all ranks together."""
+    gamma: Fraction = 1.0
+    """Discount of future rewards; with 1 a point has the same value whenever it is scored."""
+    gae_lambda: Fraction = 0.9
+    """Lambda of generalised advantage estimation: 1 is unbiased, smaller values are less noisy."""
+    clip: Positive = 0.2
+    """Clip range of PPO: how far an update may change the probability of a decision."""
+    entropy: Weight = 0.005
+    """Weight of the entropy bonus."""
+    value_weight: Weight = 0.5
     """Weight of the value loss."""
-    max_grad_norm: float = 0.5
+    max_grad_norm: Positive = 0.5
     """Longer gradients are scaled down to this length."""
 
+    threads: Annotated[int, Meta(ge=0, le=1024)] = 0
+    """Torch threads of each rank; 0: one per core."""
+    evaluate_every: AtLeast0 = 40
+    """Updates between two evaluations, in addition to those after each 20 % of the training; 0: no evaluations."""
+    evaluation_opponents: tuple[str, ...] = ("greedy", "lookahead")
+    """Opponents in evaluations."""
+    games: Annotated[int, Meta(ge=1, le=MOST_GAMES)] = 400
+    """Games against each of them during training."""
+    final_opponents: tuple[str, ...] = ("random", "greedy", "lookahead")
+    """Opponents in the evaluation at the end."""
+    final_games: Annotated[int, Meta(ge=0, le=MOST_GAMES)] = 1000
+    """Games against each of them; 0: none."""
+
     def __post_init__(self) -> None:
-        """Fill in the rule set.
+        """Fill in the rule set, and replace the name of the game's score by `points`.
 
         Raises:
             ValueError: If there is no such game.
         """
         self.rules = self.rules or self.definition.rules[0]
+        self.reward = self.same_in_all_games(self.reward)
 
     @property
     def definition(self) -> Definition:
@@ -80,20 +151,17 @@ class TrainingSettings:
         return find_game(self.game)
 
     @property
-    def prefix(self) -> str:
-        """Prefix of folder names, so that no two games share a folder."""
-        return "" if self.game == DEFAULT_GAME else f"{self.game}-"
-
-    @property
-    def learnt(self) -> str:
-        """The variant, as it appears in the run's name."""
-        return f"{self.rules}-{self.num_players}"
+    def variants(self) -> list[tuple[str, int]]:
+        """All variants of the training."""
+        return [(self.rules, self.num_players)]
 
     @property
     def folder(self) -> Path:
-        """Folder of this run, called `name`, or trainer and variant, after the game's name if it isn't the default
+        """Folder of this run, called `name`, or trainer and variants, after the game's name if it isn't the default
         game."""
-        return self.runs / (self.name or f"{self.prefix}{self.TRAINER}-{self.learnt}")
+        game = "" if self.game == DEFAULT_GAME else f"{self.game}-"
+        learnt = "+".join(f"{rules}-{players}" for rules, players in self.variants)
+        return self.runs / (self.name or f"{game}{self.TRAINER}-{learnt}")
 
     @property
     def agent(self) -> Path:
@@ -103,74 +171,7 @@ class TrainingSettings:
     @property
     def checkpoint(self) -> Path:
         """The file from which `resume` continues."""
-        return self.folder / "checkpoint.pt"
-
-    def check_at_least(self, least: int, *names: str, most: float = math.inf) -> None:
-        """Raise a ValueError naming the first of these settings that is out of range or no finite number."""
-        for name in names:
-            if not least <= getattr(self, name) <= most or getattr(self, name) == math.inf:
-                wanted = f"at least {least}" if most == math.inf else f"in {least}..{most}"
-                raise ValueError(f"{name} must be {wanted}, got {shown(getattr(self, name))}")
-
-    def check_more_than_0(self, *names: str) -> None:
-        """Raise a ValueError naming the first of these settings that isn't more than 0."""
-        for name in names:
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be more than 0, got {shown(getattr(self, name))}")
-
-    def check_part(self, *names: str) -> None:
-        """Raise a ValueError naming the first of these settings that isn't in 0..1."""
-        for name in names:
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be in 0..1, got {shown(getattr(self, name))}")
-
-    def shape(self, action_features: bool = True) -> Shape:
-        """Shape of the trained network.
-
-        Args:
-            action_features: Whether the policy network gets features of each legal action, if the game has them.
-        """
-        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden), action_features)
-
-    def check_game(self) -> None:
-        """Raise a ValueError if the game has no such variant, or a name or the hidden layers are invalid."""
-        if self.name != Path(self.name).name or self.name.startswith("."):
-            raise ValueError(f"name must be one of a folder, without a dot in front, got {shown(self.name)}")
-        check_storable("name", self.name)
-        check_storable("start", self.start or "")
-        for name in AGENTS:
-            check_storable(name, *getattr(self, name, ()))
-        self.definition.check_variant(self.rules, self.num_players)
-        self.shape().check()
-
-
-@dataclass
-class PpoSettings(TrainingSettings):
-    """Settings that `artus train` and `artus train-sb3` share."""
-
-    reward: str = POINTS
-    """The reward: `win`, `margin` or `points`. If moves score points, `points` rewards good moves at once and learns
-    faster than `win`."""
-    opponents: tuple[str, ...] = ()
-    """Agents and the fraction of the games that each is in, NAME=FRACTION."""
-    pool_size: int = 4
-    """Earlier selves kept as opponents."""
-    snapshot_every: int = 20
-    """Updates between two copies of the learner for the pool of earlier selves."""
-
-    gamma: float = 1.0
-    """Discount of future rewards; with 1 a point has the same value whenever it is scored."""
-    gae_lambda: float = 0.9
-    """Lambda of generalised advantage estimation: 1 is unbiased, smaller values are less noisy."""
-    entropy: float = 0.005
-    """Weight of the entropy bonus."""
-    clip: float = 0.2
-    """Clip range of PPO: how far an update may change the probability of a decision."""
-
-    def __post_init__(self) -> None:
-        """See `TrainingSettings`; also replace the name of the game's score by `points`."""
-        super().__post_init__()
-        self.reward = self.same_in_all_games(self.reward)
+        return self.folder / "checkpoint.safetensors"
 
     def same_in_all_games(self, reward: str) -> str:
         """The name of a reward mode that is the same in all games."""
@@ -180,26 +181,61 @@ class PpoSettings(TrainingSettings):
         """`opponents` as a dictionary.
 
         Raises:
-            ValueError: If one isn't NAME=FRACTION.
+            ValueError: If one isn't NAME=FRACTION, or a fraction or their sum isn't in 0..1.
         """
+        given = shown(" ".join(self.opponents))
         try:
-            return {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
+            parts = {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
         except ValueError:
-            raise ValueError(f"opponents are NAME=FRACTION, got {shown(' '.join(self.opponents))}") from None
+            raise ValueError(f"opponents are NAME=FRACTION, got {given}") from None
+        if any(not 0 <= fraction <= 1 for fraction in parts.values()) or sum(parts.values()) > 1 + 1e-9:
+            raise ValueError(f"the fractions of opponents must be 0..1, in all at most 1, got {given}")
+        return parts
 
-    def check_game(self) -> None:
-        """Also raise a ValueError if the game has no such reward."""
-        super().check_game()
+    def preset_file(self) -> Path:
+        """The file with the settings that aren't given: `preset`, the variant's own, or `ANY_GAME`."""
+        return self.preset or own_preset(self.definition, self.rules, self.num_players) or ANY_GAME
+
+    def shape(self) -> Shape:
+        """Shape of the trained network."""
+        return Shape.of(self.definition, self.definition.standard, tuple(self.hidden))
+
+    def bytes_a_decision(self) -> int:
+        """Memory for one decision between two updates."""
+        raise NotImplementedError
+
+    def check(self, ranks: int = 1) -> None:
+        """Raise a ValueError naming the first invalid setting.
+
+        Args:
+            ranks: Processes that share the training.
+        """
+        for name, kind in types_of(type(self)).items():
+            if kind not in (Path, Path | None):
+                converted(name, getattr(self, name), kind)
+        if self.name != Path(self.name).name or self.name.startswith("."):
+            raise ValueError(f"name must be one of a folder, without a dot in front, got {shown(self.name)}")
+        check_storable("name", self.name)
+        check_storable("start", self.start or "")
+        for name in AGENTS:
+            check_storable(name, *getattr(self, name))
+        for variant in self.variants:
+            self.definition.check_variant(*variant)
+        self.shape().check()
         mode_index(self.reward, self.definition.score)
+        needed, there = self.num_games // ranks * self.num_steps * self.bytes_a_decision(), memory()
+        if needed > there:
+            raise ValueError(
+                f"num_games {self.num_games} and num_steps {self.num_steps} need {needed // 10**9:,} GB of memory, "
+                f"and this machine has {there / 1e9:,.0f} GB"
+            )
+        agents = [name for name in self.fractions() if name != PAST]
+        for rules, num_players in self.variants:
+            for agent in (*agents, *self.evaluation_opponents, *self.final_opponents):
+                line_up([agent, agent], rules, num_players, game=self.game)
 
 
-Run = TypeVar("Run", bound=TrainingSettings)
-
-
-def unsaid(settings: Run) -> Run:
-    """Remove the rule set from the default of a command line, which may name another game."""
-    settings.rules = ""
-    return settings
+Kind = TypeVar("Kind", bound=TrainingSettings)
 
 
 def memory() -> float:
@@ -210,21 +246,41 @@ def memory() -> float:
         return math.inf
 
 
-def check_memory(name: str, games: int, num_steps: int, bytes_a_decision: int) -> None:
-    """Raise a ValueError if the decisions between two updates need more memory than this machine has.
+# --- to and from plain data ---
 
-    Args:
-        name: Name of the setting for `games`, for the message.
-        games: Games at a time.
-        num_steps: Decisions of each game.
-        bytes_a_decision: Memory for one decision.
+
+def types_of(kind: type[TrainingSettings]) -> dict[str, Any]:
+    """The type of each setting of a trainer, with its bounds."""
+    hints = get_type_hints(kind, include_extras=True)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def texts_of(kind: type[TrainingSettings]) -> dict[str, str]:
+    """The text below each setting in the source, in one line."""
+    found: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        if dataclasses.is_dataclass(base):
+            (body,) = ast.parse(dedent(inspect.getsource(base))).body
+            assert isinstance(body, ast.ClassDef)
+            for one, other in pairwise(body.body):
+                match one, other:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                        found[name] = " ".join(text.split())
+    return {name: found[name] for name in types_of(kind)}
+
+
+def converted(name: str, value: Any, kind: Any) -> Any:
+    """A value in the type of its setting.
+
+    Raises:
+        ValueError: If it has another type or is out of bounds; the message names setting, value and type.
     """
-    needed = games * num_steps * bytes_a_decision
-    if needed > (there := memory()):
-        raise ValueError(
-            f"{name} {games} and num_steps {num_steps} need {needed // 10**9:,} GB of memory, "
-            f"and this machine has {there / 1e9:,.0f} GB"
-        )
+    if isinstance(value, (list, tuple)) and len(value) > MOST_ITEMS:
+        raise ValueError(f"{name} has {len(value)} items, at most {MOST_ITEMS} are possible")
+    try:
+        return Path(convert(value, str)) if kind in (Path, Path | None) else convert(value, kind)
+    except ValueError as error:
+        raise ValueError(f"{name} can't be {shown(value)}: {error}") from None
 
 
 def settings_to_dict(settings: TrainingSettings) -> dict[str, Any]:
@@ -236,35 +292,38 @@ def settings_to_dict(settings: TrainingSettings) -> dict[str, Any]:
     }
 
 
-def settings_from_dict(given: Mapping[str, Any], source: Path, default: Run) -> Run:
-    """Settings from a preset or a checkpoint.
+def settings_from_dict(given: Mapping[str, Any], source: Any, default: Kind) -> Kind:
+    """Settings from a preset, a checkpoint or a command line.
 
     Args:
-        given: The content of the file.
-        source: The file.
-        default: Settings to use where the file has none.
+        given: The settings by name.
+        source: Where they come from, for messages.
+        default: Settings to use where `given` has none.
 
     Raises:
-        ValueError: If one is unknown or has a wrong type; the message names it and the file.
+        ValueError: If one is unknown or has a wrong type; the message names it and the source.
     """
-    kinds = get_type_hints(type(default))
+    kinds = types_of(type(default))
     values: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in kinds:
-            raise ValueError(f"{source}: there is no setting {shown(name)}; there are {', '.join(kinds)}")
-        if isinstance(value, list) and len(value) > MOST_ITEMS:
-            raise ValueError(f"{source}: {name} has {len(value)} items, at most {MOST_ITEMS} are possible")
-        try:
-            path = kinds[name] in (Path, Path | None)
-            values[name] = Path(convert(value, str)) if path else convert(value, kinds[name])
-        except ValueError as error:
-            raise ValueError(f"{source}: {name} can't be {shown(value)}: {error}") from None
-    if values.get("game", default.game) != default.game:
-        values.setdefault("rules", "")  # the default's rules belong to another game
     try:
+        for name, value in given.items():
+            if name not in kinds:
+                raise ValueError(f"there is no setting {shown(name)}; there are {', '.join(kinds)}")
+            values[name] = converted(name, value, kinds[name])
+        if values.get("game", default.game) != default.game:
+            values.setdefault("rules", "")  # the default's rules belong to another game
         return dataclasses.replace(default, **values)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Differences between two results of `settings_to_dict`: `{"steps": [1000, 2000]}`."""
+    names = [name for name in {**before, **now} if name not in WHERE]
+    return {name: [before.get(name), now.get(name)] for name in names if before.get(name) != now.get(name)}
+
+
+# --- presets ---
 
 
 def read_preset(source: Path) -> dict[str, Any]:
@@ -283,46 +342,136 @@ def read_preset(source: Path) -> dict[str, Any]:
         raise ValueError(f"preset {source}: {error}") from error
 
 
-def without_programs(settings: Run, source: Path, told: Run | None) -> Run:
-    """Return settings from a file, with agents replaced by those of the command line. A file can't start a program.
+def own_preset(definition: Definition, rules: str, num_players: int) -> Path | None:
+    """A game's preset for a variant; None if it has none."""
+    path = Path(definition.presets or "", f"{rules}-{num_players}.toml")
+    return path if definition.presets and path.is_file() else None
 
-    Args:
-        settings: The settings of the file.
-        source: The file.
-        told: The settings of the command line, with `UNTOLD` for agents that it doesn't name.
+
+def variants_with_preset(definition: Definition) -> list[tuple[str, int]]:
+    """The variants for which a game has presets."""
+    players = range(definition.min_players, definition.max_players + 1)
+    return [(rules, count) for count in players for rules in definition.rules if own_preset(definition, rules, count)]
+
+
+def goals(definition: Definition, rules: str, num_players: int) -> dict[str, float]:
+    """Win rates that an agent of `artus train-all` should reach against some opponents, from the variant's preset.
 
     Raises:
-        ValueError: If the file names an agent that starts a program, and the command line neither names that agent nor
-            others in its place.
+        ValueError: If the preset can't be read.
     """
-    said = {name: getattr(told, name, UNTOLD) for name in AGENTS}
-    ours = {agent for name, texts in said.items() for agent in _agents(name, texts)}
-    instead: dict[str, Any] = {name: texts for name, texts in said.items() if texts != UNTOLD}
+    source = own_preset(definition, rules, num_players)
+    return convert(read_preset(source).get(GOALS, {}), dict[str, float]) if source else {}
+
+
+def with_preset(default: Kind, given: Mapping[str, Any] | None = None) -> Kind:
+    """Settings from the preset of a variant, or from a TOML file, and from a command line.
+
+    Args:
+        default: Settings that choose the file (see `preset_file`).
+        given: Settings that replace those of the file.
+
+    Raises:
+        ValueError: If there is no such variant, or the file is missing, invalid, or names an agent that starts a
+            program.
+    """
+    default.definition.check_variant(default.rules, default.num_players)
+    source = default.preset_file()
+    of_file = read_preset(source)
+    of_file.pop(GOALS, None)
+    return put_together(of_file, source, given or {}, default)
+
+
+def put_together(of_file: Mapping[str, Any], source: Path, given: Mapping[str, Any], default: Kind) -> Kind:
+    """Settings of a file, and of a command line where that gives them. A file can't start a program.
+
+    Raises:
+        ValueError: If one is invalid, or the file names an agent that starts a program, and the command line neither
+            names that agent nor others in its place.
+    """
+    settings = settings_from_dict(of_file, source, default)
+    said = {agent for name in AGENTS for agent in _agents(name, given.get(name, ()))}
     for name in AGENTS:
-        for agent in [] if name in instead else _agents(name, getattr(settings, name, ())):
-            if agent not in ours and runs_program(agent):
+        for agent in [] if name in given else _agents(name, getattr(settings, name)):
+            if agent not in said and runs_program(agent):
                 raise ValueError(
-                    f"{source}: {name} has {shown(agent)}, which starts a program; a file can't do that: "
-                    f"name it on the command line, or others with --{name.replace('_', '-')}"
+                    f"{source}: {name} has {shown(agent)}, which starts a program; a file can't do that: name it, or "
+                    f"others, on the command line: --set {name}=[...]"
                 )
-    return dataclasses.replace(settings, **instead)
+    return settings_from_dict(given, "the command line", settings)
 
 
-def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Differences between two results of `settings_to_dict`: `{"steps": [1000, 2000]}`."""
-    names = [name for name in {**before, **now} if name not in WHERE]
-    return {name: [before.get(name), now.get(name)] for name in names if before.get(name) != now.get(name)}
+def _agents(name: str, texts: Sequence[str]) -> list[str]:
+    """The agents that a setting names."""
+    return [text.rpartition("=")[0] if name == "opponents" else text for text in texts]
+
+
+def say_if_no_preset(settings: TrainingSettings) -> None:
+    """Print a note if a variant has no preset of its own."""
+    if settings.preset_file() == ANY_GAME:
+        print(
+            f"{settings.game} has no preset for {settings.rules} with {counted(settings.num_players, 'player')}: "
+            "what isn't given has default settings"
+        )
+
+
+# --- the command line ---
+
+
+def read_settings(
+    default: Kind, given: Mapping[str, Any], read_checkpoint: Callable[[Path], Mapping[str, Any]]
+) -> Kind:
+    """The settings of a training: those of its preset, or with `resume` those of its checkpoint; then those given.
+
+    Args:
+        default: The trainer's defaults.
+        given: Settings of the command line, by name.
+        read_checkpoint: Returns the settings in a checkpoint.
+
+    Raises:
+        ValueError: If one is invalid, or the checkpoint belongs to another folder.
+    """
+    whose = {name: given[name] for name in ("game", "rules", "num_players", "preset") if name in given}
+    settings = with_preset(settings_from_dict(whose, "the command line", default), given)
+    if settings.resume:
+        of_file = {name: value for name, value in read_checkpoint(settings.checkpoint).items() if name not in WHERE}
+        of_file |= {"resume": True, "runs": str(settings.runs), "name": settings.name}
+        if (folder := settings_from_dict(of_file, settings.checkpoint, default).folder) != settings.folder:
+            raise ValueError(f"{settings.checkpoint} belongs in {folder}")
+        return put_together(of_file, settings.checkpoint, given, default)
+    return settings
+
+
+def read_pairs(pairs: Sequence[str], kind: type[TrainingSettings]) -> dict[str, Any]:
+    """Settings from `--set`: KEY=VALUE, with values as in TOML; texts need no quotes.
+
+    Raises:
+        ValueError: If one isn't KEY=VALUE, or there is no such setting.
+    """
+    kinds = types_of(kind)
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in kinds:
+            raise ValueError(f"--set needs KEY=VALUE with one of these keys: {', '.join(kinds)}; got {shown(pair)}")
+        try:
+            found[name] = tomllib.loads(f"value = {text}")["value"]
+        except (ValueError, RecursionError):
+            found[name] = text.strip()
+        if isinstance(found[name], (str, int, float)) and kinds[name] in (tuple[str, ...], tuple[int, ...]):
+            found[name] = [found[name]]
+    return found
 
 
 def check_resumed(
-    before: TrainingSettings, now: TrainingSettings, checkpoint: Path, *fixed: str, say: bool = True
+    before: TrainingSettings, now: TrainingSettings, checkpoint: Path, say: bool = True
 ) -> dict[str, list[Any]]:
     """Return the changed settings of a resumed run, and print them.
 
     Args:
         before, now: The settings.
         checkpoint: The checkpoint, for messages.
-        fixed: Names of settings that can't be changed any more.
         say: Whether to print the changes; False if another process does.
 
     Raises:
@@ -330,18 +479,12 @@ def check_resumed(
     """
     changed = changes(settings_to_dict(before), settings_to_dict(now))
     for name, (old, new) in changed.items():
-        if name in fixed:
+        if name in now.FIXED:
             raise ValueError(
-                f"{checkpoint} belongs to a run with {name} {shown(old)}, not {shown(new)}; leave --resume out "
-                "to begin a new "
-                f"run and keep this one"
+                f"{checkpoint} belongs to a run with {name} {shown(old)}, not {shown(new)}; leave --resume out to "
+                "begin a new run and keep this one"
             )
     if changed and say:
         texts = (f"{name} {shown(old)} -> {shown(new)}" for name, (old, new) in changed.items())
         print(f"{checkpoint} goes on with other settings: {', '.join(texts)}")
     return changed
-
-
-def _agents(name: str, texts: Sequence[str]) -> list[str]:
-    """The agents that a setting names."""
-    return [text.rpartition("=")[0] if name == "opponents" else text for text in texts]

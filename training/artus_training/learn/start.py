@@ -11,7 +11,6 @@ import torch
 
 from artus_agents.network import Network, Shape
 from artus_agents.neural import trained
-from artus_agents.neural_search import reward_of
 from artus_agents.saved import game_of, load_agent
 from artus_env.engine.basics.reading import shown
 from artus_training.arena.lineup import in_full
@@ -27,7 +26,7 @@ class Start(NamedTuple):
     """SHA-256 of the weights' file."""
 
 
-def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") -> Start | None:
+def find_start(settings: TrainingSettings, shape: Shape) -> Start | None:
     """Find the initial weights of a training; None if they are random, or come from its own checkpoint.
 
     An older agent may have fewer action features than its game has now: its features are the first ones, and the
@@ -36,11 +35,9 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     Args:
         settings: Settings of the training.
         shape: Shape of the trained network.
-        reward: The reward mode that the agent's values must predict; empty: any.
 
     Raises:
-        ValueError: If there is no such agent, it plays another game, or its network has other sizes or predicts other
-            values.
+        ValueError: If there is no such agent, it plays another game, or its network has other sizes.
     """
     if settings.start is None or settings.resume:
         return None
@@ -62,8 +59,6 @@ def find_start(settings: TrainingSettings, shape: Shape, *, reward: str = "") ->
     if differing := [name for name in needed if theirs[name] != needed[name]]:
         parts = (f"{name} {shown(theirs[name])}, expected {shown(needed[name])}" for name in differing)
         raise ValueError(f"start {settings.start} has another network than this training: {'; '.join(parts)}")
-    if reward and (about := reward_of(card)) != reward:
-        raise ValueError(f"start {settings.start} has values about {about}, this training needs them about {reward}")
     return Start(network.state_dict(), card["weights"])
 
 

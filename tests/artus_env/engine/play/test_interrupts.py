@@ -484,7 +484,7 @@ def seen_of_trainer(envs):
 
 
 def trainer_before():
-    vec_env = pytest.importorskip("artus_training.learn.sb3.vec_env")
+    vec_env = pytest.importorskip("artus_training.learn.sb3_env")
     envs = vec_env.SelfPlayVecEnv(4, num_players=3, opponents={"random": 0.5, "greedy": 0.5}, seed=SEED)
     envs.reset()
     while True:

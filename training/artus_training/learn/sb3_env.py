@@ -20,7 +20,7 @@ from artus_env.engine.contract.rng import check_seed, seed_stream
 from artus_env.engine.envs.undo import Undo
 from artus_training.arena.lineup import find_player
 from artus_training.learn.opponents import Opponent
-from artus_training.learn.sb3.settings import SELF
+from artus_training.learn.settings import PAST
 
 LEARNER = -1
 RESULTS_KEPT = 500
@@ -39,7 +39,7 @@ class SelfPlayVecEnv(VecEnv):
     Args:
         num_envs: N.
         rules, num_players, reward, components, game: As for `Batch`.
-        opponents: Share of the games against each opponent, by agent name; `self` stands for the pool of snapshots. All
+        opponents: Share of the games against each opponent, by agent name; `past` stands for the pool of snapshots. All
             other seats of a game go to the same kind. If an opponent gives up, random moves are played for it (see
             `Opponent`).
         pool_size: Number of snapshots that are kept; a new one replaces the oldest.
@@ -87,11 +87,11 @@ class SelfPlayVecEnv(VecEnv):
             autoreset=False,
             game=game,
         )
-        # `self` is last, because the agents of its pool come after all others
-        self.kinds = sorted((kind for kind, fraction in opponents.items() if fraction), key=SELF.__eq__)
+        # `past` is last, because the agents of its pool come after all others
+        self.kinds = sorted((kind for kind, fraction in opponents.items() if fraction), key=PAST.__eq__)
         self._fractions = np.cumsum([opponents[kind] for kind in self.kinds]) / sum(opponents.values())
         self._fractions[-1] = 1  # exactly, in spite of rounding
-        self.fixed: list[Agent] = [Opponent(kind, find_player(kind)) for kind in self.kinds if kind != SELF]
+        self.fixed: list[Agent] = [Opponent(kind, find_player(kind)) for kind in self.kinds if kind != PAST]
         self.pool: list[NeuralAgent] = []
         self.pool_size = pool_size
         self._oldest = 0  # place in the pool
@@ -149,7 +149,7 @@ class SelfPlayVecEnv(VecEnv):
         snapshots = kinds == len(self.fixed)
         if snapshots.any():
             if not self.pool:
-                raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `self`")
+                raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `past`")
             holders[snapshots] += self._random.integers(
                 0, len(self.pool), size=holders[snapshots].shape
             )  # each seat its own

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from textwrap import shorten
@@ -19,17 +19,12 @@ import torch
 from torch import distributed
 
 from artus_training.learn.checkpoints import Tensors
-from artus_training.learn.runs import RunError
-from artus_training.usage import Finished
+from artus_training.usage import Finished, UsageError
 
 PATIENCE = timedelta(hours=1)
 """Longest wait for another rank; long because all wait for the evaluations of rank 0. A rank that dies is noticed at
 once."""
 T = TypeVar("T")
-
-
-class RankError(RunError):
-    """A training that can't start or continue because of other processes. The message names the rank that noticed."""
 
 
 class Ranks:
@@ -58,12 +53,12 @@ class Ranks:
             kind: `cpu` or `cuda`.
 
         Raises:
-            RankError: If this machine has fewer GPUs than processes.
+            UsageError: If this machine has fewer GPUs than processes.
         """
         if self.size == 1 or kind == "cpu":
             return torch.device(kind)
         if self.local_rank >= (there := torch.cuda.device_count()):
-            raise RankError(f"{self}: device cuda needs a GPU for each process of a machine, and here are {there}")
+            raise UsageError(f"{self}: device cuda needs a GPU for each process of a machine, and here are {there}")
         return torch.device(kind, self.local_rank)
 
     def from_first(self, make: Callable[[], T]) -> T:
@@ -101,23 +96,39 @@ class Ranks:
                 distributed.all_gather(every, own)
         return torch.stack(every).numpy()
 
-    def mean_and_variance(self, values: np.ndarray) -> tuple[Any, Any]:
-        """Mean and variance of one-dimensional values over all ranks; at least one rank must have values."""
-        if self.size == 1:
-            return values.mean(), values.var()
+    def statistics(self, values: np.ndarray) -> tuple[int, float, float]:
+        """Number, mean and variance of one-dimensional values over all ranks; 0 where there are none."""
         own = (values.mean(dtype=np.float64), values.var(dtype=np.float64)) if len(values) else (0.0, 0.0)
         count, means, variances = self.each(len(values), *own).T
-        weights = count / count.sum()
-        mean = weights @ means
-        return values.dtype.type(mean), values.dtype.type(weights @ (variances + (means - mean) ** 2))
+        total = count.sum()
+        weights = count / max(1.0, total)
+        mean = float(weights @ means)
+        return int(total), mean, float(weights @ (variances + (means - mean) ** 2))
 
-    def add(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Overwrite tensors with their sums over the ranks; all ranks get the same bits."""
-        self._as_one(tensors, distributed.all_reduce)
+    def share(self, network: torch.nn.Module) -> None:
+        """Give all ranks the weights of rank 0, and from now on the means of all gradients: then they learn the same.
 
-    def copy_first(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Overwrite tensors with those of rank 0."""
-        self._as_one(tensors, lambda whole: distributed.broadcast(whole, 0))
+        Each rank has its own decisions in each minibatch, about as many as the others.
+        """
+        if self.size == 1:
+            return
+
+        @torch.no_grad()
+        def average(weights: torch.Tensor) -> None:
+            assert weights.grad is not None
+            with self._together():
+                distributed.all_reduce(weights.grad)
+            weights.grad /= self.size
+
+        self.copy_first(network)
+        for weights in network.parameters():
+            weights.register_post_accumulate_grad_hook(average)
+
+    def copy_first(self, network: torch.nn.Module) -> None:
+        """Overwrite a network's weights with those of rank 0: different processors round differently."""
+        for weights in network.parameters() if self.size > 1 else ():
+            with self._together():
+                distributed.broadcast(weights.data, 0)
 
     def gather(self, tensors: Tensors) -> list[Tensors]:
         """Return the tensors of all ranks in rank 0, an empty list in the others. All ranks must have the same names,
@@ -150,18 +161,6 @@ class Ranks:
     def __str__(self) -> str:
         return f"rank {self.rank} of {self.size}"
 
-    @torch.no_grad()
-    def _as_one(self, tensors: Iterable[torch.Tensor], do: Callable[[torch.Tensor], Any]) -> None:
-        """Exchange tensors as one long message, which is much faster than many short ones."""
-        if self.size == 1:
-            return
-        parts = list(tensors)
-        whole = torch.cat([part.reshape(-1) for part in parts])
-        with self._together():
-            do(whole)
-        for part, new in zip(parts, whole.split([part.numel() for part in parts]), strict=True):
-            part.copy_(new.view_as(part))
-
     @contextmanager
     def _together(self) -> Iterator[None]:
         """Turn errors of the communication into messages of one line."""
@@ -169,7 +168,7 @@ class Ranks:
             yield
         except RuntimeError as error:
             why = shorten(str(error).rpartition("] ")[2], 100, placeholder=" ...")
-            raise RankError(
+            raise UsageError(
                 f"{self}: another rank has ended or doesn't answer ({why}); --resume goes on from the last checkpoint"
             ) from error
 
@@ -182,7 +181,7 @@ def joined() -> Iterator[Ranks]:
     """Join the processes that `torchrun` started; without `torchrun` yield `ALONE`.
 
     Raises:
-        RankError: If the processes don't find each other, or later if one of them ends.
+        UsageError: If the processes don't find each other, or later if one of them ends.
     """
     if not distributed.is_available() or not distributed.is_torchelastic_launched():
         yield ALONE
@@ -190,7 +189,7 @@ def joined() -> Iterator[Ranks]:
     ranks = Ranks(*(int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")))
 
     def ended(*_: Any) -> None:
-        raise RankError(f"{ranks}: torchrun ends all ranks; --resume goes on from the last checkpoint")
+        raise UsageError(f"{ranks}: torchrun ends all ranks; --resume goes on from the last checkpoint")
 
     previous = signal.signal(signal.SIGTERM, ended)
     try:

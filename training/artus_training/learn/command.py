@@ -1,0 +1,244 @@
+"""The commands `artus train`, `artus train-sb3` and `artus train-all`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import UseAppendAction
+
+from artus_agents.saved import read_card
+from artus_env import DEFAULT_GAME
+from artus_env.engine.contract.registry import find_game
+from artus_training.learn.checkpoints import read_checkpoint
+from artus_training.learn.ranks import Ranks, joined
+from artus_training.learn.runs import Training, begin_run, train
+from artus_training.learn.settings import (
+    TrainingSettings,
+    goals,
+    read_pairs,
+    read_settings,
+    say_if_no_preset,
+    variants_with_preset,
+    with_preset,
+)
+from artus_training.learn.start import find_start
+from artus_training.options import read_options
+from artus_training.tables import as_text, one_line_name, table
+from artus_training.usage import UsageError
+
+SHORT = 4_000_000
+"""Steps of each training in `artus train-all`."""
+
+
+@dataclass
+class Options:
+    """Settings that people change. `--set` gives all others, which docs/training.md lists."""
+
+    game: str | None = None
+    """The game to learn; `artus games` lists all. Unless given, artus."""
+    rules: str | None = None
+    """Its rule set; unless given, the game's first."""
+    num_players: int | None = None
+    """Number of players; unless given, 2."""
+    steps: int | None = None
+    """Total number of decisions."""
+    minutes: float | None = None
+    """Stop after this many minutes of training, evaluations not counted."""
+    name: str | None = None
+    """Name of the run and of its folder; unless given, trainer and variant, such as ppo-beginner-2."""
+    runs: Path | None = None
+    """The folder for runs; each run has its own folder in it, and a new run never overwrites another."""
+    resume: bool = False
+    """Continue from the checkpoint in the run's folder, with its settings unless others are given."""
+    preset: Path | None = None
+    """A TOML file with settings, used instead of the variant's own preset."""
+    start: str | None = None
+    """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one."""
+    seed: int | None = None
+    """Seed of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
+    reward: str | None = None
+    """The reward: `win`, `margin` or `points`."""
+    opponents: tuple[str, ...] | None = None
+    """Agents and the fraction of the games in which each plays, NAME=FRACTION; `past` is the pool of earlier selves."""
+    hidden: tuple[int, ...] | None = None
+    """Width of the hidden layers."""
+    learning_rate: float | None = None
+    """Learning rate at the start; it falls linearly to 2 % of that."""
+    num_games: int | None = None
+    """Games at a time."""
+    threads: int | None = None
+    """Torch threads; 0: one per core."""
+    evaluate_every: int | None = None
+    """Updates between two evaluations; 0: no evaluations."""
+    final_games: int | None = None
+    """Games against each opponent at the end; 0: none."""
+    set: Annotated[tuple[str, ...], UseAppendAction] = ()
+    """Another setting, as KEY=VALUE; may be given several times."""
+
+    def given(self, kind: type[TrainingSettings]) -> dict[str, Any]:
+        """The settings that were given, by name.
+
+        Raises:
+            ValueError: If one of `set` isn't KEY=VALUE.
+        """
+        options = {name: value for name, value in vars(self).items() if value is not None}
+        del options["set"]
+        if not self.resume:
+            del options["resume"]
+        plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+        return plain | read_pairs(self.set, kind)
+
+
+def trainer(name: str) -> tuple[type[Training[Any]], type[TrainingSettings]]:
+    """Trainer and settings of `ppo` or `sb3`. The other one isn't imported."""
+    module = import_module(f"artus_training.learn.{name}")
+    return module.Trainer, module.Settings
+
+
+def parse(arguments: Sequence[str], name: str = "ppo", description: str = "") -> Any:
+    """Settings from the command line; the other ones come from the preset, or with `--resume` from the checkpoint.
+
+    Raises:
+        ValueError: If one is invalid.
+        UsageError: If the checkpoint is missing or damaged.
+    """
+    kind, settings = trainer(name)
+    options = read_options(Options, kind.PROGRAM, arguments, description=description or None)
+    return read_settings(settings(), options.given(settings), lambda path: read_checkpoint(path)[0].settings)
+
+
+def run(arguments: Sequence[str], name: str, description: str, ranks: Ranks) -> int:
+    """Run a training."""
+
+    def read() -> TrainingSettings:
+        try:
+            settings = parse(arguments, name, description)
+            settings.check(ranks.size)
+            find_start(settings, settings.shape())
+        except (ValueError, TypeError) as error:
+            raise UsageError(str(error)) from error
+        if not settings.resume:
+            say_if_no_preset(settings)
+        return settings
+
+    settings = ranks.from_first(read)
+    return 0 if train(trainer(name)[0], settings, ranks) else 130
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Train an agent by playing against itself (PPO): all seats of all games learn at once.
+
+    Ctrl-C saves and stops; --resume continues as if there had been no interruption. Without --resume a new run begins;
+    if its folder holds a run already, give it another --name. `tensorboard --logdir runs` shows the curves. With
+    `torchrun` several processes share a training, as in the last example.
+
+    Examples:
+        artus train --num-players 3
+        artus train --num-players 3 --minutes 10 --name short
+        artus train --num-players 3 --resume
+        artus train --set gamma=0.99 --set entropy=0.01
+        torchrun --standalone --nproc-per-node 2 -m artus_training train
+    """
+    with joined() as ranks:
+        return run(arguments, "ppo", main.__doc__ or "", ranks)
+
+
+def main_sb3(arguments: Sequence[str]) -> int:
+    """Train an agent with MaskablePPO of Stable-Baselines3 (sb3-contrib), by self-play and against simple opponents.
+
+    It exists for comparison with `artus train`. Ctrl-C saves and stops; --resume continues from there. Without --resume
+    a new run begins; if its folder holds a run already, give it another --name. `tensorboard --logdir runs` shows the
+    curves.
+
+    Examples:
+        artus train-sb3 --num-players 3
+        artus train-sb3 --num-players 3 --resume
+    """
+    return run(arguments, "sb3", main_sb3.__doc__ or "", Ranks())
+
+
+@dataclass
+class All:
+    """Train an agent for every variant with a goal, one after the other, and print how strong they are.
+
+    If the game has no goals, train every variant with a preset. Takes 1 to 2 minutes per variant. Exit code 1 if an
+    agent misses its goal.
+
+    Examples:
+        artus train-all
+    """
+
+    game: str = DEFAULT_GAME
+    """The game to learn; `artus games` lists all."""
+    runs: Path = Path("runs")
+    """The folder for runs; a new run never overwrites another."""
+    resume: bool = False
+    """Continue the runs that exist; finished ones are only measured again."""
+
+    def trainings(self) -> list[Any]:
+        """The settings of each training.
+
+        Raises:
+            ValueError: If there is no such game, or it has no presets.
+            UsageError: If a run exists that isn't to be resumed.
+        """
+        definition = find_game(self.game)
+        variants = variants_with_preset(definition)
+        if not variants:
+            raise ValueError(f"{self.game} has no presets: train its variants one by one, with `artus train`")
+        with_goals = [variant for variant in variants if goals(definition, *variant)]
+        _, settings = trainer("ppo")
+        trainings = []
+        for rules, num_players in with_goals or variants:
+            default = settings(game=self.game, rules=rules, num_players=num_players)
+            each = with_preset(default, {"steps": SHORT, "runs": str(self.runs)})
+            each.resume = self.resume and each.checkpoint.exists()
+            if each.folder.is_dir() and not each.resume:
+                begin_run(each.folder, "--runs FOLDER")
+            trainings.append(each)
+        return trainings
+
+
+def main_all(arguments: Sequence[str]) -> int:
+    """The command `artus train-all`."""
+    given = read_options(All, "artus train-all", arguments)
+    try:
+        trainings = given.trainings()
+    except (ValueError, TypeError) as error:
+        raise UsageError(str(error)) from error
+    good = train_all(trainings)
+    return 130 if good is None else int(not good)
+
+
+def train_all(settings: Sequence[TrainingSettings]) -> bool | None:
+    """Train one agent after the other, and print a table of their win rates.
+
+    Returns:
+        Whether all agents reached the goals of their presets; None if Ctrl-C stopped a training.
+    """
+    kind, _ = trainer("ppo")
+    rows = [("agent", "against", "wins (95 %)", "margin", "goal")]
+    good = True
+    for each in settings:
+        if not train(kind, each):
+            return None
+        wanted = goals(each.definition, each.rules, each.num_players)
+        for result in read_card(each.agent)["strength"]:
+            low, high = result["wins_95"]
+            goal = wanted.get(result["against"], 0.0)
+            reached = result["wins"] >= goal
+            good &= reached
+            rows.append(
+                (
+                    f"{each.rules}, {each.num_players} players", one_line_name(result["against"]),
+                    f"{result['wins']:.1%} ({100 * low:.1f}..{100 * high:.1f})", f"{result['margin']:+.1f}",
+                    f"{goal:.0%} {'ok' if reached else 'missed'}" if goal else "",
+                )
+            )  # fmt: skip
+    legend = "margin: mean of its points minus those of the others. goal: wins that it should reach."
+    print(as_text("", table(rows, numbers=(2, 3, 4)), "", legend))
+    return good
