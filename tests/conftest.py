@@ -26,6 +26,7 @@ EMPTY = tempfile.TemporaryDirectory(prefix="artus-tests-")
 os.environ["XDG_DATA_HOME"] = os.environ["XDG_CONFIG_HOME"] = EMPTY.name
 sys.path.insert(0, STRANGER)
 os.environ["PYTHONPATH"] = os.pathsep.join([STRANGER, *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ.pop("COLUMNS", None)  # which workers of pytest-xdist have
 # Loops that share work among threads would wait for other tests, and be compiled for each game; tests of them ask for
 # threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -540,7 +540,7 @@ def test_other_games_are_replayed_and_filmed_with_what_a_player_saw(tmp_path, ca
 
 @pytest.mark.parametrize(
     "command",
-    ["evaluate a b", "tournament a b", "show", "rules", "tables README.md", "bench"],
+    ["evaluate a b", "tournament a b", "show", "rules", "bench"],
 )
 def test_a_game_that_is_not_installed_is_named_in_one_line(command, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -33,7 +33,6 @@ from artus_training.arena.tournament import Interrupted, run
 from artus_training.cli import main
 from artus_training.report.page import write_report
 from artus_training.report.table import markdown_table, print_table, remarks
-from artus_training.tables import short_names
 from artus_training.workers.units import run_units
 
 
@@ -98,12 +97,6 @@ def test_a_block_does_not_depend_on_its_size(num_players):
     whole, _ = play_block(settings, agents, 0, 0, 6)
     parts = [play_block(settings, agents, 0, first, 3)[0] for first in (0, 3)]
     assert (whole.scores == np.concatenate([part.scores for part in parts])).all()
-
-
-def test_long_names_are_cut_and_stay_different():
-    names = ["random", *(f"program:python3 /home/user/bots/mybot.py --depth {depth}" for depth in (3, 4))]
-    assert short_names(names, 10) == ["random", "prog...h 3", "prog...h 4"]
-    assert short_names(["program:a --x", "program:b --x", "greedy"], 8) == ["pr...x#1", "pr...x#2", "greedy"]
 
 
 def test_each_deal_is_played_in_each_rotation(tmp_path):
