@@ -352,7 +352,7 @@ LONGER = {"steps": 60 * 64 * 16, "opponents": ("past=0.2",), "snapshot_every": 3
 def start(settings, *more):
     """`artus train` with these settings, in a process of its own, one thread."""
     words = ["--runs", settings.runs, "--steps", settings.steps, "--num-games", settings.num_games, "--threads", 1]
-    words += ["--hidden", *settings.hidden, "--final-games", 0, "--evaluate-every", 0]
+    words += ["--hidden", *settings.hidden, "--set", "final_games=0", "--set", "evaluate_every=0"]
     words += ["--opponents", *settings.opponents, *more]
     for name in ("num_steps", "batch_size", "snapshot_every", "final_reward"):
         words += ["--set", f"{name}={getattr(settings, name)}"]
@@ -782,10 +782,10 @@ command.main(sys.argv[1:])
         32,
         "--threads",
         1,
-        "--evaluate-every",
-        0,
+        "--set",
+        "evaluate_every=0",
     ]
-    words += ["--final-games", 0, "--steps", 2048]
+    words += ["--set", "final_games=0", "--steps", 2048]
     process = subprocess.run([sys.executable, "-c", script, *map(str, words)], timeout=120)
     assert process.returncode == -signal.SIGKILL
     assert list(settings.folder.glob(f".*{UNFINISHED}"))
@@ -813,7 +813,7 @@ def test_a_training_that_diverges_keeps_the_checkpoint_before(tmp_path):
         (["--num-games", "1000000000"], "num_games 1000000000 and num_steps 32 need .* GB of memory"),
         (["--set", "num_steps=1000000000"], "num_games 2048 and num_steps 1000000000 need .* GB of memory"),
         (["--set", "games=1000000000"], "games can't be 1000000000: Expected `int` <= 10000000"),
-        (["--final-games", "1000000000"], "final_games can't be 1000000000: Expected `int` <= 10000000"),
+        (["--set", "final_games=1000000000"], "final_games can't be 1000000000: Expected `int` <= 10000000"),
         (["--threads", "1000000"], "threads can't be 1000000: Expected `int` <= 1024"),
     ],
 )
@@ -956,8 +956,11 @@ def test_a_preset_that_says_the_variant_finds_its_checkpoint(tmp_path):
 
 
 def test_a_zero_is_given():
-    settings = parse(["--final-games", "0", "--evaluate-every", "0", "--threads", "0", "--set", "pool_size=3"])
-    assert (settings.final_games, settings.evaluate_every, settings.threads, settings.pool_size) == (0, 0, 0, 3)
+    settings = parse(
+        ["--steps", "7", "--seed", "0", "--threads", "0", "--set", "final_games=0", "--set", "pool_size=3"]
+    )
+    assert (settings.steps, settings.seed, settings.threads) == (7, 0, 0)
+    assert (settings.final_games, settings.pool_size) == (0, 3)
     assert not settings.resume
 
 

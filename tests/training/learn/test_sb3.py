@@ -632,7 +632,7 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
     steps = read_checkpoint(checkpoint)[0].steps
     assert steps > 0
     assert steps % 64 == 0  # whole rounds
-    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(steps + 64), "--final-games", "0"])
+    settings = parse(["--resume", "--runs", str(tmp_path), "--steps", str(steps + 64), "--set", "final_games=0"])
     assert train(settings)
     assert read_card(settings.agent)["steps"] == steps + 64
 
@@ -746,7 +746,7 @@ def test_an_opponent_that_never_plays_stops_the_training_with_its_name_and_a_che
         (["--hidden", "1000000000"], "hidden: a network may have 100,000,000 weights"),
         (["--num-games", "1000000000"], "num_games 1000000000 and num_steps 16 need .* GB of memory"),
         (["--set", "num_steps=1000000000"], "num_games 512 and num_steps 1000000000 need .* GB of memory"),
-        (["--final-games", "1000000000"], "final_games can't be 1000000000: Expected `int` <= 10000000"),
+        (["--set", "final_games=1000000000"], "final_games can't be 1000000000: Expected `int` <= 10000000"),
         (["--threads", "1000000"], "threads can't be 1000000: Expected `int` <= 1024"),
         (["--seed", "4294967296"], r"seed must be in 0\.\.4294967295, got 4294967296"),
     ],

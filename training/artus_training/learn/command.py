@@ -72,10 +72,6 @@ class Options:
     """Games at a time."""
     threads: int | None = None
     """Torch threads; 0: one per core."""
-    evaluate_every: int | None = None
-    """Updates between two evaluations; 0: no evaluations."""
-    final_games: int | None = None
-    """Games against each opponent at the end; 0: none."""
     set: Annotated[tuple[str, ...], UseAppendAction] = ()
     """Another setting, as KEY=VALUE; may be given several times."""
 
