@@ -94,10 +94,10 @@ def test_ppo_plays_trained_agents(environment_with):
 
 def test_train_trains_and_draws_learning_curves(tmp_path, environment_with):
     runs, picture = tmp_path / "runs", tmp_path / "curves.png"
-    ppo = "train --num-games 64 --set num_steps=16 --set batch_size=256 --steps 1024 --set final_games=0"
-    sb3 = "train-sb3 --num-games 8 --set num_steps=8 --set batch_size=32 --steps 64 --set final_games=0 --opponents random=1"
+    ppo = "train --num-games 64 --set num_steps=16 --set batch_size=256 --steps 1024"
+    sb3 = "train-sb3 --num-games 8 --set num_steps=8 --set batch_size=32 --steps 64 --opponents random=1"
     agents = [f"ppo:{runs / name / 'agent.safetensors'}" for name in ("ppo-beginner-2", "sb3-beginner-2")]
-    small = f"--hidden 16 --set evaluate_every=0 --threads 1 --runs {runs}"
+    small = f"--hidden 16 --set final_games=0 --set evaluate_every=0 --threads 1 --runs {runs}"
     works(
         environment_with("train"),
         *(f"{command} {small}".split() for command in (ppo, sb3)),

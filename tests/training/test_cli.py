@@ -219,7 +219,8 @@ def test_results_and_pictures_count_one_thing_as_one():
     assert "<title>1 cards" not in game.svg()
 
 
-TINY = "--num-games 8 --set num_steps=8 --set batch_size=32 --hidden 8 --steps 1 --set evaluate_every=0 --set final_games=0"
+TINY = "--num-games 8 --hidden 8 --steps 1 --set num_steps=8 --set batch_size=32 --set evaluate_every=0"
+TINY += " --set final_games=0"
 CARD = ROOT / "artus_env/games/artus/trained/beginner-2.json"
 WRITING_FILES = [
     "replay games.jsonl --html",
