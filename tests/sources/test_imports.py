@@ -111,6 +111,14 @@ def test_no_arrow_goes_from_below_to_above(source, target):
     assert not arrows(IMPORTS, source, target)
 
 
+def test_nothing_that_is_installed_imports_the_tools():
+    """They aren't installed."""
+    for package in ("artus_env", "artus_agents", "artus_training"):
+        for module, path in SOURCES.items():
+            if module.partition(".")[0] == package:
+                assert not re.search(r"^\s*(from|import) tools\b", path.read_text(), re.MULTILINE), path
+
+
 def test_what_rooms_of_training_share_imports_none_of_them():
     beside = {module.split(".")[1] for module in SOURCES if module.startswith("artus_training.")}
     for module in beside - {*ROOMS, "__main__", "cli"}:

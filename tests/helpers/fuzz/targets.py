@@ -43,7 +43,7 @@ from artus_training.learn.settings import settings_to_dict, with_preset
 from artus_training.people.results import RESULTS, Result, Sat, read_results
 from artus_training.play import view
 from artus_training.play.command import seats
-from artus_training.play.hosted import HostedGame
+from artus_training.play.hosted import HostedGame, RefusedError
 from artus_training.play.lobby import Lobby
 from artus_training.play.pages import static
 from artus_training.play.placements import table
@@ -401,7 +401,7 @@ def stored_games(folder: Path) -> Iterator[Try]:
         with redirect_stderr(said):
             lobby = Lobby(Store(games))
             for name in lobby.games:
-                with suppress(KeyError):  # named on stderr, and gone
+                with suppress(RefusedError):  # named on stderr, and gone
                     lobby.games[name]
         assert good.name in lobby.games
         taken = bad.name in lobby.games

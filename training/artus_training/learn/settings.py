@@ -52,6 +52,8 @@ AtLeast1 = Annotated[int, Meta(ge=1)]
 Weight = Annotated[float, Meta(ge=0, le=1e9)]
 Positive = Annotated[float, Meta(gt=0, le=1e9)]
 Fraction = Annotated[float, Meta(ge=0, le=1)]
+NumGames = Annotated[int, Meta(ge=1, le=MOST_GAMES)]
+NumGamesOr0 = Annotated[int, Meta(ge=0, le=MOST_GAMES)]
 
 
 @dataclass
@@ -129,11 +131,11 @@ class TrainingSettings:
     """Updates between two evaluations, in addition to those after each 20 % of the training; 0: no evaluations."""
     evaluation_opponents: tuple[str, ...] = ("greedy", "lookahead")
     """Opponents in evaluations."""
-    games: Annotated[int, Meta(ge=1, le=MOST_GAMES)] = 400
+    games: NumGames = 400
     """Games against each of them during training."""
     final_opponents: tuple[str, ...] = ("random", "greedy", "lookahead")
     """Opponents in the evaluation at the end."""
-    final_games: Annotated[int, Meta(ge=0, le=MOST_GAMES)] = 1000
+    final_games: NumGamesOr0 = 1000
     """Games against each of them; 0: none."""
 
     def __post_init__(self) -> None:
