@@ -273,7 +273,7 @@ def test_a_head_that_has_gone_is_one_line(tmp_path, monkeypatch):
 def test_machines_with_other_code_do_not_play(machines):
     done, error = drive(drive_units, Made(), range(3), machines.address)
     assert isinstance(error, WorkerError)
-    assert re.search(r"of [0-9]+ here, but of [0-9]+ where", str(error))
+    assert re.search(r"is [0-9]+ here, but [0-9]+ where", str(error))
     assert done == []
 
 

@@ -18,8 +18,8 @@ from msgspec import Meta
 from artus_env.engine.basics.reading import decode, shown
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game, game_names
-from artus_training.people.rating import NEEDED, Compared, Placement, place
 from artus_training.arena.ladder import read_ladder
+from artus_training.people.rating import NEEDED, Compared, Placement, place
 
 VERSION = 1
 LARGEST = 100_000
