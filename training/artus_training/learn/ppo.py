@@ -199,10 +199,10 @@ def logprobs(output: Output, batch: Minibatch) -> torch.Tensor:
     if batch.action_features.shape[1]:
         gates = output.gates.index_select(0, batch.decision)
         logits = logits + float(SCALE) * (batch.action_features.float() * gates).sum(1)
-    none = logits.new_zeros(len(batch.observation))
-    largest = none.scatter_reduce(0, batch.decision, logits.detach(), "amax", include_self=False)
-    total = sums((logits - largest.index_select(0, batch.decision)).exp(), batch)
-    return logits - (largest + total.log()).index_select(0, batch.decision)
+    # Relative to the chosen action, which has some probability: so no exponential is too large.
+    chosen = logits.detach().index_select(0, batch.action)
+    total = sums((logits - chosen.index_select(0, batch.decision)).exp(), batch)
+    return logits - (chosen + total.log()).index_select(0, batch.decision)
 
 
 def sums(values: torch.Tensor, batch: Minibatch) -> torch.Tensor:
@@ -380,7 +380,7 @@ class Trainer(Training[Settings]):
         ready = np.flatnonzero(rollout.ready)
         figures: dict[str, Any] = {}
         for _ in range(s.epochs if self.num_minibatches else 0):  # 0: all decisions are carried over
-            for rows in torch.tensor_split(shuffled(ready, self.order), self.num_minibatches):
+            for rows in self._minibatches(shuffled(ready, self.order)):
                 value, more = loss(self.network, decisions.minibatch(rows.sort().values), s)  # sorted: faster to read
                 self.optimizer.zero_grad()
                 value.backward()
@@ -392,6 +392,12 @@ class Trainer(Training[Settings]):
         self.opponents.remember(self.network, self.updates)
         figures = {name: float(figure) / max(1, s.epochs * len(ready)) for name, figure in figures.items()}
         return figures | {"learning_rate": rate, "explained_variance": self.explained, "given_up": self.given_up}
+
+    def _minibatches(self, rows: torch.Tensor) -> list[torch.Tensor]:
+        """Split rows into as many minibatches as the other ranks have; the last one has the rest."""
+        size = self.settings.batch_size // self.ranks.size
+        bounds = [size * i for i in range(1, self.num_minibatches)]
+        return list(torch.tensor_split(rows, bounds))
 
     # --- for the life cycle of a training (see `runs.Training`) ---
 
