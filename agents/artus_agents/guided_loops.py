@@ -83,7 +83,7 @@ class Leaves(NamedTuple):
     """Ends of the walks of a round: one row for each, game by game."""
 
     states: np.ndarray
-    """Their positions, as dealt: shape (m,), the state dtype."""
+    """Positions at these ends, as dealt: shape (m,), the state dtype."""
     legal: np.ndarray
     """Shape (m, W), uint64; no action where the game is over."""
     observation: np.ndarray

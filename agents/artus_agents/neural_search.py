@@ -225,8 +225,8 @@ class NeuralSearchAgent:
         """Evaluate the leaves where the game isn't over. Returns the row of each leaf, and the network's output.
 
         Args:
-            observation: Of all leaves, shape (m, F), int8.
-            legal: Their legal actions, shape (m, W), uint64.
+            observation: Observations of all leaves, shape (m, F), int8.
+            legal: Legal actions of all leaves, shape (m, W), uint64.
         """
         going_on = np.asarray(legal.any(axis=1))
         going_on[0] = True  # the batch must not be empty
@@ -388,7 +388,8 @@ find_search.files = find_endgame.files = saved_files  # type: ignore[attr-define
 
 
 def _read(argument: str, name: str) -> tuple[int, Path | None]:
-    """The number of evaluations and the path in the argument of an agent of this name."""
+    """Parse an argument `64` or `64:PATH` into number of evaluations and path. `name` is the agent's name, for the
+    error message."""
     match = re.fullmatch(r"([0-9]{1,9})(?::(.+))?", argument, re.DOTALL)
     evaluations = int(match[1]) if match else 0
     if match is None or not 1 <= evaluations <= MOST_EVALUATIONS:

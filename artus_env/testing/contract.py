@@ -112,7 +112,7 @@ def somebody_can_move_unless_the_game_is_over(variant: Variant, seed: int) -> No
 
 
 def rewards_are_what_the_scores_say(variant: Variant, seed: int) -> None:
-    """All modes are zero-sum, rewards for each move add up to the margin, and `win` follows `ranking_key`."""
+    """All reward modes are zero-sum, rewards for each move add up to the margin, and `win` follows `ranking_key`."""
     score, players = variant.definition.score, variant.num_players
     ends = {}
     for mode in reward_modes(score):

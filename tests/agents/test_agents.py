@@ -162,7 +162,7 @@ def test_random_draws_each_legal_action_equally_often():
 
 
 def test_what_a_view_knows_holds_nothing_hidden():
-    """The same for every truth that the player can't tell apart, and enough for points and observation."""
+    """`View.known` is the same for all states that the player to move can't tell apart."""
     batch = middle_of_games()
     view = View(batch, None, keys(256))
     known = view.known()

@@ -411,7 +411,7 @@ def test_a_search_among_secret_choices_knows_no_more_than_its_player(bidders):
 
 @pytest.mark.parametrize("bidders", [0, 1, 2])
 def test_it_asks_for_the_others_moves_besides(asked, bidders):
-    """Both others move before the one who bids has another turn."""
+    """Both other players move before the bidder has another turn."""
     view, _ = magpies(bidders, count=1)
     NeuralSearchAgent(counting_jewels(), 30).act(view)
     assert asked[0] == 1

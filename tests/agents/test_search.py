@@ -72,7 +72,7 @@ def test_drawing_keeps_the_piles_even():
 
 
 def fraction_of_wins(one, other, rules, deals):
-    """Of the first agent, each deal from both seats."""
+    """The first agent's share of won games, each deal played from both seats."""
     batch = Batch(2 * deals, rules=rules, autoreset=False)
     batch.reset(np.repeat(seed_stream(1, deals), 2))
     holders = np.tile([[0, 1], [1, 0]], (deals, 1))

@@ -292,7 +292,7 @@ def run_artus(*arguments, **options):
 
 @pytest.mark.parametrize("arguments", [["rules"], ["--help"], ["show", "--help"]])
 def test_nobody_who_reads_on_is_no_error(arguments):
-    """As in `artus rules | head -1`. The exit code is that of a process that such a pipe has ended."""
+    """For example `artus rules | head -1`. The exit code is that of a process ended by SIGPIPE."""
     reading, writing = os.pipe()
     os.close(reading)
     done = run_artus(*arguments, stdout=writing)

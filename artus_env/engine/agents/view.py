@@ -106,8 +106,8 @@ class View:
     def known(self) -> np.ndarray:
         """Knowledge of the players to move, as states without hidden parts: shape (n,), the state dtype.
 
-        Other hands are empty in them and the cards of all piles are unknown, so they can't be played on: use `redeal`
-        for that.
+        In these states other hands are empty and the cards of all piles are unknown, so the games can't be continued
+        from them: use `redeal` for that.
         """
         states = self._states.copy()
         kernels.hide(self.tables, states, self.player, 0, len(self))
@@ -117,7 +117,8 @@ class View:
         """Return new states, with everything that is hidden from the player to move resampled: shape (n,), the state
         dtype.
 
-        Uniform over the deals that fit what they know; the same for the same seeds, whatever the true state is.
+        Every deal that fits the player's knowledge is equally likely. The same seeds give the same states, whatever the
+        true state is.
 
         Args:
             seeds: shape (n,), uint64.

@@ -178,7 +178,7 @@ class SeatedGames:
         An illegal action ends its game with a reward of -1. The rewards of skipped games are added.
 
         Args:
-            actions: shape (n,), int64.
+            actions: The user's action in each of the games `which`: shape (n,), int64.
             which: The games, none of them ended: rising indices, shape (n,).
 
         Returns:

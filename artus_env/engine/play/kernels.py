@@ -1,7 +1,7 @@
 """Compiled loops over the verbs of a game, for the batch, the single game and the agents' view.
 
-Loops over a whole batch go over games `low..high-1`, so that threads can share it. Sets of actions have 64 actions per
-word.
+Loops over a whole batch take the games `low..high-1`, so that each thread can take a part of the batch. Sets of actions
+have 64 actions per word.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOVES, OVER, ACTIONS = 0, 1, 2
 """Indices in the past of a game, an int64 array: number of moves played; whether it is over; first of the actions
 played. Compiled code writes it together with the state: an interrupt can come before or after, but not between them."""
 DRAWN, PLAYS = -1, -2
-"""Values in place of a start player: draw one; deal nothing and continue the game."""
+"""Values in place of a start player. `DRAWN`: deal, and draw the start player. `PLAYS`: don't deal, play an action."""
 
 
 class Games(NamedTuple):

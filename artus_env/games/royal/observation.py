@@ -101,7 +101,7 @@ def features(components: Components) -> tuple[Feature, ...]:
 
 
 LAYOUT = Layout(features(STANDARD))
-"""The same for every box; only bounds and scales differ."""
+"""Blocks of the observation. They are the same for every box; only bounds and scales differ."""
 OBSERVATION_SIZE = LAYOUT.size
 SUPER = 2
 """Number of features for knights and shields."""

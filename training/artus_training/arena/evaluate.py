@@ -175,7 +175,7 @@ def evaluate(
     test = Sequential(1 / n) if until_sure else None
     scores = np.zeros((deals, n, n), np.int32)  # deal, rotation, member of the line-up
     wins = np.zeros((deals, n, n))
-    reasons: dict[int, str] = {}  # of games given up
+    reasons: dict[int, str] = {}  # reasons of games given up, by game
     units = units_of(deals, size, FIRST_GAMES // n if until_sure else size)
     with closing(run_units(playing, units, workers, ray)) as results:
         for (_, first, count), (scores_of_unit, wins_of_unit, reasons_of_unit) in results:

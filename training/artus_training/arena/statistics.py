@@ -1,4 +1,4 @@
-"""Statistics that evaluations and tournaments share: intervals of win rates, and the scale of ratings.
+"""Statistics for evaluations and tournaments: intervals of win rates, and the scale of ratings.
 
 Ratings follow Bradley and Terry's model, in Elo points.
 """
@@ -15,7 +15,8 @@ ANCHOR_RATING = 1000
 POINTS = 400 / math.log(10)
 """Elo points per unit of Bradley and Terry's model."""
 PRIOR = 1
-"""Prior: number of won deals per agent, and the same number of lost ones, shared evenly among all agents."""
+"""Prior that keeps ratings finite: before the first deal, every agent counts as having won this number of deals and
+lost the same number, in equal parts against each agent."""
 
 
 def expected_score(difference: float) -> float:

@@ -65,6 +65,7 @@ def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> flo
 
 
 def batch_rate(num_games: int, threads: int, variant: Variant, seconds: float) -> float:
+    """Decisions per second of a `Batch` with random actions."""
     batch = Batch(num_games, threads=threads, **variant._asdict())
     for _ in range(200):  # spread the games over all phases
         batch.step(batch.sample())

@@ -119,7 +119,7 @@ class SelfPlayVecEnv(VecEnv):
         self._undo: Undo | None = None
         self._deals: np.ndarray | None = seed_stream(
             check_seed(seed), self.batch.num_games, _DEALS
-        )  # of the next reset
+        )  # seeds of the next reset
         self._keys = seed_stream(seed, self.batch.num_games, _KEYS)
         self._random = np.random.default_rng([seed, _OPPONENTS])
 

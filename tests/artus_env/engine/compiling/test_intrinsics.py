@@ -340,7 +340,7 @@ def rows_of_sums(count):
 
 
 def test_arrays_for_one_call():
-    """As often as they are made, in a loop as well: on the stack they take their room once."""
+    """A loop that makes such arrays a million times needs stack memory for one of each."""
     assert rows_of_sums(1_000_000 if not DISABLED else 100) == sum(
         29 * k for k in range(1_000_000 if not DISABLED else 100)
     )

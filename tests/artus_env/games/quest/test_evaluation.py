@@ -128,7 +128,7 @@ def test_what_is_held_counts_at_its_weight_and_only_while_the_game_goes_on():
 
 
 def test_a_bid_that_lies_counts_as_a_hope():
-    """Its cards are given away, and the prize isn't won yet."""
+    """The bid's cards are as good as gone, and the prize isn't won yet."""
     before = joust(taken={0: ["sword-2"], 1: ["lance-1"]})
     low, high = before.clone(), before.clone()
     low.play("bid:nothing")

@@ -242,7 +242,7 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
 
 @pytest.mark.parametrize("num_players", [2, 5])
 def test_choices_are_described_without_what_is_hidden(num_players):
-    """Of a card nothing is foreseen: the last of a deal brings new hands. Of chips all is."""
+    """Effects of a card aren't foreseeable, because the last card of a deal brings new hands; those of chips are."""
     names = ["Ann", "Ben", "Cleo", "Dora", "Emil"][:num_players]
     for number, (_, _, _, game) in enumerate(steps(royal(num_players, 4), 4)):
         if game.over or (number % 5 and game.to_dict()["phase"] == "trick"):
