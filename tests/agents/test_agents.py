@@ -91,10 +91,10 @@ def illegal_in_game_two(actions, view):
 def test_an_illegal_action_names_agent_game_and_move(names, title):
     batch = Batch(4, seed=1, autoreset=False)
     cheat = Clumsy(illegal_in_game_two)
-    holders = np.tile([0, 1], (4, 1))
+    agent_of_seat = np.tile([0, 1], (4, 1))
     expected = re.escape(f"{title}: game 2: action 0 (") + ".* is illegal for player 1; legal: @"
     with pytest.raises(IllegalMoveError, match=expected) as raised:
-        play_games(batch, [GreedyAgent(), cheat], holders, keys(4), names)
+        play_games(batch, [GreedyAgent(), cheat], agent_of_seat, keys(4), names)
     assert raised.value.game == 2
 
 

@@ -46,7 +46,7 @@ def cache_root() -> Path:
     return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 
 
-def told_by_environment() -> list[str]:
+def numba_variables() -> list[str]:
     """Environment variables `NUMBA_*` that affect generated code."""
     elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # they don't affect generated code
     return sorted(
@@ -66,7 +66,7 @@ def cache_folder(*modules: str) -> Path | None:
     if None in codes:
         return None
     try:
-        folder = cache_root() / hashlib.sha256(repr((VERSIONS, told_by_environment(), codes)).encode()).hexdigest()[:16]
+        folder = cache_root() / hashlib.sha256(repr((VERSIONS, numba_variables(), codes)).encode()).hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)

@@ -24,7 +24,7 @@ def expected_score(difference: float) -> float:
     return 1 / (1 + 10 ** (-difference / 400))
 
 
-def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, float]:
+def wilson_interval(rate: float, effective_games: float, z: float = Z_95) -> tuple[float, float]:
     """95 % interval of a win rate.
 
     This is Wilson's interval: it needs no random samples and stays correct near 0 and 1, where a bootstrap of 1 000
@@ -33,10 +33,10 @@ def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, 
 
     Args:
         rate: The win rate.
-        games: Effective number of independent games; may be a fraction or infinite.
+        effective_games: Number of independent games with the same information; may be a fraction or infinite.
         z: Half width in standard deviations.
     """
-    square = z**2 / games
+    square = z**2 / effective_games
     centre = (rate + square / 2) / (1 + square)
     half = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
     return max(0.0, centre - half), min(1.0, centre + half)
