@@ -26,11 +26,11 @@ from artus_env.engine.contract.bits import (
     packed_bytes,
     popcount,
     size,
-    unpack32,
-    unpack32_reversed,
-    unpack64,
-    unpack_bytes,
-    unpack_nibbles,
+    write_32_bits,
+    write_32_bits_reversed,
+    write_64_bits,
+    write_bytes,
+    write_nibbles,
 )
 from artus_env.engine.contract.components import Box
 from artus_env.engine.contract.definition import Definition, DocTable, observation_table
@@ -98,11 +98,11 @@ __all__ = [
     "size",
     "some_of",
     "state_dtype",
-    "unpack32",
-    "unpack32_reversed",
-    "unpack64",
-    "unpack_bytes",
-    "unpack_nibbles",
     "whole_number",
     "whole_numbers",
+    "write_32_bits",
+    "write_32_bits_reversed",
+    "write_64_bits",
+    "write_bytes",
+    "write_nibbles",
 ]  # fmt: skip

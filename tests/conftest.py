@@ -1,8 +1,7 @@
-"""What all tests share. A stranger's game is installed, and windows that they open stay in memory. What users install
-is built once and installed once, for all tests.
+"""Set-up for all tests: installs a game by a stranger, and opens windows in memory only. The wheel is built once.
 
-Tests run side by side, `make test` says how: compiling is most of the work, so what compiles the same runs in one
-process.
+`make test` runs tests in several processes. Compiling takes most of the time, so tests that compile the same code run
+in one process.
 """
 
 import os

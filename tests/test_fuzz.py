@@ -6,7 +6,7 @@ from fuzz.run import again, fuzz
 from fuzz.targets import TARGETS
 
 INPUTS = 3_000
-"""Of all targets together."""
+"""Number of inputs for all targets together."""
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -22,7 +22,7 @@ def current_folder_of_fixtures():
 
 
 def test_no_test_sees_the_files_of_the_user(current_folder_of_fixtures):
-    """Neither those of the clone, such as its `runs`, nor games in the home folder, nor settings of matplotlib."""
+    """Tests don't see files of the clone such as `runs`, games in the home folder or settings of matplotlib."""
     clone = Path(__file__).parents[1]
     assert list(Path.cwd().iterdir()) == []
     assert not any(folder.is_relative_to(clone) for folder in (Path.cwd(), current_folder_of_fixtures))

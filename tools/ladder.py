@@ -204,8 +204,8 @@ def decisions_per_second(entry: Entry, game: str, seconds: float) -> float:
     def decisions(count: int, seed: int) -> int:
         batch = Batch(count, rules=entry.rules, num_players=entry.num_players, autoreset=False, game=game)
         batch.reset(seed_stream(seed, count, 0))
-        holders = np.zeros((count, entry.num_players), np.int64)
-        played = play_games(batch, [player], holders, seed_stream(seed, count, 1))
+        agent_of_seat = np.zeros((count, entry.num_players), np.int64)
+        played = play_games(batch, [player], agent_of_seat, seed_stream(seed, count, 1))
         return sum(int((actions >= 0).sum()) for actions in played.actions)
 
     decisions(1, 0)  # to compile and warm up

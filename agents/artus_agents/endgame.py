@@ -45,7 +45,7 @@ class Room(NamedTuple):
     words: np.ndarray
     """Legal actions: shape (ROWS, W), uint64."""
     actions: np.ndarray
-    """The same as ids, most points first: shape (ROWS, A), int64."""
+    """Ids of the legal actions, most points first: shape (ROWS, A), int64."""
     points: np.ndarray
     """Immediate points of these actions: shape (ROWS, A), int64."""
     counts: np.ndarray

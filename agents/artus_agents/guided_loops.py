@@ -83,7 +83,7 @@ class Leaves(NamedTuple):
     """Ends of the walks of a round: one row for each, game by game."""
 
     states: np.ndarray
-    """Their positions, as dealt: shape (m,), the state dtype."""
+    """Positions at these ends, as dealt: shape (m,), the state dtype."""
     legal: np.ndarray
     """Shape (m, W), uint64; no action where the game is over."""
     observation: np.ndarray
@@ -98,7 +98,7 @@ class Leaves(NamedTuple):
     """Turns of the searching player that the policy still plays: shape (m,), int64."""
 
 
-class Said(NamedTuple):
+class NetworkOutput(NamedTuple):
     """Output of a network for m positions, and their action features; see `network.Output` and
     `policy.action_features`."""
 
@@ -118,21 +118,21 @@ def tree_of(trees, i):
 
 
 @jit
-def plant_all(trees, said, legal, counts):
+def plant_all(trees, output, legal, counts):
     """Create the root of each tree, with the network's favourite actions as candidates.
 
     Args:
         trees: Overwritten.
-        said: Network output for the root positions.
+        output: Network output for the root positions.
         legal: shape (n, W), uint64.
         counts: Result: the number of candidates, shape (n,), int64.
     """
-    ids = np.empty(said.logits.shape[1], np.int64)
-    logits = np.empty(said.logits.shape[1], np.float32)
+    ids = np.empty(output.logits.shape[1], np.int64)
+    logits = np.empty(output.logits.shape[1], np.float32)
     for i in range(len(counts)):
         tree = tree_of(trees, i)
         plant(tree)
-        count = legal_logits(said.logits[i], said.gates[i], legal[i], said.action_features[i], ids, logits)
+        count = legal_logits(output.logits[i], output.gates[i], legal[i], output.action_features[i], ids, logits)
         grow(tree, 0, ids, logits, count)
         grown = int(tree.used[1])
         order = np.argsort(-logits[:grown])  # the root's edges are the first ones, in the order of `ids`
@@ -263,7 +263,7 @@ def plays_on(t, g, legal, viewer, turns, leaf):
 
 
 @jit
-def lead_on(tables, going, deals, step, leaves, said):
+def lead_on(tables, going, deals, step, leaves, output):
     """Play a move in each of some leaves, drawn with the policy's probabilities.
 
     All candidates of a deal get the same random numbers, so players who can't distinguish them move alike.
@@ -273,7 +273,7 @@ def lead_on(tables, going, deals, step, leaves, said):
         deals: Seeds of their deals, shape (k,), uint64.
         step: Moves played before.
         leaves: Changed.
-        said: Network output for these leaves.
+        output: Network output for these leaves.
     """
     t = tables[0]
     count = len(going)
@@ -281,7 +281,7 @@ def lead_on(tables, going, deals, step, leaves, said):
     bits, actions, log_probs = np.empty(count, np.uint64), np.empty(count, np.int64), np.empty(count, np.float32)
     for k in range(count):
         bits[k] = random_bits(deals[k], _POLICY + step)
-    choose(said.logits, said.gates, legal, said.action_features, bits, True, actions, log_probs, 0, count)
+    choose(output.logits, output.gates, legal, output.action_features, bits, True, actions, log_probs, 0, count)
     for k in range(count):
         leaf = going[k]
         g = leaves.states[leaf]
@@ -336,22 +336,22 @@ def back_up(tables, games, offsets, following, trees, leaves, rows, values, mode
 
 
 @jit
-def grow_all(games, chosen, rows, trees, leaves, said):
+def grow_all(games, chosen, rows, trees, leaves, output):
     """Add edges to the nodes of some leaves.
 
     Args:
         games: Game of each leaf, shape (k,), int64.
         chosen: The leaves, shape (k,), int64.
-        rows: Row of the network output for each leaf, as for `back_up`. The action features in `said` have a row for
+        rows: Row of the network output for each leaf, as for `back_up`. The action features in `output` have a row for
             each chosen leaf instead.
     """
     trees = borrow(trees)
-    ids, logits = np.empty(said.logits.shape[1], np.int64), np.empty(said.logits.shape[1], np.float32)
+    ids, logits = np.empty(output.logits.shape[1], np.int64), np.empty(output.logits.shape[1], np.float32)
     for k in range(len(chosen)):
         leaf = chosen[k]
         row = rows[leaf]
         count = legal_logits(
-            said.logits[row], said.gates[row], leaves.legal[leaf], said.action_features[k], ids, logits
+            output.logits[row], output.gates[row], leaves.legal[leaf], output.action_features[k], ids, logits
         )
         grow(tree_of(trees, games[k]), leaves.ends[leaf, 0], ids, logits, count)
 

@@ -68,8 +68,8 @@ class NeuralAgent:
         output, out = self._consider(view)
         logits = output.logits
         if known := output.gates.shape[1]:  # the network may use only the first ones
-            told = torch.from_numpy(out[:, :, :known]).float()
-            logits = logits + float(SCALE) * (told @ output.gates[:, :, None])[:, :, 0]
+            known_features = torch.from_numpy(out[:, :, :known]).float()
+            logits = logits + float(SCALE) * (known_features @ output.gates[:, :, None])[:, :, 0]
         logits = logits.masked_fill(torch.from_numpy(view.mask == 0), -torch.inf)
         return torch.softmax(logits, dim=1).numpy(), output.values[:, : view.num_players].numpy()
 

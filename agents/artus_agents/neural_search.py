@@ -12,7 +12,15 @@ import numpy as np
 
 from artus_agents import guided_loops, saved
 from artus_agents.endgame import open_games, solved
-from artus_agents.guided_loops import EDGES_PER_NODE, MAX_DEPTH, NODES_PER_EVALUATION, TREE, Leaves, Said, Trees
+from artus_agents.guided_loops import (
+    EDGES_PER_NODE,
+    MAX_DEPTH,
+    NODES_PER_EVALUATION,
+    TREE,
+    Leaves,
+    NetworkOutput,
+    Trees,
+)
 from artus_agents.network import Network, Output, fast_bfloat16
 from artus_agents.neural import NeuralAgent, check_network, infer, trained, write_action_features
 from artus_agents.tree import EDGE, node_dtype
@@ -170,8 +178,8 @@ class NeuralSearchAgent:
         )
         counts = np.empty(n, np.int64)
         action_features = np.empty((n, shape.num_actions, view.definition.num_action_features), np.int8)
-        said = self._ask(view.tables, roots, legal, view.observation[part], action_features)
-        guided_loops.plant_all(trees, said, legal, counts)
+        network_output = self._ask(view.tables, roots, legal, view.observation[part], action_features)
+        guided_loops.plant_all(trees, network_output, legal, counts)
         more_turns = TREE if view.definition.search_turns is None else view.definition.search_turns
         batches = batches_of(self._plan[:, counts], more_turns != TREE)
         most = max((int(batch.widths.sum()) for batch in batches), default=0)
@@ -202,8 +210,10 @@ class NeuralSearchAgent:
                     write_action_features(
                         view.tables, leaves.states[chosen], leaves.legal[chosen], action_features, threads=1
                     )
-                said = Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), action_features)
-                guided_loops.grow_all(np.repeat(games, widths)[chosen], chosen, rows, trees, leaves, said)
+                network_output = NetworkOutput(
+                    output.logits.numpy(), output.gates.numpy(), output.values.numpy(), action_features
+                )
+                guided_loops.grow_all(np.repeat(games, widths)[chosen], chosen, rows, trees, leaves, network_output)
         return trees
 
     def _lead_on(self, tables: np.ndarray, deals: np.ndarray, leaves: Leaves, action_features: np.ndarray) -> None:
@@ -218,15 +228,15 @@ class NeuralSearchAgent:
             if not len(going):
                 break
             states, legal, observation = leaves.states[going], leaves.legal[going], leaves.observation[going]
-            said = self._ask(tables, states, legal, observation, action_features[: len(going)])
-            guided_loops.lead_on(tables, going, deals[going], step, leaves, said)
+            network_output = self._ask(tables, states, legal, observation, action_features[: len(going)])
+            guided_loops.lead_on(tables, going, deals[going], step, leaves, network_output)
 
     def _judge(self, observation: np.ndarray, legal: np.ndarray) -> tuple[np.ndarray, Output]:
         """Evaluate the leaves where the game isn't over. Returns the row of each leaf, and the network's output.
 
         Args:
-            observation: Of all leaves, shape (m, F), int8.
-            legal: Their legal actions, shape (m, W), uint64.
+            observation: Observations of all leaves, shape (m, F), int8.
+            legal: Legal actions of all leaves, shape (m, W), uint64.
         """
         going_on = np.asarray(legal.any(axis=1))
         going_on[0] = True  # the batch must not be empty
@@ -239,12 +249,12 @@ class NeuralSearchAgent:
         legal: np.ndarray,
         observation: np.ndarray,
         action_features: np.ndarray,
-    ) -> Said:
+    ) -> NetworkOutput:
         """Network output for n positions. `action_features` (n, A, K), int8, is overwritten."""
         if self.network.shape.num_action_features:
             write_action_features(tables, states, legal, action_features, threads=1)
         output = infer(self.network, observation, self.bfloat16)
-        return Said(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), action_features)
+        return NetworkOutput(output.logits.numpy(), output.gates.numpy(), output.values.numpy(), action_features)
 
 
 class EndgameAgent:
@@ -388,7 +398,8 @@ find_search.files = find_endgame.files = saved_files  # type: ignore[attr-define
 
 
 def _read(argument: str, name: str) -> tuple[int, Path | None]:
-    """The number of evaluations and the path in the argument of an agent of this name."""
+    """Parse an argument `64` or `64:PATH` into number of evaluations and path. `name` is the agent's name, for the
+    error message."""
     match = re.fullmatch(r"([0-9]{1,9})(?::(.+))?", argument, re.DOTALL)
     evaluations = int(match[1]) if match else 0
     if match is None or not 1 <= evaluations <= MOST_EVALUATIONS:

@@ -20,7 +20,8 @@ from artus_agents.launcher import PR_SET_CHILD_SUBREAPER, descendants
 
 PR_GET_CHILD_SUBREAPER = 37  # <linux/prctl.h>
 HIGHEST_MARK = 2**62
-"""Microseconds without a blocking call: in effect no limit."""
+"""A program's mark is its hard limit `RLIMIT_RTTIME`. Marks count down from our own limit, or from this number if our
+limit is higher: 2**62 microseconds, in effect no limit."""
 
 _libc = ctypes.CDLL(None)
 _lock = threading.RLock()  # garbage collection may end a program at any point

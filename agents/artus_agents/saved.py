@@ -98,10 +98,10 @@ def save_agent(path: Path, network: Network, card: dict[str, Any], dtype: torch.
     """Save a network and its card. Each file is replaced at once or not at all, the card last.
 
     Args:
-        path: Of the weights; its suffix becomes `.safetensors`, the card's `.json`.
+        path: Path of the weights; its suffix becomes `.safetensors`, the card's `.json`.
         network: The network.
         card: Further contents of the card: `variants` and `components`, and `game` unless it is the default one.
-        dtype: Of the saved numbers. It is lossless for a network that was trained in bfloat16.
+        dtype: Type of the saved weights. bfloat16 is lossless for a network that was trained in bfloat16.
     """
     weights = save({name: value.detach().cpu().to(dtype).contiguous() for name, value in network.state_dict().items()})
     card = {"format": FORMAT, "game": DEFAULT_GAME} | card
@@ -162,7 +162,7 @@ def load_agent(path: Path) -> tuple[Network, dict[str, Any]]:
     """A saved network and its card. Nothing in the files is executed.
 
     Args:
-        path: Of the weights or the card.
+        path: Path of the weights or of the card.
 
     Raises:
         ValueError: If a file is missing, damaged, truncated or something else; the message names the file and the

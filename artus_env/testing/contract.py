@@ -112,7 +112,7 @@ def somebody_can_move_unless_the_game_is_over(variant: Variant, seed: int) -> No
 
 
 def rewards_are_what_the_scores_say(variant: Variant, seed: int) -> None:
-    """All modes are zero-sum, rewards for each move add up to the margin, and `win` follows `ranking_key`."""
+    """All reward modes are zero-sum, rewards for each move add up to the margin, and `win` follows `ranking_key`."""
     score, players = variant.definition.score, variant.num_players
     ends = {}
     for mode in reward_modes(score):
@@ -183,8 +183,8 @@ def the_end_comes_as_announced(variant: Variant, seed: int) -> None:
             then = game.clone()
             then.play(action)
             gained = then.scores[game.player] - game.scores[game.player]
-            said = verbs.points_of(tables, state, action)
-            expect(gained == said, f"`points_of` says {said}, the score grows by {gained}: {game.move(action)}")
+            points = verbs.points_of(tables, state, action)
+            expect(gained == points, f"`points_of` says {points}, the score grows by {gained}: {game.move(action)}")
 
 
 def each_legal_move_has_one_text(variant: Variant, seed: int) -> None:
@@ -368,11 +368,11 @@ def secrets_that_were_opened_stay_open(variant: Variant, seed: int) -> None:
                 own = [before.public_action(action, viewer) for action in before.legal_actions()]
                 expect(own == before.legal_actions(), "`public_action` changes what a player sees of their own choice")
             elif not before.is_seen(action, viewer):
-                told = [before.is_seen(action, viewer, now) for now in after]
-                expect(all(one <= other for one, other in pairwise(told)), "`is_revealed` takes something back")
+                revealed = [before.is_seen(action, viewer, now) for now in after]
+                expect(all(one <= other for one, other in pairwise(revealed)), "`is_revealed` takes something back")
                 again = [before.is_seen(action, viewer, now.redeal(viewer, seed)) for now in after]
-                expect(told == again, "`is_revealed` depends on what the player doesn't know")
-                expect("last move" not in after[0].svg(viewer) or told[0], "a picture shows a secret choice")
+                expect(revealed == again, "`is_revealed` depends on what the player doesn't know")
+                expect("last move" not in after[0].svg(viewer) or revealed[0], "a picture shows a secret choice")
 
 
 # --- environments ---------------------------------------------------------------------------------------------------

@@ -93,12 +93,12 @@ def play_alike(tables, truths, actions, after, states, viewers, keys, legal, pla
         verbs.legal(t, g, legal[i])
         if taken < 0:
             continue
-        told = np.int64(truth["player"]) == viewer or verbs.is_revealed(t, truth, taken, viewer, after[i])
+        revealed = np.int64(truth["player"]) == viewer or verbs.is_revealed(t, truth, taken, viewer, after[i])
         seen = verbs.public_action(t, truth, taken, viewer)
         equals = 0
         action = next_action(legal[i], -1)
         while action >= 0:
-            alike = action == taken if told else verbs.public_action(t, g, action, viewer) == seen
+            alike = action == taken if revealed else verbs.public_action(t, g, action, viewer) == seen
             if alike:
                 equals += 1
                 if breaks_tie(keys[i], equals):

@@ -90,7 +90,7 @@ class _Check:
     def __init__(self, walk: Walk, shares: tuple[int, ...], error_rate: float) -> None:
         self.walk, self.error_rate = walk, error_rate
         self.states, self.texts, self.pictures = shares
-        self.told = SignTest(one_sided=True)
+        self.closer = SignTest(one_sided=True)
         self.names = [f"player {player}" for player in range(walk.variant.num_players)]
 
     def run(self) -> NoLeaks:
@@ -106,7 +106,7 @@ class _Check:
             self.compare_actions(now, others)
             if secret:
                 self.compare_secrets(now)
-            self.count_told(now, others)
+            self.count_closer(now, others)
             due = min(len(others), -(-self.texts * compared // self.states) - written)
             for i in walk.numbers(max(0, due), len(others)):
                 self.compare_texts(now, others, int(i))
@@ -114,7 +114,7 @@ class _Check:
                     self.compare_pictures(now, others, int(i))
                     drawn += 1
                 written += 1
-        p, _, (bit,), more, less = worst({"told": self.told})
+        p, _, (bit,), more, less = worst({"closer": self.closer})
         expect(
             p >= self.error_rate,
             "`public_action` or `is_revealed` tells more than the state does afterwards: deals that fit what was "
@@ -171,17 +171,17 @@ class _Check:
         seen = walk.hidden(walk.played(states[legal], actions[legal]), viewers[legal])
         return bool((seen != seen[:1]).any())
 
-    def count_told(self, now: Round, others: np.ndarray) -> None:
+    def count_closer(self, now: Round, others: np.ndarray) -> None:
         """Count which deals match the true state better: deals in which the player has seen the same action, or the
         same deals resampled. Both are drawn from what the player knows."""
         walk = self.walk
         others, played = walk.played_alike(now, others)
         kept = (played >= 0) & ~now.opened & (now.before["player"] != now.viewers)
-        told, truths, viewers = others[kept], now.after[kept], now.viewers[kept]
-        if not len(told):
+        alike, truths, viewers = others[kept], now.after[kept], now.viewers[kept]
+        if not len(alike):
             return
-        truth, first, second = (as_bits(states) for states in (truths, told, walk.resampled(told, viewers)))
-        self.told.add(first == truth, second == truth)
+        truth, first, second = (as_bits(states) for states in (truths, alike, walk.resampled(alike, viewers)))
+        self.closer.add(first == truth, second == truth)
 
     # --- texts: one state at a time ---
 
@@ -244,12 +244,14 @@ class _Check:
         if definition.sentences is None:
             return
         action = now.actions[i : i + 1]
-        said = []
+        results = []
         for states in (now.before[i : i + 1], others[i : i + 1]):
             before = definition.to_dict(states[0], walk.components, viewer)
             after = definition.to_dict(walk.played(states, action)[0], walk.components, viewer)
-            said.append((after, definition.sentences.played(before, move, after, viewer, self.names, walk.components)))
-        if said[0][0] == said[1][0] and said[0][1] != said[1][1]:
+            results.append(
+                (after, definition.sentences.played(before, move, after, viewer, self.names, walk.components))
+            )
+        if results[0][0] == results[1][0] and results[0][1] != results[1][1]:
             self.fail(f"the sentence about {move} depends", now, others, i)
 
     def compare_pictures(self, now: Round, others: np.ndarray, i: int) -> None:

@@ -45,7 +45,8 @@ class SignTest:
 
     @property
     def tests(self) -> int:
-        """Number of tests in which anything differed; the others can't fail."""
+        """Number of sign tests with at least one differing pair. A test without one has p-value 1, so the Bonferroni
+        correction in `worst` leaves it out."""
         return int(np.count_nonzero(np.atleast_1d(self.more) + np.atleast_1d(self.less)))
 
 

@@ -24,7 +24,7 @@ def played(name, reward="points", seed=0):
 
 
 def test_the_losers_minus_one_arrives():
-    """It lies in the row of the winner's move, where the loser's mask is false, in most of these games."""
+    """In most of these games the loser's -1 is in the row of the winner's move, where the loser's mask is false."""
     elsewhere = 0
     for seed in range(4):
         game = played("artus", "win", seed)

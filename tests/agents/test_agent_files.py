@@ -112,7 +112,7 @@ def test_what_is_no_agent_is_said_in_one_line(name, message, file, monkeypatch, 
 
 
 def test_a_file_that_others_wrote_cannot_have_one_run(file):
-    """As with programs: whoever names it on the command line may, a preset or a checkpoint may not."""
+    """The command line may name an agent file, as it may name a program; a preset or a checkpoint may not."""
     from artus_training.learn.ppo import Settings
 
     name = f"{file}:Cautious"

@@ -91,10 +91,10 @@ def illegal_in_game_two(actions, view):
 def test_an_illegal_action_names_agent_game_and_move(names, title):
     batch = Batch(4, seed=1, autoreset=False)
     cheat = Clumsy(illegal_in_game_two)
-    holders = np.tile([0, 1], (4, 1))
+    agent_of_seat = np.tile([0, 1], (4, 1))
     expected = re.escape(f"{title}: game 2: action 0 (") + ".* is illegal for player 1; legal: @"
     with pytest.raises(IllegalMoveError, match=expected) as raised:
-        play_games(batch, [GreedyAgent(), cheat], holders, keys(4), names)
+        play_games(batch, [GreedyAgent(), cheat], agent_of_seat, keys(4), names)
     assert raised.value.game == 2
 
 
@@ -162,7 +162,7 @@ def test_random_draws_each_legal_action_equally_often():
 
 
 def test_what_a_view_knows_holds_nothing_hidden():
-    """The same for every truth that the player can't tell apart, and enough for points and observation."""
+    """`View.known` is the same for all states that the player to move can't tell apart."""
     batch = middle_of_games()
     view = View(batch, None, keys(256))
     known = view.known()

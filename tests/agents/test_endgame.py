@@ -30,7 +30,7 @@ torch.set_num_threads(1)  # tests run side by side, and torch's threads spin whi
 
 TABLE = "Ks .  .  A  B  .  .  | b1 .  .  A  .  .  .  | s2 .  B  A  B  A  .  | b1 .  .  B  A  .  B"
 CARDS = {"beginner": 16, "advanced": 22}
-"""Of each player."""
+"""Number of cards of each player, by rule set."""
 
 
 def near_the_end(rules, num_players, left, count):

@@ -381,8 +381,8 @@ def test_nobody_answers_a_bid_that_lies_face_down(monkeypatch):
     bids = []
     lead_on = neural_search.guided_loops.lead_on
 
-    def watched(tables, going, deals, step, leaves, said):
-        lead_on(tables, going, deals, step, leaves, said)
+    def watched(tables, going, deals, step, leaves, output):
+        lead_on(tables, going, deals, step, leaves, output)
         if step == 0:
             states = leaves.states[going].reshape(24, -1)  # some candidates of each game
             players = states["player"][:, 0]
@@ -411,7 +411,7 @@ def test_a_search_among_secret_choices_knows_no_more_than_its_player(bidders):
 
 @pytest.mark.parametrize("bidders", [0, 1, 2])
 def test_it_asks_for_the_others_moves_besides(asked, bidders):
-    """Both others move before the one who bids has another turn."""
+    """Both other players move before the bidder has another turn."""
     view, _ = magpies(bidders, count=1)
     NeuralSearchAgent(counting_jewels(), 30).act(view)
     assert asked[0] == 1
@@ -474,11 +474,11 @@ def test_the_policy_plays_some_turns_before_a_card_is_judged(num_players, monkey
     assert turns > 0
     lead_on, back_up = neural_search.guided_loops.lead_on, neural_search.guided_loops.back_up
 
-    def counted(tables, going, deals, step, leaves, said):
+    def counted(tables, going, deals, step, leaves, output):
         if step == 0:
             own.append(np.zeros(len(leaves.states), int))
         own[-1][going] += leaves.states["player"][going] == leaves.paths[going, 1, 0]
-        lead_on(tables, going, deals, step, leaves, said)
+        lead_on(tables, going, deals, step, leaves, output)
 
     def watched(tables, games, offsets, following, trees, leaves, *others):
         going_on = leaves.states["phase"][: offsets[-1]] != ROYAL_OVER

@@ -84,9 +84,9 @@ def view_of(batch: Batch) -> View:
 def play(agent, count: int = 1, **variant) -> Played:
     """Games in which the agent has seat 0 and random ones the others."""
     batch = Batch(count, autoreset=False, **variant)
-    holders = np.ones((count, batch.num_players), np.int64)
-    holders[:, 0] = 0
-    return play_games(batch, [agent, RandomAgent()], holders, seed_stream(1, count, 5))
+    agent_of_seat = np.ones((count, batch.num_players), np.int64)
+    agent_of_seat[:, 0] = 0
+    return play_games(batch, [agent, RandomAgent()], agent_of_seat, seed_stream(1, count, 5))
 
 
 def failure(bot: Bot, **limits) -> str:

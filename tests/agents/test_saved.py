@@ -150,7 +150,7 @@ def test_nothing_is_added_where_it_does_not_fit_or_cannot_be_written(agent, monk
 
 @pytest.mark.parametrize("action_features", [True, False])
 def test_a_card_from_before_there_were_other_games_is_one_of_artus(tmp_path, action_features):
-    """It names no game, and its network says only whether there is action features."""
+    """Such a card names no game, and its `network` says only whether there are action features."""
     shape = dataclasses.replace(
         Shape.of(ARTUS, STANDARD, (24,)), num_action_features=saved.FIRST_ACTION_FEATURES if action_features else 0
     )

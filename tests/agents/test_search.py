@@ -72,11 +72,11 @@ def test_drawing_keeps_the_piles_even():
 
 
 def fraction_of_wins(one, other, rules, deals):
-    """Of the first agent, each deal from both seats."""
+    """The first agent's share of won games, each deal played from both seats."""
     batch = Batch(2 * deals, rules=rules, autoreset=False)
     batch.reset(np.repeat(seed_stream(1, deals), 2))
-    holders = np.tile([[0, 1], [1, 0]], (deals, 1))
-    played = play_games(batch, [find_agent(one), find_agent(other)], holders, seed_stream(2, 2 * deals))
+    agent_of_seat = np.tile([[0, 1], [1, 0]], (deals, 1))
+    played = play_games(batch, [find_agent(one), find_agent(other)], agent_of_seat, seed_stream(2, 2 * deals))
     wins = played.wins()
     return (wins[0::2, 0].mean() + wins[1::2, 1].mean()) / 2
 

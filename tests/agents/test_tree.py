@@ -32,7 +32,7 @@ def play(t, g, action):
 
 @jit
 def public_action(t, g, action, viewer):
-    """Others see of the bids 0 and 1 only that there is one."""
+    """Other players can't tell the bids 0 and 1 apart."""
     return action if viewer == int(g["player"]) or action == 2 else 0
 
 

@@ -55,7 +55,7 @@ def test_what_fails_is_named():
 
 
 def test_games_end_after_different_numbers_of_moves():
-    """So that nothing here rests on games of one length."""
+    """The tests here also cover games of different lengths."""
     lengths = {sum(1 for _ in random_game(variants_of("magpies")[0], seed)) for seed in range(5)}
     assert len(lengths) > 1
 

@@ -34,7 +34,7 @@ EPISODES = 3
 SHORT = "hoard"
 """A game that may end before a seat has decided anything."""
 DROPPING = Hoard(raises=0)
-"""Its box in which players can only drop out: the start player does, and nobody else decides anything."""
+"""Components of `hoard` with which a player can only drop out: the start player does, and no other player decides."""
 
 
 def arguments(variant, **others):
@@ -228,7 +228,7 @@ def test_it_is_a_gymnasium_environment(seated, variant):
 
 @largest
 def test_what_infos_hold_are_numpy_values(seated, variant):
-    """As learners need them that make tensors of them, such as TorchRL's `auto_register_info_dict`."""
+    """Learners that make tensors of infos need this, such as TorchRL's `auto_register_info_dict`."""
     infos = [seated.reset(seed=0)[1], seated.step(int(seated.action_masks().argmax()))[-1]]
     seated.reset(seed=0)
     infos.append(seated.step(-1)[-1])

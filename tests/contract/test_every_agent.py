@@ -84,11 +84,11 @@ def test_compiled_loops_play_whole_games_as_their_agents_would(threads, variant)
     if threads > 1 and variant not in LARGEST:
         pytest.skip("one variant of each game is enough for threads")
     count = 64
-    holders = np.random.default_rng(0).integers(0, 2, (count, variant.num_players))
+    agent_of_seat = np.random.default_rng(0).integers(0, 2, (count, variant.num_players))
 
     def played(make):
         batch = variant.new_batch(count, threads=threads)
-        result = play_games(batch, [make("random"), make("greedy")], holders, seed_stream(5, count))
+        result = play_games(batch, [make("random"), make("greedy")], agent_of_seat, seed_stream(5, count))
         shown = ("player", "observation", "mask", "legal_bits", "done", "final_scores", "final_outcomes")
         return np.array(result.actions), [result.scores, result.outcomes, result.forfeits] + [
             getattr(batch, name) for name in shown
@@ -173,9 +173,9 @@ def test_decisions_do_not_depend_on_threads(make, monkeypatch):
 def test_a_whole_game_is_played(make, variant):
     batch = variant.new_batch(4)
     line_up = [make(variant), find_agent("random")]
-    holders = np.zeros((4, variant.num_players), np.int64)
-    holders[:, 1:] = 1
-    played = play_games(batch, line_up, holders, KEYS[:4])
+    agent_of_seat = np.zeros((4, variant.num_players), np.int64)
+    agent_of_seat[:, 1:] = 1
+    played = play_games(batch, line_up, agent_of_seat, KEYS[:4])
     assert batch.over.all()
     np.testing.assert_allclose(played.wins().sum(axis=1), 1)
 
@@ -187,8 +187,8 @@ def test_searches_play_better_than_chance(name, lead, variant):
     from its last bid alone."""
     games, players = 300, variant.num_players
     batch = variant.new_batch(games)
-    holders = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
+    agent_of_seat = (np.arange(players)[None, :] + np.arange(games)[:, None]) % players  # each seat in turn
     others = [find_agent("random")] * (players - 1)
-    played = play_games(batch, [find_agent(name), *others], holders, seed_stream(1, games))
-    won = played.wins()[holders == 0].mean()
+    played = play_games(batch, [find_agent(name), *others], agent_of_seat, seed_stream(1, games))
+    won = played.wins()[agent_of_seat == 0].mean()
     assert won > 1 / players + lead, won

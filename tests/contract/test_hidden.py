@@ -14,7 +14,8 @@ from quest.positions import joust
 
 
 def hidden_bids():
-    """One of two players has bid: three of the seventeen cards that the other doesn't see, and one of them bid."""
+    """One of two players has bid. Hidden from the other player: which three of seventeen cards the bidder had, and
+    which one of these is the bid."""
     (variant, *_) = variants_of("magpies")
     game = variant.new_game(1)
     game.play(game.moves()[0])

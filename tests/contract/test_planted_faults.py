@@ -120,7 +120,7 @@ def move_with_hint(action, states, components, tables):
 
 
 class Foreseen:
-    """As if players knew which card they will draw."""
+    """A faulty `foreseeable`: it claims that players know which card they will draw."""
 
     def __getattr__(self, name):
         return getattr(find_game("artus").browser, name)
@@ -220,13 +220,13 @@ def test_a_leak_is_found(leak):
 
 
 def sometimes(game, often, what=lambda t, g, viewer, seed: None):
-    """Once in a while something else is done than to resample: by default nothing, so that the truth stays."""
+    """A faulty `resample_hidden`: one time in `often` it calls `what` instead, which by default changes nothing."""
     verb = OWN[game]["resample_hidden"]
     return lambda t, g, viewer, seed: (what if int(seed) % often == 0 else verb)(t, g, viewer, seed)
 
 
 def favouring(game, liked, often=3):
-    """One of `often` states that aren't liked is drawn once more."""
+    """A faulty `resample_hidden`: it redraws one in `often` of the states that `liked` rejects."""
     verb = OWN[game]["resample_hidden"]
 
     def resample_hidden(t, g, viewer, seed):

@@ -32,7 +32,7 @@ def finished(variant, seed=1):
 
 @games
 def test_a_record_replays_with_a_definition_that_is_not_installed(game, monkeypatch):
-    """As while its package is being written; with another game than the record's it is refused."""
+    """A game's package may not be installed yet while somebody writes it. A record of another game is refused."""
     (variant, *_) = variants_of(game)
     definition, line, other = variant.definition, finished(variant).record(), "hoard" if game != "hoard" else "magpies"
     with pytest.raises(RecordError, match=f"game is '{game}', but this is '{other}'"):
@@ -69,7 +69,7 @@ def test_a_copy_of_a_batch_goes_on_alike(game):
 
 
 def test_every_game_has_golden_records():
-    """Those that live here; what else is installed may have its own elsewhere."""
+    """Every game of this package; other installed games may have golden records of their own elsewhere."""
     ours = {game for game in GAMES if find_game(game).verbs[0].__name__.startswith("artus_env.games.")}
     assert {path.stem for path in GOLDENS.glob("*.jsonl")} | set(REPEATED) >= ours | {"magpies"}
 

@@ -45,7 +45,7 @@ def test_defaults_in_the_table_of_settings_can_be_given_on_the_command_line():
 
 
 def test_names_are_those_that_are_registered(monkeypatch):
-    """They stand in one place, one spelling for each library."""
+    """The table `Names` in `docs/environment.md` has the registered names of each game, one column for each library."""
     modules = {**game_modules(), "secret-lot": "another.package"}
     monkeypatch.setattr(registration, "game_modules", lambda: modules)
     page = (ROOT / "docs" / "environment.md").read_text().partition("## Names")[2]

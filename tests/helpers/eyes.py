@@ -40,6 +40,6 @@ def least_difference(colours, eyes):
 
 
 def contrast(one, other):
-    """Of 1 to 21, as WCAG 2 measures it; it asks 4.5 of text and 3 of signs."""
+    """Contrast of two colours, from 1 to 21, as WCAG 2 measures it. WCAG requires 4.5 for text and 3 for symbols."""
     dark, light = sorted(float(XYZ[1] @ linear(colour)) for colour in (one, other))
     return (light + 0.05) / (dark + 0.05)

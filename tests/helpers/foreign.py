@@ -21,7 +21,7 @@ def _values():
 
 
 VALUES = list(_values())
-"""Those that are values in Python, too."""
+"""The values that Python reads from `TEXTS`, and one that is too long for its reader."""
 
 
 def places(data, path=()):

@@ -164,7 +164,7 @@ def two_answers():
 
 
 def talks_unasked():
-    """One good answer, and a little later one that nobody asked for; FILE says when it is out."""
+    """Gives one good answer, and a little later one that nobody asked for; then creates FILE."""
     greet()
     say({"type": "move", "move": read()["moves"][0]})
     time.sleep(0.2)
@@ -224,7 +224,7 @@ def dies_with_child():
 
 
 def kills_launcher():
-    """Kills the process that sees to its end, with children that would outlive it."""
+    """Kills its launcher, the process that would end it and its children."""
     greet()
     read()
     leave_children()
@@ -233,7 +233,7 @@ def kills_launcher():
 
 
 def stops_launcher():
-    """The same by stopping it, and goes away."""
+    """Stops its launcher, and ends; its children would outlive it."""
     greet()
     read()
     leave_children()

@@ -108,10 +108,10 @@ def serving_at(game, folder, people, agents=(), seed=5, until=lambda position: T
     """A server with a game, played up to a position for which `until` holds: (server, the hosted game).
 
     Args:
-        game: Its name.
-        folder: Where it is kept.
-        people, agents: Who plays.
-        seed: Of the first game; others follow until one has such a position.
+        game: Name of the game.
+        folder: Folder that keeps it.
+        people, agents: Names of the players.
+        seed: Seed of the first game; the next seeds follow until a game has such a position.
         until: Whether a position, with all that is hidden, is the one.
         choose: (game, random generator) -> a move; at random if it isn't given.
     """

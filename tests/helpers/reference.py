@@ -98,7 +98,7 @@ def moves(position):
 
 
 def score(position, card):
-    """What a scoring card (or the best knight) brings: of all choices of knights that it allows the best one."""
+    """Points of a scoring card, or of the best knight: those of the best choice of knights that the card allows."""
     knights = own_knights(position)
     if card == "all":
         return sum(worth(position, seat) for seat in knights)

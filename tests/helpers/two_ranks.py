@@ -36,7 +36,7 @@ def play(trainer, rounds):
 
 
 def gradients(settings, ranks):
-    """Those of a step in which rank 1 has half as many decisions, and of one in which it has none."""
+    """Gradients of two steps: in one rank 1 has half as many decisions as rank 0, in the other it has none."""
     folder = settings.runs
     trainer = Trainer(dataclasses.replace(settings, **STILL), ranks)
     normalise, trainer._normalise = trainer._normalise, lambda: None
@@ -77,7 +77,7 @@ def rounds(settings, ranks):
 
 
 def stopped(settings, ranks):
-    """All stop where one of them is interrupted, and go on to the end."""
+    """All ranks stop when one of them is interrupted; then they train to the end."""
     settings = dataclasses.replace(settings, **FINITE, runs=settings.runs / "undisturbed")
     trainer = Trainer(settings, ranks)
     interrupted = threading.Event()

@@ -117,7 +117,7 @@ def test_tournament_plays_tournaments(tmp_path, environment_with):
 
 
 def test_play_serves(tmp_path, environment_with):
-    """As far as listening; the tests of the server serve."""
+    """The server starts to listen, and serves nothing here: its own tests do that."""
     code = """
 import sys
 from artus_training.cli import main

@@ -179,7 +179,7 @@ def test_evaluate_prints_the_result(capsys):
         (["train", "--num-games", "1" + "0" * 15], "num_games 1000000000000000 and num_steps 32 need"),
         (["train-sb3", "--num-games", "1" + "0" * 15], "num_games 1000000000000000 and num_steps 16 need"),
         (["train", "--hidden", "1" + "0" * 9, "1" + "0" * 9], "hidden: a network may have 100,000,000 weights"),
-        (["bench", "--training", "--neighbours", "1"], "give --training or --neighbours, not both"),
+        (["bench", "--training", "--busy", "1"], "give --training or --busy, not both"),
         (["bench", "--seconds", "0"], "--seconds must be more than 0 and finite, got 0.0"),
         (["bench", "--seconds", "-1"], "--seconds must be more than 0 and finite, got -1.0"),
         (["bench", "--seconds", "nan"], "--seconds must be more than 0 and finite, got nan"),
@@ -292,7 +292,7 @@ def run_artus(*arguments, **options):
 
 @pytest.mark.parametrize("arguments", [["rules"], ["--help"], ["show", "--help"]])
 def test_nobody_who_reads_on_is_no_error(arguments):
-    """As in `artus rules | head -1`. The exit code is that of a process that such a pipe has ended."""
+    """For example `artus rules | head -1`. The exit code is that of a process ended by SIGPIPE."""
     reading, writing = os.pipe()
     os.close(reading)
     done = run_artus(*arguments, stdout=writing)

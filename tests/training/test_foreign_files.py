@@ -65,7 +65,7 @@ def test_a_file_of_records_may_have_a_byte_order_mark_and_blank_lines(content, c
 
 @pytest.mark.parametrize("flush", [True, False])
 def test_a_bot_may_begin_with_a_byte_order_mark(flush):
-    """As programs written in .NET do, some of them before they are asked."""
+    """Programs written in .NET begin with one, some of them before the first request."""
     mark = f"import sys; sys.stdout.buffer.write({BOM_UTF8!r})" + "; sys.stdout.flush()" * flush
     Path("bot.py").write_text(f"{mark}\n{BOT.read_text()}")
     result = evaluate(["program:./bot.py", "random"], games=2, game="royal")
@@ -109,7 +109,7 @@ def test_one_deal_has_no_interval_of_the_margin(capsys):
     ids=["no execute permission", "no first line", "byte order mark", "neither"],
 )
 def test_a_file_of_python_plays_wherever_it_is_named(mode, before, capsys):
-    """One answer in a folder, as an agent and in check-bot."""
+    """A Python file plays in the same way in a folder of bots, as a single agent and in check-bot."""
     path = bot(Path("bots", "mine.py"), mode, before)
     ((name, agent),) = bots_in(Path("bots"))
     assert (name, agent) == ("mine", "program:bots/mine.py")

@@ -46,7 +46,7 @@ def artus(*arguments, cwd):
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory):
-    """One that was trained for some seconds."""
+    """An agent that was trained for some seconds."""
     runs = tmp_path_factory.mktemp("runs")
     settings = Settings(**QUICK, runs=runs)
     assert train(Trainer, settings)

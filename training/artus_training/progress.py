@@ -48,7 +48,7 @@ class Bar(Progress):
     """A bar for one task on a terminal; without one, a line every `SECONDS`; nothing in a notebook.
 
     Args:
-        columns: Of the bar.
+        columns: Columns of the bar.
         shown: False in all but one of several processes.
 
     Attributes:

@@ -89,14 +89,18 @@ def fair_seats(deals: np.ndarray, orders: np.ndarray) -> np.ndarray:
 
 
 def play_games(
-    batch: Batch, agents: Sequence[Agent], holders: np.ndarray, keys: np.ndarray, names: Sequence[str] | None = None
+    batch: Batch,
+    agents: Sequence[Agent],
+    agent_of_seat: np.ndarray,
+    keys: np.ndarray,
+    names: Sequence[str] | None = None,
 ) -> Played:
     """Play every game of a batch (without autoreset) to its end.
 
     Args:
         batch: The games, at any position.
         agents: The agents.
-        holders: Agent of each seat: shape (N, num_players), indices into `agents`.
+        agent_of_seat: Agent of each seat: shape (N, num_players), indices into `agents`.
         keys: A key for each game's decisions, shape (N,), uint64.
         names: Names of the agents in messages; None: the names of their types.
 
@@ -106,24 +110,24 @@ def play_games(
     """
     if batch.autoreset:
         raise ValueError("play_games needs a batch with autoreset=False")
-    holders, keys = holders.copy(), keys.copy()
+    agent_of_seat, keys = agent_of_seat.copy(), keys.copy()
     choosers = [chooser_of(agent) for agent in agents]
     if None not in choosers:
-        return _play_compiled(batch, np.array(choosers)[holders], keys)
+        return _play_compiled(batch, np.array(choosers)[agent_of_seat], keys)
     forfeits = np.full(len(batch), -1, np.int8)
     reasons: dict[int, str] = {}
     actions = []
     running = ~batch.over
-    holders[~running] = -1
+    agent_of_seat[~running] = -1
     while running.any():
-        chosen = choose_actions(batch, agents, holders, keys, names=names)
+        chosen = choose_actions(batch, agents, agent_of_seat, keys, names=names)
         given_up = running & (chosen == FORFEIT)
         forfeits[given_up] = batch.player[given_up]
         for game in np.flatnonzero(given_up):
-            agent = agents[holders[game, batch.player[game]]]
+            agent = agents[agent_of_seat[game, batch.player[game]]]
             failures: dict[int, str] = getattr(agent, "failures", {})
             reasons[int(game)] = failures.get(int(batch.numbers[game]), getattr(agent, "failure", "gave up"))
-        holders[given_up] = -1
+        agent_of_seat[given_up] = -1
         running &= ~given_up
         chosen[~running] = FORFEIT
         actions.append(chosen.astype(np.int16))
@@ -131,9 +135,9 @@ def play_games(
         try:
             batch.step(chosen if which is None else chosen[which], which)
         except IllegalMoveError as error:
-            raise blamed(error, batch, agents, holders, names) from None
+            raise blamed(error, batch, agents, agent_of_seat, names) from None
         running &= ~batch.over
-        holders[~running] = -1
+        agent_of_seat[~running] = -1
     return Played(batch.scores.copy(), batch.outcomes, forfeits, reasons, actions)
 
 

@@ -45,12 +45,12 @@ class AgentFile:
         """
         module = _load(self.path)
         names = [known for known, value in vars(module).items() if _may_play(known, value, module)]
-        there = f"in it are: {', '.join(names)}" if names else "nothing in it could be one"
+        candidates = f"in it are: {', '.join(names)}" if names else "nothing in it could be one"
         if not name:
-            raise ValueError(f"{self.path} needs the name of an agent behind it ({self.path}:NAME); {there}")
+            raise ValueError(f"{self.path} needs the name of an agent behind it ({self.path}:NAME); {candidates}")
         if not hasattr(module, name):
             guess = did_you_mean(name, names) or ";"
-            raise ValueError(f"there is no agent {shown(name)} in {self.path}{guess} {there}")
+            raise ValueError(f"there is no agent {shown(name)} in {self.path}{guess} {candidates}")
         return getattr(module, name)
 
 

@@ -106,8 +106,8 @@ class View:
     def known(self) -> np.ndarray:
         """Knowledge of the players to move, as states without hidden parts: shape (n,), the state dtype.
 
-        Other hands are empty in them and the cards of all piles are unknown, so they can't be played on: use `redeal`
-        for that.
+        In these states other hands are empty and the cards of all piles are unknown, so the games can't be continued
+        from them: use `redeal` for that.
         """
         states = self._states.copy()
         kernels.hide(self.tables, states, self.player, 0, len(self))
@@ -117,7 +117,8 @@ class View:
         """Return new states, with everything that is hidden from the player to move resampled: shape (n,), the state
         dtype.
 
-        Uniform over the deals that fit what they know; the same for the same seeds, whatever the true state is.
+        Every deal that fits the player's knowledge is equally likely. The same seeds give the same states, whatever the
+        true state is.
 
         Args:
             seeds: shape (n,), uint64.
@@ -180,11 +181,15 @@ def agent_title(index: int, agents: Sequence[Agent], names: Sequence[str] | None
 
 
 def blamed(
-    error: IllegalMoveError, batch: Batch, agents: Sequence[Agent], holders: np.ndarray, names: Sequence[str] | None
+    error: IllegalMoveError,
+    batch: Batch,
+    agents: Sequence[Agent],
+    agent_of_seat: np.ndarray,
+    names: Sequence[str] | None,
 ) -> IllegalMoveError:
     """Return the error of `Batch.step` about an action from `choose_actions`, with the agent that chose it added
     (arguments as there)."""
-    index = int(holders[error.game, batch.player[error.game]])
+    index = int(agent_of_seat[error.game, batch.player[error.game]])
     named = IllegalMoveError(f"{agent_title(index, agents, names)}: {error}")
     named.action, named.legal, named.game = error.action, error.legal, error.game
     return named
@@ -193,7 +198,7 @@ def blamed(
 def choose_actions(
     batch: Batch,
     agents: Sequence[Agent],
-    holders: np.ndarray,
+    agent_of_seat: np.ndarray,
     keys: np.ndarray,
     which: np.ndarray | None = None,
     names: Sequence[str] | None = None,
@@ -203,7 +208,7 @@ def choose_actions(
     Args:
         batch: The games; those in question aren't over.
         agents: The agents.
-        holders: Agent of each seat: shape (N, num_players), indices into `agents`; -1: no agent, action 0.
+        agent_of_seat: Agent of each seat: shape (N, num_players), indices into `agents`; -1: no agent, action 0.
         keys: A key for each game's decisions, shape (N,), uint64; changed in place.
         which: Choose only for these games: distinct indices, shape (n,); None: all.
         names: Names of the agents in messages; None: the names of their types.
@@ -215,7 +220,7 @@ def choose_actions(
         AgentError: If an agent returns no array of that shape, or tries to exit Python.
     """
     games = np.arange(len(batch)) if which is None else which
-    movers = holders[games, batch.player[games]]
+    movers = agent_of_seat[games, batch.player[games]]
     actions = np.zeros(len(games), np.int64)
     bits = np.zeros(len(batch), np.uint64)
     bits[games] = key_bits(keys[games])

@@ -199,7 +199,7 @@ class KeptCode(NullCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save the code for some types: a `CompileResult`."""
         folder = self._folder(sig)
-        if folder and not data.library.has_dynamic_globals:  # those are addresses of this process
+        if folder and not data.library.has_dynamic_globals:  # dynamic globals are addresses of this process
             cache.write(folder, self._name, self._key(sig, data.codegen), dumps(data._reduce()))
 
     def _key(self, sig: Any, codegen: Any) -> str:

@@ -30,8 +30,8 @@ from artus_env.engine.basics.writing import UNFINISHED, write_atomically
 from artus_env.engine.compiling.sources import VERSIONS, code_hash
 
 KEPT_FOLDERS = 120
-"""Number of folders to keep, the most recently used ones. Each state of the sources has one for each module with
-compiled functions and each game that they were compiled for."""
+"""Number of folders to keep, the most recently used ones. Every version of the source code makes one folder per pair
+of a module with compiled functions and a game."""
 RECENT = 24 * 3600.0
 """Seconds for which used or written files stay, so that many versions can be used side by side."""
 FOLDER_NAME = re.compile("[0-9a-f]{16}")
@@ -46,7 +46,7 @@ def cache_root() -> Path:
     return Path(config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "artus_env"
 
 
-def told_by_environment() -> list[str]:
+def numba_variables() -> list[str]:
     """Environment variables `NUMBA_*` that affect generated code."""
     elsewhere = ("NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS")  # they don't affect generated code
     return sorted(
@@ -66,12 +66,12 @@ def cache_folder(*modules: str) -> Path | None:
     if None in codes:
         return None
     try:
-        folder = cache_root() / hashlib.sha256(repr((VERSIONS, told_by_environment(), codes)).encode()).hexdigest()[:16]
+        folder = cache_root() / hashlib.sha256(repr((VERSIONS, numba_variables(), codes)).encode()).hexdigest()[:16]
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
         warn_not_kept(config.CACHE_DIR or "the user's cache folder", error)
         return None
-    with suppress(OSError):  # it may be another user's and read-only
+    with suppress(OSError):  # the folder may be another user's and read-only
         os.utime(folder)  # time of last use
         tidy(folder)
     return folder
@@ -125,8 +125,8 @@ def tidy(folder: Path) -> None:
     more.
 
     Args:
-        folder: A folder in use. Folders next to it are removed only if their names have the same form; the time of a
-            folder is its last use.
+        folder: A folder in use. Of its siblings, only those named like cache folders (16 hex digits) may be removed. A
+            folder's modification time says when it was last used.
     """
     long_ago = time.time() - RECENT
     with suppress(OSError):

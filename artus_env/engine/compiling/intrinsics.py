@@ -96,27 +96,27 @@ else:
 # --- bytes in arrays --------------------------------------------------------------------------------------------------
 
 
-def unpack32(bits: int, out: np.ndarray, start: int) -> None:
+def write_32_bits(bits: int, out: np.ndarray, start: int) -> None:
     """Write the lowest 32 bits, lowest first, as 0/1 into `out[start:start + 32]` (int8)."""
     out[start : start + 32] = [int(bits) >> lane & 1 for lane in range(32)]
 
 
-def unpack64(bits: int, out: np.ndarray, start: int) -> None:
+def write_64_bits(bits: int, out: np.ndarray, start: int) -> None:
     """Write 64 bits, lowest first, as 0/1 into `out[start:start + 64]` (int8)."""
     out[start : start + 64] = [int(bits) >> lane & 1 for lane in range(64)]
 
 
-def unpack32_reversed(bits: int, out: np.ndarray, start: int) -> None:
+def write_32_bits_reversed(bits: int, out: np.ndarray, start: int) -> None:
     """Write the lowest 32 bits, highest first, as 0/1 into `out[start:start + 32]` (int8)."""
     out[start : start + 32] = [int(bits) >> 31 - lane & 1 for lane in range(32)]
 
 
-def unpack_nibbles(digits: int, out: np.ndarray, start: int) -> None:
+def write_nibbles(digits: int, out: np.ndarray, start: int) -> None:
     """Write the sixteen hexadecimal digits of 64 bits, lowest first, into `out[start:start + 16]` (int8)."""
     out[start : start + 16] = [int(digits) >> 4 * lane & 15 for lane in range(16)]
 
 
-def unpack_bytes(word: int, out: np.ndarray, start: int) -> None:
+def write_bytes(word: int, out: np.ndarray, start: int) -> None:
     """Write the eight bytes of 64 bits, lowest first, into `out[start:start + 8]` (int8)."""
     out[start : start + 8] = [int(word) >> 8 * lane & 255 for lane in range(8)]
 
@@ -166,11 +166,11 @@ def _nibbles(builder: Any, digits: Any) -> Any:
     return builder.shuffle_vector(even, odd, ir.Constant(ir.VectorType(ir.IntType(32), 16), order))
 
 
-_storing(unpack32, _flags(list(range(32))))
-_storing(unpack64, _flags(list(range(64))))
-_storing(unpack32_reversed, _flags(list(range(31, -1, -1))))
-_storing(unpack_nibbles, _nibbles)
-_storing(unpack_bytes, lambda builder, word: builder.bitcast(word, ir.VectorType(BYTE, 8)))
+_storing(write_32_bits, _flags(list(range(32))))
+_storing(write_64_bits, _flags(list(range(64))))
+_storing(write_32_bits_reversed, _flags(list(range(31, -1, -1))))
+_storing(write_nibbles, _nibbles)
+_storing(write_bytes, lambda builder, word: builder.bitcast(word, ir.VectorType(BYTE, 8)))
 
 
 @compiled_as(

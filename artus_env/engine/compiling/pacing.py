@@ -1,7 +1,7 @@
-"""Decision whether to share a loop among threads, based on the times of its calls.
+"""Decision whether to split a loop among threads, based on the times of its calls.
 
 Threads that wait for each other lose time if the machine also does other work: all wait for the thread whose core
-another program is using. So a loop that loses time when shared runs on one thread for a while.
+another program is using. So a loop that loses time when split runs on one thread for a while.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import time
 
 CALLS_BETWEEN_MEASUREMENTS = 1024
-"""Calls between two measurements of one thread alone, with which shared calls are compared."""
+"""Calls between two measurements of one thread alone, with which calls split among threads are compared."""
 LONG = 0.1
 """Seconds of work that are always shared: the gain is larger than the loss from a delayed thread."""
 MOST_CREDIT = 0.02
@@ -23,8 +23,8 @@ LONGEST_PAUSE = 3.0
 
 
 class Pace:
-    """Account of one kind of loop. A shared call earns the time that it saves compared with one thread, and pays the
-    time that it loses. In debt, the loop runs on one thread for `PAUSE` times the loss.
+    """Account of one kind of loop. A shared call (split among threads) earns the time that it saves compared with one
+    thread, and pays the time that it loses. In debt, the loop runs on one thread for `PAUSE` times the loss.
 
     Attributes:
         alone: CPU seconds of one thread per game, as last measured; 0: not measured yet.
@@ -36,7 +36,7 @@ class Pace:
         self.alone = 0.0
         self.credit = 0.0
         self.resume = 0.0
-        self._quickest = math.inf  # seconds of the fastest shared call
+        self._quickest = math.inf  # wall-clock seconds of the fastest call split among threads, the first one excepted
         self._calls = self._shared = self._measured = 0
 
     def pays(self, games: int) -> bool:

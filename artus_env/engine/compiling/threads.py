@@ -1,8 +1,8 @@
-"""Share a compiled loop over a batch among threads if that pays. docs/compiling.md explains it.
+"""Split a compiled loop over a batch among threads if that pays. docs/compiling.md explains it.
 
 The threads are Python's. Between two loops they spin for a moment in compiled code, without the GIL, so that handing
-out work takes microseconds; then they sleep. Any free thread takes the next share, including the caller. A late thread
-finds no share left; the caller waits only for shares still in progress.
+out work takes microseconds; then they sleep. A share is a block of the loop's games: any free thread, including the
+caller, takes the next share. A late thread finds no share left; the caller waits only for shares still in progress.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _words() -> np.ndarray:
 
 
 class Job(NamedTuple):
-    """A shared loop."""
+    """A call of a loop that is split among threads."""
 
     run: Callable[..., Any]
     """See `jit_shared`."""

@@ -11,11 +11,11 @@ from artus_env.engine.compiling.intrinsics import (
     nth_bit,
     packed_bytes,
     popcount,
-    unpack32,
-    unpack32_reversed,
-    unpack64,
-    unpack_bytes,
-    unpack_nibbles,
+    write_32_bits,
+    write_32_bits_reversed,
+    write_64_bits,
+    write_bytes,
+    write_nibbles,
 )
 from artus_env.engine.compiling.jit import jit
 
@@ -33,11 +33,11 @@ __all__ = [
     "packed_bytes",
     "popcount",
     "size",
-    "unpack32",
-    "unpack32_reversed",
-    "unpack64",
-    "unpack_bytes",
-    "unpack_nibbles",
+    "write_32_bits",
+    "write_32_bits_reversed",
+    "write_64_bits",
+    "write_bytes",
+    "write_nibbles",
 ]
 
 

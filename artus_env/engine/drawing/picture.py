@@ -15,7 +15,7 @@ class Scene(NamedTuple):
     """Input of a game's function that draws the content of the frame."""
 
     position: Position
-    """As from `to_dict`."""
+    """The position as `Game.to_dict` gives it."""
     components: Any
     """The components of the game."""
     last: Any

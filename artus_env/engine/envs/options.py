@@ -37,9 +37,11 @@ def read_position(position: Any, definition: Definition, components: Any, rules:
         ValueError: If the position is invalid, of another variant, or at the end of a game.
     """
     states = definition.from_dict(position, components)
-    there = definition.rules[int(states[0]["rule_set"])], int(states[0]["num_players"])
-    if there != (rules, num_players):
-        raise ValueError(f"position: it is of {there[0]} with {there[1]} players, this is {rules} with {num_players}")
+    variant = definition.rules[int(states[0]["rule_set"])], int(states[0]["num_players"])
+    if variant != (rules, num_players):
+        raise ValueError(
+            f"position: it is of {variant[0]} with {variant[1]} players, this is {rules} with {num_players}"
+        )
     if kernels.over_one(definition.build_tables(components), states):
         raise ValueError("position: the game is over there")
     return states

@@ -64,11 +64,11 @@ class SeatedGames:
         self.fixed_seat = seat
         self.seat = np.zeros(len(batch), np.int64)
         self.ended = np.ones(len(batch), np.bool_)
-        self._holders = np.full((len(batch), batch.num_players), -1)  # agent of each seat, -1: the user
+        self._agent_of_seat = np.full((len(batch), batch.num_players), -1)  # agent of each seat, -1: the user
         self.skipped = np.zeros(len(batch), np.int64)
-        self._owed = np.zeros(len(batch))  # the seat's rewards since its last decision
-        self._owed_before = np.zeros(len(batch))  # rewards of skipped games
-        self._has_skipped = False  # whether `skipped` or `_owed_before` has non-zeros
+        self._pending = np.zeros(len(batch))  # the seat's rewards since its last decision
+        self._pending_before = np.zeros(len(batch))  # rewards of skipped games
+        self._has_skipped = False  # whether `skipped` or `_pending_before` has non-zeros
         choosers = [chooser_of(agent) for agent in self.agents]
         self._compiled = None not in choosers  # whether compiled code can play for all opponents
         self._chooser_of_agent = np.array([-1 if chooser is None else chooser for chooser in choosers])
@@ -127,7 +127,7 @@ class SeatedGames:
         seat = given.get("seat", self.fixed_seat)
         if self._has_skipped:
             self.skipped[:] = 0
-            self._owed_before[which] = 0
+            self._pending_before[which] = 0
         self._begin(which, deals, seat, start_player, states)
         while (over := which[self.ended[which]]).size:
             if states is not None:
@@ -139,7 +139,7 @@ class SeatedGames:
                 )
             self._has_skipped = True
             self.skipped[over] += 1
-            self._owed_before[over] += self._owed[over]
+            self._pending_before[over] += self._pending[over]
             self._begin(over, next_seeds(batch.seeds[over]), seat, start_player)
 
     def _begin(
@@ -157,13 +157,13 @@ class SeatedGames:
         if states is not None:
             batch.states[which] = states
         self.seat[which] = drawn_seats(deals, batch.num_players) if seat is None else seat
-        self._holders[which] = -1
+        self._agent_of_seat[which] = -1
         for k, agent in enumerate(self._order):
             seats = (self.seat[which] + 1 + k) % batch.num_players
-            self._holders[which, seats] = agent
+            self._agent_of_seat[which, seats] = agent
             if self._choosers is not None:
                 self._choosers[which, seats] = self._chooser_of_agent[agent]
-        self._owed[which] = 0
+        self._pending[which] = 0
         if self._last_actions is not None:
             self._last_actions[which] = -1
         if not self._compiled:  # compiled code refreshes by itself
@@ -178,7 +178,7 @@ class SeatedGames:
         An illegal action ends its game with a reward of -1. The rewards of skipped games are added.
 
         Args:
-            actions: shape (n,), int64.
+            actions: The user's action in each of the games `which`: shape (n,), int64.
             which: The games, none of them ended: rising indices, shape (n,).
 
         Returns:
@@ -200,16 +200,16 @@ class SeatedGames:
             self._let_others_play(playing)
             illegal = ~legal
             self.ended[which] = ended = batch.done[which] | illegal
-            reward = np.where(illegal, ILLEGAL_REWARD, self._owed[which])
-            self._owed[which] = 0
+            reward = np.where(illegal, ILLEGAL_REWARD, self._pending[which])
+            self._pending[which] = 0
             if illegal.any():
                 batch.done[which[illegal]] = True
                 batch.mask[which[illegal]] = 0  # in the batch these games aren't over
         if self._has_skipped:
-            reward += self._owed_before[which]
-            self._owed_before[which] = 0
+            reward += self._pending_before[which]
+            self._pending_before[which] = 0
             self.skipped[:] = 0
-            self._has_skipped = bool(self._owed_before.any())
+            self._has_skipped = bool(self._pending_before.any())
         return reward, ended, illegal
 
     def observation(self) -> np.ndarray:
@@ -234,8 +234,8 @@ class SeatedGames:
         if self._undo is None:
             batch = self.batch
             arrays = (
-                batch.states, batch.seeds, batch.done, self.seat, self.ended, self.skipped, self._holders, self._owed,
-                self._owed_before, self._keys, self._choosers, self._last_actions, self._last_states,
+                batch.states, batch.seeds, batch.done, self.seat, self.ended, self.skipped, self._agent_of_seat,
+                self._pending, self._pending_before, self._keys, self._choosers, self._last_actions, self._last_states,
             )  # fmt: skip
             self._undo = Undo([array for array in arrays if array is not None], derive=self._look)
         self._undo.owners = owners
@@ -244,7 +244,7 @@ class SeatedGames:
     def _look(self) -> None:
         """Compute observations and masks, after everything else has been undone."""
         batch = self.batch
-        self._has_skipped = bool(self.skipped.any() or self._owed_before.any())
+        self._has_skipped = bool(self.skipped.any() or self._pending_before.any())
         batch.refresh()
         over = np.flatnonzero(batch.done)
         if len(over):
@@ -280,7 +280,7 @@ class SeatedGames:
         """
         paid, illegal = np.empty(len(which)), np.empty(len(which), np.bool_)
         play_on(
-            self.batch.fields, self.seat, self._choosers, self._keys, self._owed, self.ended, actions is not None,
+            self.batch.fields, self.seat, self._choosers, self._keys, self._pending, self.ended, actions is not None,
             which if actions is None else actions, which, illegal, paid, self._last_states, self._last_actions,
         )  # fmt: skip
         return paid, illegal
@@ -292,14 +292,14 @@ class SeatedGames:
             return
         waiting = which
         while len(waiting := waiting[(batch.player[waiting] != self.seat[waiting]) & ~batch.done[waiting]]):
-            actions = choose_actions(batch, self.agents, self._holders, self._keys, waiting, self._names)
+            actions = choose_actions(batch, self.agents, self._agent_of_seat, self._keys, waiting, self._names)
             if (actions == FORFEIT).any():
                 failures = {getattr(agent, "failure", "") for agent in self.agents} - {""}
                 raise RuntimeError(f"an opponent gave its game up: {'; '.join(sorted(failures)) or 'no reason given'}")
             try:
                 self._play(actions, waiting)
             except IllegalMoveError as error:
-                raise blamed(error, batch, self.agents, self._holders, self._names) from None
+                raise blamed(error, batch, self.agents, self._agent_of_seat, self._names) from None
         over = which[batch.done[which]]
         if len(over):  # after the end the batch has the start player's view
             batch.observation[over] = batch.observe(self.seat[over], over)
@@ -309,4 +309,4 @@ class SeatedGames:
             self._last_states[which] = self.batch.states[which]
             self._last_actions[which] = actions
         reward, _ = self.batch.step(actions, None if len(which) == len(self.batch) else which)
-        self._owed[which] += reward[which, self.seat[which]]
+        self._pending[which] += reward[which, self.seat[which]]

@@ -273,14 +273,14 @@ class GameVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     ) -> dict[str, Any]:
         """Return the infos of some games in the form of `VectorEnv._add_info`: `_key` marks the games that have a
         `key`."""
-        there = np.zeros(self.num_envs, np.bool_)
-        there[which] = True
+        included = np.zeros(self.num_envs, np.bool_)
+        included[which] = True
         mask, seat, skipped = self._mask(), self.games.seat.copy(), self.games.skipped.copy()
         if len(which) < self.num_envs:
-            mask[~there], seat[~there], skipped[~there] = 0, 0, 0
+            mask[~included], seat[~included], skipped[~included] = 0, 0, 0
         infos = {
-            "action_mask": mask, "_action_mask": there, "seat": seat, "_seat": there.copy(),
-            "skipped_games": skipped, "_skipped_games": there.copy(),
+            "action_mask": mask, "_action_mask": included, "seat": seat, "_seat": included.copy(),
+            "skipped_games": skipped, "_skipped_games": included.copy(),
         }  # fmt: skip
         if illegal is not None and actions is not None and illegal.any():
             infos |= {"illegal_action": np.where(illegal, actions, 0), "_illegal_action": illegal.copy()}

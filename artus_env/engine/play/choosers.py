@@ -59,7 +59,9 @@ def chosen(t, g, legal, chooser, bits, known):
 
 
 @jit
-def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, illegal, paid, last_states, last_actions):
+def play_on(
+    fields, seats, choosers, keys, pending, ended, acts, actions, which, illegal, paid, last_states, last_actions
+):
     """Play an action in each of the games `which`, then the choices of the other seats, until the seat is to move or
     the game is over; then write its observation and mask.
 
@@ -69,13 +71,13 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
         choosers: Choosers of all seats: shape (N, players), int64; the user's own is ignored. None: all choose
             uniformly, and no other chooser is compiled.
         keys: Keys of the next decisions of other seats: shape (N,), uint64.
-        owed: Rewards of the seat, until its next decision: shape (N,), float64.
+        pending: Rewards of the seat, until its next decision: shape (N,), float64.
         ended: Written: which games are over, or have ended by an illegal action: shape (N,), bool.
         acts: Whether the seat plays an action first; else the others begin.
         actions: Its actions, legal or not: shape (n,), int64.
         which: Shape (n,), int64.
         illegal: Written: which of the actions are illegal: shape (n,), bool. They end their games: the mask is zeros.
-        paid: Written, with an action: the value of `owed` afterwards, which is then set to 0: shape (n,), float64.
+        paid: Written, with an action: the value of `pending` afterwards, which is then set to 0: shape (n,), float64.
         last_states, last_actions: Written, for pictures: the state before the last move of each game, and this move:
             shape (N,), the state dtype and int64. None: moves aren't recorded.
     """
@@ -88,7 +90,7 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
         g, legal, mask, seat, action = games.states[i], games.legal_bits[i], games.mask[i], seats[i], actions[k]
         illegal[k] = acts and not is_legal(legal, action, len(mask))
         if illegal[k]:
-            paid[k], owed[i], mask[:] = ILLEGAL_REWARD, 0, 0
+            paid[k], pending[i], mask[:] = ILLEGAL_REWARD, 0, 0
             games.done[i] = ended[i] = True
             continue
         over, plays = verbs.is_over(t, g), acts
@@ -99,7 +101,7 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
                 over = move(
                     t, g, action, games.reward_mode, games.reward[i], games.final_scores[i], games.final_outcomes[i]
                 )
-                owed[i] += games.reward[i, seat]
+                pending[i] += games.reward[i, seat]
             verbs.legal(t, g, legal)
             mover = np.int64(g["player"])
             if over or mover == seat:
@@ -116,7 +118,7 @@ def play_on(fields, seats, choosers, keys, owed, ended, acts, actions, which, il
         write_mask(t, legal, mask)
         verbs.observe(t, g, seat, games.observation[i])
         if acts:
-            paid[k], owed[i] = owed[i], 0
+            paid[k], pending[i] = pending[i], 0
 
 
 @jit_shared

@@ -1,7 +1,7 @@
 """Compiled loops over the verbs of a game, for the batch, the single game and the agents' view.
 
-Loops over a whole batch go over games `low..high-1`, so that threads can share it. Sets of actions have 64 actions per
-word.
+Loops over a whole batch take the games `low..high-1`, so that each thread can take a part of the batch. Sets of actions
+have 64 actions per word.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from artus_env.engine.compiling.arrays import borrow
 from artus_env.engine.compiling.jit import jit, jit_inlined
 from artus_env.engine.compiling.threads import jit_shared
 from artus_env.engine.contract import verbs
-from artus_env.engine.contract.bits import first_words, is_in, next_action, nth_action, size, unpack64
+from artus_env.engine.contract.bits import first_words, is_in, next_action, nth_action, size, write_64_bits
 from artus_env.engine.contract.rng import below, following, next_seed, random_bits
 from artus_env.engine.play.rewards import after_move, before_move
 
@@ -25,7 +25,7 @@ MOVES, OVER, ACTIONS = 0, 1, 2
 """Indices in the past of a game, an int64 array: number of moves played; whether it is over; first of the actions
 played. Compiled code writes it together with the state: an interrupt can come before or after, but not between them."""
 DRAWN, PLAYS = -1, -2
-"""Values in place of a start player: draw one; deal nothing and continue the game."""
+"""Values in place of a start player. `DRAWN`: deal, and draw the start player. `PLAYS`: don't deal, play an action."""
 
 
 class Games(NamedTuple):
@@ -86,12 +86,12 @@ def write_mask(t, legal, mask):
         return
     for word in range(verbs.mask_words(t)):  # a literal: the loop is unrolled
         if word < actions >> 6:
-            unpack64(legal[word], mask, word << 6)
+            write_64_bits(legal[word], mask, word << 6)
     start = actions - 64  # the last 64 actions again, so that they can be written as a whole word, too
     tail = legal[start >> 6] >> np.uint64(start & 63)
     if start & 63:
         tail |= legal[(start >> 6) + 1] << np.uint64(64 - (start & 63))
-    unpack64(tail, mask, start)
+    write_64_bits(tail, mask, start)
 
 
 @jit

@@ -68,7 +68,7 @@ TABLES = np.dtype(
         ("first", np.int8, (MAX_CARDS,)),  # position in the deck of the first copy of a card
         ("copies", np.int32, (MAX_CARDS,)),  # cards of the deck that are copies of a card
         ("pile_bits", np.int32, (len(PILES),)),  # cards of the deck with this back
-        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # those with this effect on these royals
+        ("effect_bits", np.int32, (len(EFFECTS), len(ROYALS))),  # cards of the deck with this effect on these royals
         ("pile_sizes", np.int8, (len(PILES),)),
         ("penalties", np.int8, (len(EFFECTS),)),
         ("num_cards", np.int8),

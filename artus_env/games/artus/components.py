@@ -52,7 +52,7 @@ class Card:
     """One kind of card. `low..high` are the steps it allows, 0 where it moves nothing."""
 
     name: str
-    pile: str  # its back: "knight", "king" or "scoring"
+    pile: str  # the card's back: "knight", "king" or "scoring"
     action: str  # "knight" | "royal" | "ring" | "all" | "reversed" | "colors" | "carpet" | "reds" | "choice"
     low: int = 0
     high: int = 0

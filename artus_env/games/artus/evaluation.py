@@ -222,7 +222,7 @@ def prospects(t, g, player, royals, others):
     """Score, seats and cards of a player, and those of the others.
 
     Args:
-        royals, others: Results of `royals_worth` and `others_promise`.
+        royals, others: Results of `royals_worth` and `promises_of_others`.
 
     Returns:
         The player's score; the values of their seats and of all others' seats; the points of their cards left and of
@@ -243,7 +243,7 @@ def prospects(t, g, player, royals, others):
 
 
 @jit
-def others_promise(t, g, player, royals):
+def promises_of_others(t, g, player, royals):
     """Result of `promise` for each of the three players after this one: value of their seats, points of all cards left,
     and points of the best of these; 0 for missing players."""
     players = int(g["num_players"])
@@ -286,7 +286,7 @@ def action_features(t, g, words, scratch, out):
             action = next_action(words, action)
         return
     royals_before = royals_worth(t, g)
-    others_before = others_promise(t, g, player, royals_before)
+    others_before = promises_of_others(t, g, player, royals_before)
     before = prospects(t, g, player, royals_before, others_before)
     after = scratch[0]
     action = next_action(words, -1)
@@ -295,7 +295,7 @@ def action_features(t, g, words, scratch, out):
         play(t, after, action)
         royals, others = royals_worth(t, after), others_before
         if royals != royals_before or not others_stay(g, after, player):  # most moves change nothing for the others
-            others = others_promise(t, after, player, royals)
+            others = promises_of_others(t, after, player, royals)
         then = prospects(t, after, player, royals, others)
         for k in range(NUM_ACTION_FEATURES):
             out[action, k] = clipped(then[k] - before[k])

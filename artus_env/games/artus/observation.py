@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from artus_env.authoring import Feature, highest_bit, jit, popcount, unpack32, unpack32_reversed
+from artus_env.authoring import Feature, highest_bit, jit, popcount, write_32_bits, write_32_bits_reversed
 from artus_env.games.artus.actions import SLOTS
 from artus_env.games.artus.components import MAX_KNIGHTS, MAX_PLAYERS, NUM_SEATS, PILES, Components
 from artus_env.games.artus.fast import TOP
@@ -162,15 +162,15 @@ def observe(t, g, viewer, out):
     for k in range(1, MAX_PLAYERS):
         if k < players:
             board = rotated(int(g["knights"][player_after(viewer, k, players)]), king)
-            unpack32_reversed(board << SPARE, out, o)
+            write_32_bits_reversed(board << SPARE, out, o)
         o += NUM_SEATS
-    unpack32_reversed(rotated(int(t["carpet"]), king) << SPARE, out, o)
+    write_32_bits_reversed(rotated(int(t["carpet"]), king) << SPARE, out, o)
     o += NUM_SEATS
-    unpack32(int(g["hands"][viewer]), out, o)
+    write_32_bits(int(g["hands"][viewer]), out, o)
     o += cards
     for k in range(MAX_PLAYERS):
         if k < players:
-            unpack32(int(g["played"][player_after(viewer, k, players)]), out, o)
+            write_32_bits(int(g["played"][player_after(viewer, k, players)]), out, o)
         o += cards
 
     backs = o + MAX_PLAYERS * len(PILES)

@@ -260,7 +260,9 @@ POSITIONS = Positions(
         Part("seats", Figures(), None),
         Part("hands", Hand(), by_seat=True, hidden=from_others, count=_backs),
         Part("piles", Piles(), by_seat=True, hidden=lambda state, seat, viewer: True,
-             count=lambda state, seat, piles, components: {pile: len(cards) for pile, cards in piles.items()}),
+             count=lambda state, seat, cards_by_pile, components: {
+                 pile: len(cards) for pile, cards in cards_by_pile.items()
+             }),
         Part("played", Row(_names, MAX_CARDS), "history", by_seat=True),
         Part("scores", Number(-MAX_SCORE, MAX_SCORE), by_seat=True),
     ],

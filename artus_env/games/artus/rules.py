@@ -96,7 +96,7 @@ def knight_seat(g, player, slot):
 
 @jit
 def royal_in_slot(g, slot):
-    """Royal in a slot: of the two of a colour, the one nearer behind the King is the first."""
+    """Royal in a slot. Each colour has two slots; the first is for its royal that is nearer behind the King."""
     king = king_seat(g)
     first = slot & 2
     one = distance_behind(king, np.int64(g["royals"][first]))
@@ -119,7 +119,8 @@ def landing(origin, steps):
 
 @jit
 def make_room(g, taken, seat):
-    """Move any figure on `seat` to the next free seat counter-clockwise of it, also after a backward move.
+    """If a figure is on `seat`, move it to the nearest free seat counter-clockwise, whichever way the arriving figure
+    moved.
 
     `taken` is the board without the moving figure: the seat that it left is already free. A displaced figure scores
     nothing.

@@ -79,7 +79,7 @@ class Action(NamedTuple):
 
 @lru_cache(maxsize=16)
 def action_table(components: Components = STANDARD) -> tuple[Action, ...]:
-    """One entry for each action id. In other boxes only the bids differ."""
+    """All actions in order of their ids. With other components only the bids differ."""
     firsts = (TAKE, EXERCISE_ACTIONS, ARTUS_ACTIONS, COURT_ACTIONS, QUEST_ACTIONS, HORSE_ACTIONS, DONE, BID)
     counts = [range(copies + 1) for copies in components.copies[:BID_KINDS]]
     return (

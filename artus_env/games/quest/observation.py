@@ -14,10 +14,10 @@ from artus_env.authoring import (
     jit_inlined,
     lowest_bit,
     packed_bytes,
-    unpack32,
-    unpack64,
-    unpack_bytes,
-    unpack_nibbles,
+    write_32_bits,
+    write_64_bits,
+    write_bytes,
+    write_nibbles,
 )
 from artus_env.games.quest.actions import BID_KINDS
 from artus_env.games.quest.components import (
@@ -128,8 +128,8 @@ def observe(t, g, viewer, out):
     follow. Players and places are masked so that the compiler knows that they aren't negative.
     """
     for start in range(0, LENGTH - 64, 64):
-        unpack64(0, out, start)
-    unpack64(0, out, LENGTH - 64)
+        write_64_bits(0, out, start)
+    write_64_bits(0, out, LENGTH - 64)
     viewer &= 3
     players, phase = int(g["num_players"]) & 7, int(g["phase"])
     hidden = int(t["copies"]) - int(g["piles"]) - int(g["start_cards"][viewer])
@@ -145,11 +145,11 @@ def observe(t, g, viewer, out):
         player = (player + 1 if player + 1 < players else 0) & 3
 
     bits = int(g["open_quests"]) << OPEN - PHASE | 1 << 3 + players - MIN_PLAYERS
-    unpack32(bits | 1 << phase if phase != OVER else bits, out, PHASE)
-    unpack_nibbles(int(g["bids"][viewer]), out, OWN_BID)
-    unpack_nibbles(int(g["piles"]), out, PILES)
-    unpack_nibbles(hidden, out, HIDDEN)
-    unpack_nibbles(int(g["display"]), out, DISPLAY)
+    write_32_bits(bits | 1 << phase if phase != OVER else bits, out, PHASE)
+    write_nibbles(int(g["bids"][viewer]), out, OWN_BID)
+    write_nibbles(int(g["piles"]), out, PILES)
+    write_nibbles(hidden, out, HIDDEN)
+    write_nibbles(int(g["display"]), out, DISPLAY)
     out[ROUND] = g["round"]
     out[ROUND + 1] = int(t["rounds"]) - int(g["round"])
     taken = cards_in(int(g["actions"][int(g["player"]) & 3]))
@@ -164,8 +164,8 @@ def observe(t, g, viewer, out):
         out[SHIELDS + quest] = t["shields"][quest]
         out[MISSING + quest] = missing(t, quest, cards)
         out[WAY + quest] = steps >> 8 * (quest // QUESTS_AT_PLACE + 1) & 7
-    unpack_bytes(packed_bytes(g["spots"]), out, RING)
-    unpack_bytes(steps, out, RIDE)
+    write_bytes(packed_bytes(g["spots"]), out, RING)
+    write_bytes(steps, out, RIDE)
 
 
 @jit_inlined
@@ -185,17 +185,17 @@ def observe_player(t, g, viewer, player, tent, joust, possible, home, out, o):
     )
     if player == viewer:
         cards += int(g["start_cards"][player])
-    unpack_nibbles(actions, out, o + HELD)
-    unpack_nibbles(cards, out, o + TAKEN)
+    write_nibbles(actions, out, o + HELD)
+    write_nibbles(cards, out, o + TAKEN)
     hides = player != viewer and starting > 0
-    unpack_nibbles(possible & ~int(g["excluded"][player]) if hides else 0, out, o + POSSIBLE)
+    write_nibbles(possible & ~int(g["excluded"][player]) if hides else 0, out, o + POSSIBLE)
     bits = 1 << tent | 1 << PLACE - FLAGS + place | quests << IN_HAND - FLAGS
     bits |= (player == int(g["player"])) << STATE - FLAGS
     bits |= (int(g["bidding"]) >> player & 1) << STATE - FLAGS + 1
     bits |= (player == int(g["start_player"])) << STATE - FLAGS + 2
     bits |= (joust >> player & 1) << STATE - FLAGS + 3
     bits |= (quests & payable(t, cards)) << PAID - FLAGS
-    unpack64(bits, out, o + FLAGS)
+    write_64_bits(bits, out, o + FLAGS)
     out[o] = clipped(points)
     out[o + 1] = clipped(goal(t, g) - points)
     out[o + 2] = clipped(int(g["scores"][viewer]) - points)

@@ -446,7 +446,7 @@ def bid(t, g, player, action):
     """Lay down a bid; the tournament is decided when all have bid."""
     g["bids"][player] = t["bids"][action - BID]
     if action == BID and popcount(jousters(g)) == 1:
-        g["excluded"][player] = int(g["excluded"][player]) | ALL_BIDS  # they hold no card that can be bid
+        g["excluded"][player] = int(g["excluded"][player]) | ALL_BIDS  # the player holds no card that can be bid
     g["bidding"] = int(g["bidding"]) & ~(1 << player)
     if int(g["bidding"]) == 0:
         end_tournament(t, g)

@@ -6,7 +6,7 @@ compiled `observe` writes them in that order.
 
 from __future__ import annotations
 
-from artus_env.authoring import Feature, Layout, highest_bit, jit, lowest_bit, popcount, unpack32, unpack64
+from artus_env.authoring import Feature, Layout, highest_bit, jit, lowest_bit, popcount, write_32_bits, write_64_bits
 from artus_env.games.royal.components import (
     MAX_CARDS,
     MAX_COPIES,
@@ -101,7 +101,7 @@ def features(components: Components) -> tuple[Feature, ...]:
 
 
 LAYOUT = Layout(features(STANDARD))
-"""The same for every box; only bounds and scales differ."""
+"""Blocks of the observation. They are the same for every box; only bounds and scales differ."""
 OBSERVATION_SIZE = LAYOUT.size
 SUPER = 2
 """Number of features for knights and shields."""
@@ -130,8 +130,8 @@ def turns_after(viewer, player, players):
 @jit
 def write_plane(front, last, out, o):
     """Write a plane from its two numbers. This sets the bytes after it to 0, too: write those later."""
-    unpack64(front, out, o)
-    unpack32(last, out, o + MAX_VALUE * LAST)
+    write_64_bits(front, out, o)
+    write_32_bits(last, out, o + MAX_VALUE * LAST)
 
 
 @jit
@@ -146,8 +146,8 @@ def observe(t, g, viewer, out):
     players = int(g["num_players"]) & 7
     phase, led, in_trick = int(g["phase"]), int(g["led"]), int(g["in_trick"])
     for start in range(LED - SUPER, OBSERVATION_SIZE - 64, 64):
-        unpack64(0, out, start)
-    unpack64(0, out, OBSERVATION_SIZE - 64)
+        write_64_bits(0, out, start)
+    write_64_bits(0, out, OBSERVATION_SIZE - 64)
 
     # The trick: two numbers for the cards in it, and the card that takes it so far.
     trick_front, trick_last, trick_knights, trick_shields = 0, 0, 0, 0
@@ -233,8 +233,8 @@ def observe(t, g, viewer, out):
     for player in range(players):
         pawns |= 1 << int(g["scores"][player])
         voids |= int(g["voids"][player]) << MAX_SUITS * turns_after(viewer, player, players)
-    unpack64(trumps >> MAX_SUITS, out, TRUMPS)
-    unpack64(voids, out, VOIDS)
+    write_64_bits(trumps >> MAX_SUITS, out, TRUMPS)
+    write_64_bits(voids, out, VOIDS)
     swords, fields, hand = int(t["swords"]), int(t["fields"]), int(t["hand"])
     for player in range(players):
         turn = turns_after(viewer, player, players)

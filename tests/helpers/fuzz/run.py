@@ -40,9 +40,9 @@ def fuzz(name: str, seed: int, numbers: range, at: Synchronized[int] | None = No
     """Try inputs of one target.
 
     Args:
-        name: Of the target.
-        seed: Of all inputs.
-        numbers: Which to try.
+        name: Name of the target.
+        seed: Seed of all inputs.
+        numbers: Numbers of the inputs to try.
         at: Written to: the number that is being tried.
 
     Returns:

@@ -55,14 +55,14 @@ from tools.tables import HEAD, rows_of
 
 Try = Callable[[Random], bool]
 LONGEST_MESSAGE = 5000
-"""Of an illegal move the message lists all that would be legal; nothing says more than that."""
+"""Most characters of a message. The longest one is about an illegal move: it lists all legal ones."""
 
 
 class Target(NamedTuple):
     open: Callable[[Path], AbstractContextManager[Try]]
     """Called with an empty folder."""
     fraction: float
-    """Of all inputs."""
+    """Share of all inputs that this target gets."""
 
 
 def checked(error: Exception) -> bool:

@@ -1,1 +1,1 @@
-"""What tests of the King's quests share."""
+"""Helpers for the tests of By order of the King."""

@@ -31,8 +31,9 @@ def position(players: int = 3, *, phase: str = "act", turn: int = 0, **parts) ->
     """A whole position that fits.
 
     Args:
-        phase: Players who act after the one to move have as many action cards as they must; when choosing, all have as
-            many as those of the player to move say.
+        phase: Name of the phase. Missing action cards are filled in. In phase `act`, players who act after the player
+            to move get all that they may choose (`CHOICES`). In phase `choose`, players who chose before the player to
+            move in this round get one card more than that player, the rest the same number.
         parts: Parts of a position as `to_dict` writes them; lists with a part for each player may also be dicts with
             the players that matter. Piles, display and quest_pile follow from the rest.
     """
@@ -100,7 +101,7 @@ def _fill_actions(actions, players, phase, turn, tents):
 
 
 def game(players: int = 3, *, moves: tuple[str, ...] = (), **parts) -> Game:
-    """The game at a position (see `position`), and after some moves."""
+    """A game at a position (see `position`), after these moves if any are given."""
     made = Game.from_dict(position(players, **parts), game="quest")
     for move in moves:
         made.play(move)

@@ -1,8 +1,8 @@
 """A second, slow reading of the rules on plain positions, to compare the environment with.
 
 It shares no code with `artus_env` and is written from the rules alone: names and lists, no numbers of actions and no
-sets of bits. `moves` lists the legal moves of a position, `play` gives the position after one. The only thing that
-`play` is told is what was drawn by lot, the order of tents among equals.
+sets of bits. `moves` lists the legal moves of a position, `play` gives the position after one, for which it
+needs one thing from outside: the order of tents among equals, which is drawn by lot.
 """
 
 from __future__ import annotations

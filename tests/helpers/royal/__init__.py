@@ -1,1 +1,1 @@
-"""What tests of the royal card game share."""
+"""Helpers for the tests of the royal card game."""

@@ -119,7 +119,7 @@ def test_cards_say_of_agents_what_the_ladder_says(game):
 
 @pytest.mark.slow
 def test_a_second_of_a_program_is_one_on_the_clock(tmp_path):
-    """It computes, or waits, in another process, whose time isn't that of this one."""
+    """A program computes, or waits, in a process of its own: CPU time of this process doesn't include it."""
     bot = tmp_path / "bot.py"
     bot.write_text("import time\n" + BOT.read_text().replace("    message =", "    time.sleep(0.02)\n    message ="))
     program = f"program:{sys.executable} {bot}"

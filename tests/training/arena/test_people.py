@@ -44,7 +44,7 @@ def games(*ends):
 
 
 def test_a_rating_is_where_the_games_say_it_is_most_likely():
-    """As many games as say it all: as many wins against each agent as somebody of that rating has."""
+    """Thousands of games, with as many wins against each agent as a person of that rating is expected to have."""
     true, played = 1250.0, 4000
     wins = {agent: round(played * expected_score(true - rating)) for agent, rating in RATINGS.items()}
     all_games = [

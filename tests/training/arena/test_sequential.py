@@ -90,7 +90,7 @@ def test_an_evaluation_stops_at_the_same_game_whoever_plays(agents):
     assert alone.games < 1000
     assert evaluate(agents, **common, batch_size=10) == alone
     assert evaluate(agents, **common, batch_size=35, workers=2) == alone
-    # It is the beginning of a whole one.
+    # The games are the first ones of an evaluation that isn't stopped.
     whole = evaluate(agents, num_players=3, seed=3, games=alone.games)
     assert dataclasses.replace(whole, interval=alone.interval, sure=True) == alone
 
@@ -116,7 +116,7 @@ def test_who_is_worse_is_said(capsys):
 
 
 def test_games_are_given_up_as_long_as_it_lasts():
-    """Those that were played beyond the end don't count."""
+    """Forfeited games that were played after the decision don't count."""
     tired = type("Tired", (), {"act": lambda self, view: np.full(len(view), -1), "failure": "tired"})()
     result = evaluate([tired, "random"], games=400, until_sure=True)
     assert result.forfeits == result.games < 100

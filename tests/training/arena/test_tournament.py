@@ -332,7 +332,7 @@ assert np.array_equal(line["outcomes"], -np.array(line["scores"]))
 
 
 def test_who_wins_is_what_ranks_the_players_of_a_game_not_the_score(tmp_path):
-    """As plain Python: compiling a game takes longer than two games of it."""
+    """The games run as plain Python: compiling takes longer than playing two games."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     command = [sys.executable, "-c", FEWEST_WIN, str(tmp_path / "t")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -62,7 +62,7 @@ def complain(unit):
 
 
 class OddError(Exception):
-    """One that can't be made again from what pickle keeps."""
+    """An exception that can be pickled, but not unpickled."""
 
     def __init__(self, one, two):
         super().__init__(f"{one} and {two}")
@@ -386,7 +386,7 @@ def sleepy(observation, action_mask):
 
 
 def heed_signals():
-    """As in a terminal: who runs the tests may ignore some."""
+    """Handle signals as in a terminal, because the process that runs the tests may ignore some."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
 
@@ -403,7 +403,7 @@ def heed_signals():
 def test_signals_to_the_whole_group_end_a_command_and_its_workers_with_one_line(
     command, number, output, line, tmp_path
 ):
-    """As Ctrl-C in a terminal, `timeout`, batch systems and a terminal that is closed send them."""
+    """Ctrl-C in a terminal, `timeout`, batch systems and a closed terminal send signals to the whole process group."""
     (tmp_path / "bot.py").write_text(SLEEPY)
     (tmp_path / "pids").mkdir()
     words = [command, "bot.py:sleepy", "random", "--workers", "2"]

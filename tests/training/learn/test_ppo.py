@@ -215,7 +215,7 @@ class Outputs(torch.nn.Module):
 
 @pytest.mark.parametrize("action_features", [True, False])
 def test_the_loss_is_the_clipped_one_over_whole_rows_with_illegal_actions_masked(tmp_path, action_features):
-    """The same by another way: dense rows, where `loss` has the legal actions alone; and the same gradients."""
+    """`loss` handles legal actions only; computing it over dense rows gives the same loss and the same gradients."""
     random = np.random.default_rng(1)
     size, actions, known = 200, 339, NUM_ACTION_FEATURES if action_features else 0
     mask = random.random((size, actions)) < 0.07
@@ -327,7 +327,7 @@ def test_a_checkpoint_of_another_game_is_refused(tmp_path):
 
 
 def test_a_checkpoint_from_when_there_was_one_game_goes_on(tmp_path, capsys):
-    """Its settings name no game, and the reward that pays points by the name of the score."""
+    """Settings in such a checkpoint name no game, and call the reward `points` by the game's name for its score."""
     whole, parted = tiny(tmp_path / "whole"), tiny(tmp_path / "parted")
     assert train(whole)
     trainer = Trainer(parted)
@@ -559,7 +559,7 @@ def test_a_training_goes_on_with_other_opponents(tmp_path, opponents):
 
 
 def test_a_second_training_leaves_the_first_alone(tmp_path):
-    """It asks what is meant: to go on, or another run."""
+    """The command refuses, and asks whether to continue that training or to begin another run."""
     settings = tiny(tmp_path, steps=2048)
     assert train(settings)
     agent, files = settings.agent.read_bytes(), sorted(settings.folder.rglob("*"))

@@ -77,7 +77,7 @@ def test_a_saved_agent_is_named_as_elsewhere(tmp_path, saved, name):
 
 
 def test_an_agent_may_begin_narrower_than_it_is_trained(tmp_path):
-    """It plays as before, and the units that are new to it learn."""
+    """The wider network plays like the narrow one at first, and its new hidden units learn."""
     narrow = trained("beginner", 2)[0]
     settings = Settings(**TINY, start="ppo", hidden=(288, 320), seed=6, runs=tmp_path)
     trainer = Trainer(settings)

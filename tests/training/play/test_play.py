@@ -1028,7 +1028,7 @@ def test_a_damaged_secret_of_the_page_with_all_games_is_replaced(tmp_path, conte
 
 @pytest.mark.parametrize("name", ["artus", "royal", "quest"])
 def test_what_a_hint_expects_depends_on_nothing_hidden(name):
-    """The same for all deals that the player to move can't tell apart."""
+    """Hints are the same for all deals that the player to move can't tell apart."""
     game, rng = Game(game=name, num_players=3, seed=4), random.Random(4)
     for _ in range(25):
         game.play(rng.choice(game.moves()))
@@ -1243,7 +1243,7 @@ def test_the_next_game_is_one_with_the_same_seats_or_none(tmp_path):
 
 
 def test_games_with_agents_of_very_long_names_go_on(tmp_path):
-    """They are named by what was typed, which may be a long command line."""
+    """An agent's name is what the user typed, which may be a long command line."""
     agent = f"ppo:{'folder/' * 20}agent.safetensors"
     hosted = deal(tmp_path, "beginner", ["Ann"], [agent])
     assert hosted.names == ["Ann", f"{agent[:39]}…"]
@@ -1837,7 +1837,7 @@ def answered_when_mine(api):
 
 
 def test_tables_need_no_running_loop(tmp_path):
-    """They are made before the server runs, and used in its loop."""
+    """Tables are made before the server runs, and used in the server's event loop."""
     hosted = deal(tmp_path, "beginner", PEOPLE[:2])
 
     async def wait_and_play():

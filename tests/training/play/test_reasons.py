@@ -88,7 +88,7 @@ def keys_of(name, words):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_reasons_depend_on_nothing_hidden(name):
-    """The same for all deals that the player to move can't tell apart."""
+    """Reasons are the same for all deals that the player to move can't tell apart."""
     said = 0
     for game in positions(name, 25, seed=4):
         moves = game.moves()

@@ -51,7 +51,7 @@ KEY = r"[\w-]+(?:\.[\w-]+)*"
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_no_text_is_left_over(name):
-    """Each key stands in the code, as a whole or, up to one of its dots, as the part that others are put behind."""
+    """The code contains each key: as a whole, or its beginning up to a dot, to which the code appends the rest."""
     code = "\n".join(path.read_text() for path in sources(name))
     if name in GAMES:
         code += "\n".join(path.read_text() for path in sources("the play page"))  # asks for title, score, rules, help

@@ -130,5 +130,5 @@ def _wrong(reason: str) -> int:
 
 def _advice(reason: str) -> list[str]:
     """Return at most one line of advice, and a pointer to the documentation."""
-    helps = [advice for said, advice in ADVICE if said in reason][:1]
+    helps = [advice for words, advice in ADVICE if words in reason][:1]
     return [*helps, "What a bot reads and answers: docs/protocol.md."]

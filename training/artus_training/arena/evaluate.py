@@ -87,15 +87,15 @@ class Evaluation:
         variant = variant_name(self.game, self.rules, self.num_players)
         error = f" +- {self.margin_error:.1f}" if math.isfinite(self.margin_error) else ""  # one deal has no spread
         equal, at_any_time = 1 / self.num_players, "" if self.sure is None else " at any time"
-        said = [
+        sentences = [
             f"{first} against {against}: {variant}, {games}, seed {self.seed}",
             f"wins {self.win_rate:6.1%}   (95 %{at_any_time}: {low:.1%} to {high:.1%}; among equals {equal:.1%})",
             f"margin {self.margin:+.1f}{error} {score}",
         ]
         if self.sure is not None:
             better = f"{first} wins {'more' if self.win_rate > equal else 'less'} than an equal would"
-            said.insert(1, f"sure: {better}" if self.sure else f"not sure after {games} who is better")
-        return said
+            sentences.insert(1, f"sure: {better}" if self.sure else f"not sure after {games} who is better")
+        return sentences
 
     def _rows(self) -> list[tuple[str, str, str]]:
         """The head of the table, and a row with win rate and mean score for each agent."""
@@ -175,7 +175,7 @@ def evaluate(
     test = Sequential(1 / n) if until_sure else None
     scores = np.zeros((deals, n, n), np.int32)  # deal, rotation, member of the line-up
     wins = np.zeros((deals, n, n))
-    reasons: dict[int, str] = {}  # of games given up
+    reasons: dict[int, str] = {}  # reasons of games given up, by game
     units = units_of(deals, size, FIRST_GAMES // n if until_sure else size)
     with closing(run_units(playing, units, workers, ray)) as results:
         for (_, first, count), (scores_of_unit, wins_of_unit, reasons_of_unit) in results:

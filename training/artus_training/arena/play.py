@@ -55,7 +55,7 @@ class PlayedDeals(NamedTuple):
     """Values that rank the players (see `Batch.outcomes`), shaped like `scores`."""
     given_up: np.ndarray
     """The member that gave the game up, -1: none; shape (D, P), int64."""
-    holders: np.ndarray
+    agent_of_seat: np.ndarray
     """The agent on each seat of each game: shape (D * P, P)."""
     seeds: np.ndarray
     """Seed of each game: shape (D * P,)."""
@@ -76,16 +76,17 @@ def play_deals(match: Match, first: int, deals: int) -> PlayedDeals:
         game=match.definition,
     )  # fmt: skip
     batch.reset(np.repeat(seed_stream(match.seed, deals, match.deal_stream, first), players))
-    seats = fair_seats(np.arange(first, first + deals), match.orders).reshape(-1, players)  # of each member
-    holders = np.array(match.lineup)[np.argsort(seats, axis=1)]
+    # The seat of each member of the line-up.
+    seats = fair_seats(np.arange(first, first + deals), match.orders).reshape(-1, players)
+    agent_of_seat = np.array(match.lineup)[np.argsort(seats, axis=1)]
     keys = seed_stream(match.seed, games, match.key_stream, first * players)
-    played = play_games(batch, match.agents, holders, keys, match.names)
+    played = play_games(batch, match.agents, agent_of_seat, keys, match.names)
     scores, outcomes = (
         np.take_along_axis(by_seat, seats, axis=1).astype(np.int32).reshape(deals, players, players)
         for by_seat in (played.scores, played.outcomes)
     )
     given_up = member_on(played.forfeits, seats).reshape(deals, players)
-    return PlayedDeals(scores, outcomes, given_up, holders, batch.seeds, played)
+    return PlayedDeals(scores, outcomes, given_up, agent_of_seat, batch.seeds, played)
 
 
 def member_on(seat: np.ndarray, seats: np.ndarray) -> np.ndarray:
@@ -192,7 +193,7 @@ def play_block(
     notes = []
     for game, reason in sorted(played.games.reasons.items()):
         seat, (deal, rotation) = int(played.games.forfeits[game]), divmod(game, players)
-        name = settings.agents[played.holders[game, seat]]
+        name = settings.agents[played.agent_of_seat[game, seat]]
         notes.append(f"{name} gave up deal {first + deal}, rotation {rotation}, as player {seat}: {reason}")
     block = Block(lineup, first, played.scores, played.outcomes, played.given_up, notes)
     return block, write_records(match, played) if keep else []
@@ -207,5 +208,5 @@ def write_records(match: Match, played: PlayedDeals) -> list[str]:
             if actions[game] == FORFEIT:
                 break
             replayed.play(int(actions[game]))
-        records.append(replayed.record([match.names[agent] for agent in played.holders[game]]))
+        records.append(replayed.record([match.names[agent] for agent in played.agent_of_seat[game]]))
     return records

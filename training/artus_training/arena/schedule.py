@@ -1,4 +1,4 @@
-"""Settings of a tournament, and its schedule: line-ups, deals, and units of work."""
+"""Settings of a tournament, and its schedule: line-ups, deals, and work units (see `workers.units`)."""
 
 from __future__ import annotations
 

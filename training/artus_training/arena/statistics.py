@@ -1,4 +1,4 @@
-"""Statistics that evaluations and tournaments share: intervals of win rates, and the scale of ratings.
+"""Statistics for evaluations and tournaments: intervals of win rates, and the scale of ratings.
 
 Ratings follow Bradley and Terry's model, in Elo points.
 """
@@ -15,7 +15,8 @@ ANCHOR_RATING = 1000
 POINTS = 400 / math.log(10)
 """Elo points per unit of Bradley and Terry's model."""
 PRIOR = 1
-"""Prior: number of won deals per agent, and the same number of lost ones, shared evenly among all agents."""
+"""Prior that keeps ratings finite: before the first deal, every agent counts as having won this number of deals and
+lost the same number, in equal parts against each agent."""
 
 
 def expected_score(difference: float) -> float:
@@ -23,7 +24,7 @@ def expected_score(difference: float) -> float:
     return 1 / (1 + 10 ** (-difference / 400))
 
 
-def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, float]:
+def wilson_interval(rate: float, effective_games: float, z: float = Z_95) -> tuple[float, float]:
     """95 % interval of a win rate.
 
     This is Wilson's interval: it needs no random samples and stays correct near 0 and 1, where a bootstrap of 1 000
@@ -32,10 +33,10 @@ def wilson_interval(rate: float, games: float, z: float = Z_95) -> tuple[float, 
 
     Args:
         rate: The win rate.
-        games: Effective number of independent games; may be a fraction or infinite.
+        effective_games: Number of independent games with the same information; may be a fraction or infinite.
         z: Half width in standard deviations.
     """
-    square = z**2 / games
+    square = z**2 / effective_games
     centre = (rate + square / 2) / (1 + square)
     half = math.sqrt(rate * (1 - rate) * square + square**2 / 4) / (1 + square)
     return max(0.0, centre - half), min(1.0, centre + half)

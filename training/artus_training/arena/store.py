@@ -145,22 +145,22 @@ class Store:
     def _compare(self, about: Path, settled: Settled) -> Settled:
         """Raise a ValueError if the folder holds another tournament. Returns the content of its `settings.json`."""
         try:
-            there = decode(about.read_bytes(), Settled)
+            saved = decode(about.read_bytes(), Settled)
         except ValueError as error:
             raise ValueError(f"{about} is damaged ({error}); put it back, or delete the folder to play anew") from None
-        if there.format != FORMAT:
+        if saved.format != FORMAT:
             raise ValueError(
-                f"{self.folder} was written by another version of artus (format {there.format}, here {FORMAT}); "
+                f"{self.folder} was written by another version of artus (format {saved.format}, here {FORMAT}); "
                 "give another --out, or delete it"
             )
         changed = ", ".join(
             f"{key} {shown(old)} -> {shown(new)}"
-            for (key, old), new in zip(asdict(there).items(), asdict(settled).values(), strict=True)
+            for (key, old), new in zip(asdict(saved).items(), asdict(settled).values(), strict=True)
             if old != new
         )
         if changed:
             raise ValueError(f"{self.folder} holds another tournament ({changed}); give another --out, or delete it")
-        return there
+        return saved
 
     def _check_records(self, records: Path) -> None:
         """Check before the first game that records can be saved there."""

@@ -92,21 +92,21 @@ def run(
         with alone_in(folder, "playing this tournament"):
             store = Store(folder, settings, records, agents)
             if joined is not None:
-                before, there = joined
-                with alone_in(there, "playing this tournament"):
+                before, old_folder = joined
+                with alone_in(old_folder, "playing this tournament"):
                     given = {name: agent for name, agent in agents.items() if name in before.agents}
-                    store.take_over(Store(there, before, None, given))
+                    store.take_over(Store(old_folder, before, None, given))
             return _play(settings, playing, store, do)
 
 
-def _check_joined(settings: Settings, folder: Path, records: Path | None, before: Settings, there: Path) -> None:
-    """Raise a ValueError if agents can't join the tournament in the folder `there`, with results in `folder`."""
-    if not (there / "settings.json").exists():
+def _check_joined(settings: Settings, folder: Path, records: Path | None, before: Settings, old_folder: Path) -> None:
+    """Raise a ValueError if agents can't join the tournament in the folder `old_folder`, with results in `folder`."""
+    if not (old_folder / "settings.json").exists():
         lies = folder if (folder / "settings.json").exists() else "FOLDER"
         new = ", and a new folder for all games with --out" if lies == folder else ""
         raise ValueError(
-            f"{there} holds no tournament of {' '.join(before.agents)} that others could join; name the folder where "
-            f"it lies with --add-to {lies}{new}"
+            f"{old_folder} holds no tournament of {' '.join(before.agents)} that others could join; name the folder "
+            f"where it lies with --add-to {lies}{new}"
         )
     if records is not None:
         raise ValueError("no records can be kept when agents join: those of the games before are missing")

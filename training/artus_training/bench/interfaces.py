@@ -26,12 +26,12 @@ from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.definition import Definition
 from artus_env.engine.contract.registry import find_game
 from artus_env.engine.drawing.render import require, rgb_array
-from artus_training.bench import neighbours
+from artus_training.bench import under_load
 from artus_training.options import read_options
 from artus_training.tables import variant_name
 from artus_training.usage import UsageError
 
-MOST_NEIGHBOURS = 64
+MOST_BUSY = 64
 
 
 class Variant(NamedTuple):
@@ -65,6 +65,7 @@ def median_rate(run: Callable[[], int], seconds: float, repeats: int = 5) -> flo
 
 
 def batch_rate(num_games: int, threads: int, variant: Variant, seconds: float) -> float:
+    """Decisions per second of a `Batch` with random actions."""
     batch = Batch(num_games, threads=threads, **variant._asdict())
     for _ in range(200):  # spread the games over all phases
         batch.step(batch.sample())
@@ -231,7 +232,7 @@ class Options:
 
     Examples:
         artus bench
-        artus bench --neighbours 2
+        artus bench --busy 2
         artus bench --training
     """
 
@@ -239,7 +240,7 @@ class Options:
     """The game that is played; `artus games` lists all."""
     seconds: float = 1.0
     """Seconds per line."""
-    neighbours: int | None = None
+    busy: int | None = None
     """Compare several threads with one instead, next to this many busy processes: 0, 1, ..."""
     training: bool = False
     """Measure the trainer instead, with its upper limit and Stable-Baselines3."""
@@ -248,16 +249,16 @@ class Options:
 def main(arguments: list[str]) -> int:
     """The command `artus bench`."""
     chosen = read_options(Options, "artus bench", arguments)
-    if chosen.neighbours is not None and not 0 <= chosen.neighbours <= MOST_NEIGHBOURS:
-        raise UsageError(f"--neighbours must be in 0..{MOST_NEIGHBOURS}, got {chosen.neighbours}")
+    if chosen.busy is not None and not 0 <= chosen.busy <= MOST_BUSY:
+        raise UsageError(f"--busy must be in 0..{MOST_BUSY}, got {chosen.busy}")
     if not 0 < chosen.seconds < math.inf:
         raise UsageError(f"--seconds must be more than 0 and finite, got {chosen.seconds}")
     try:
         game = find_game(chosen.game)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    if chosen.training and chosen.neighbours is not None:
-        raise UsageError("give --training or --neighbours, not both")
+    if chosen.training and chosen.busy is not None:
+        raise UsageError("give --training or --busy, not both")
     start = time.perf_counter()
     warmup()
     cores = counted(available_cores(), "core")
@@ -267,8 +268,8 @@ def main(arguments: list[str]) -> int:
         from artus_training.bench import training  # needs torch and Stable-Baselines3
 
         training.show(game)
-    elif chosen.neighbours is not None:
-        beside_neighbours(game, chosen.neighbours, chosen.seconds)
+    elif chosen.busy is not None:
+        show_under_load(game, chosen.busy, chosen.seconds)
     else:
         one_by_one(game, chosen.seconds)
     return 0
@@ -280,10 +281,10 @@ def one_by_one(game: Definition, seconds: float) -> None:
         print(f"{rate:>12.2f}    {name}" if "ratio" in name else f"{rate:>12,.0f} /s {name}", flush=True)
 
 
-def beside_neighbours(game: Definition, count: int, seconds: float) -> None:
+def show_under_load(game: Definition, count: int, seconds: float) -> None:
     """Print the speed of several threads relative to one."""
-    print(f"beside {count} busy processes; medians of {neighbours.ROUNDS} rounds, units of work a second\n")
+    print(f"beside {count} busy processes; medians of {under_load.ROUNDS} rounds, units of work a second\n")
     print(f"{'':<24} {'one thread':>12} {'default':>12} {'ratio':>7}")
-    with neighbours.neighbours(count):
-        for line in neighbours.measure(game, seconds):
+    with under_load.busy_processes(count):
+        for line in under_load.measure(game, seconds):
             print(f"{line.name:<24} {line.one:>12,.0f} {line.default:>12,.0f} {line.ratio:>7.2f}", flush=True)

@@ -1,1 +1,1 @@
-"""Training of agents: self-play PPO in `ppo`, Stable-Baselines3 for comparison in `sb3`, and code that both share."""
+"""Training of agents: self-play PPO in `ppo`, Stable-Baselines3 for comparison in `sb3`, and code that both use."""

@@ -1,4 +1,8 @@
-"""Cards of trained agents, the same for all trainers. See `artus_agents.saved` for the file."""
+"""Cards of trained agents, the same for all trainers.
+
+An agent is two files: `agent.safetensors` with its weights, and `agent.json`, the card that describes it (see
+`artus_agents.saved`).
+"""
 
 from __future__ import annotations
 

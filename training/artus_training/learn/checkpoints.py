@@ -84,12 +84,12 @@ def read_checkpoint(path: Path) -> tuple[Progress, Tensors]:
     try:
         tensors = load(content)
         header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
-        text, there = header["__metadata__"]["artus"], header["__metadata__"]["checksum"]
+        text, expected = header["__metadata__"]["artus"], header["__metadata__"]["checksum"]
         about = decode(text.encode(), Progress)
     except (ValueError, SafetensorError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
         raise UsageError(f"{path} is damaged or no checkpoint of this version: {reason}") from error
-    if there != checksum(text, tensors):
+    if expected != checksum(text, tensors):
         raise UsageError(f"{path} is damaged: its checksum doesn't match")
     if wrong := not_finite(tensors):
         raise UsageError(f"{path}: {wrong} has numbers that are not finite")

@@ -59,7 +59,7 @@ class Variant(NamedTuple):
 class Line(NamedTuple):
     """Win rate of an agent against an opponent in one variant, during training."""
 
-    label: str  # of the agent
+    label: str  # label of the agent
     opponent: str
     spent: list[float]  # million decisions
     wins: list[float]  # fraction of the games
@@ -71,7 +71,7 @@ def draw(cards: Sequence[tuple[str, dict[str, Any]]], path: Path) -> None:
     Args:
         cards: A label and a card for each agent. Agents of one variant share a panel. The curve of an agent that was
             trained further from another one of these (`--start`) continues that one's curve, under its own label.
-        path: Of the picture; the suffix selects the format.
+        path: Path of the picture; its suffix selects the format.
 
     Raises:
         ValueError: If no card has a curve, a game isn't installed, or the format is unknown.

@@ -35,8 +35,8 @@ def figures_text(steps: int, figures: Mapping[str, float]) -> str:
         figures: `steps_per_second`, and any of `entropy`, `approx_kl` and `explained_variance`.
     """
     text = f"{in_short(steps)} decisions, {in_short(figures['steps_per_second'])}/s"
-    said = {"entropy": "entropy", "approx_kl": "KL", "explained_variance": "explained variance"}
-    return ", ".join([text, *(f"{name} {figures[key]:.3g}" for key, name in said.items() if key in figures)])
+    labels = {"entropy": "entropy", "approx_kl": "KL", "explained_variance": "explained variance"}
+    return ", ".join([text, *(f"{name} {figures[key]:.3g}" for key, name in labels.items() if key in figures)])
 
 
 def in_short(number: float) -> str:

@@ -140,7 +140,7 @@ class Opponent:
         self.agent = agent
         self.asked = self.given_up = 0
         self.warned = False
-        self.reason = ""  # of the first given-up decision, in the last round that had one
+        self.reason = ""  # reason of the first given-up decision in the last round that had one
 
     def act(self, view: View) -> np.ndarray:
         """See `Agent.act`.

@@ -57,8 +57,8 @@ class Ranks:
         """
         if self.size == 1 or kind == "cpu":
             return torch.device(kind)
-        if self.local_rank >= (there := torch.cuda.device_count()):
-            raise UsageError(f"{self}: device cuda needs a GPU for each process of a machine, and here are {there}")
+        if self.local_rank >= (gpus := torch.cuda.device_count()):
+            raise UsageError(f"{self}: device cuda needs a GPU for each process of a machine, and here are {gpus}")
         return torch.device(kind, self.local_rank)
 
     def from_first(self, make: Callable[[], T]) -> T:
@@ -77,14 +77,14 @@ class Ranks:
                 made = make()
             except (Exception, SystemExit) as error:
                 failed = error
-        told = [made, failed is None, failed.code if isinstance(failed, Finished) else 2]
+        message = [made, failed is None, failed.code if isinstance(failed, Finished) else 2]
         with self._together():
-            distributed.broadcast_object_list(told)
+            distributed.broadcast_object_list(message)
         if failed:
             raise failed
-        if not told[1]:
-            raise Finished(told[2])
-        return told[0]
+        if not message[1]:
+            raise Finished(message[2])
+        return message[0]
 
     def each(self, *numbers: float) -> np.ndarray:
         """Return these numbers of every rank: shape (size, number of arguments), float64."""

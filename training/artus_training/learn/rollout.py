@@ -28,14 +28,14 @@ class Rollout(NamedTuple):
     legal: np.ndarray  # bits of the legal actions: (rows, N, W), uint64
     action_features: np.ndarray  # (rows, N, A, K), int8; only those of legal actions are written
     action: np.ndarray  # (rows, N), int64
-    logprob: np.ndarray  # of the action when it was drawn: (rows, N), float32
-    value: np.ndarray  # of the player to move and those after it: (rows, N, P), float32
+    logprob: np.ndarray  # log-probability of the action when it was drawn: (rows, N), float32
+    value: np.ndarray  # values of the player to move and of the players after it: (rows, N, P), float32
     advantage: np.ndarray  # (rows, N), float32
     returns: np.ndarray  # targets of `value`, NaN where unknown: (rows, N, P), float32
     ready: np.ndarray  # whether a row can be learnt from: (rows, N), bool
     pending: np.ndarray  # row of each seat's decision to carry over, -1: none: (P, N), int64
     carried: np.ndarray  # whether a seat has a carried-over decision: (P, N), bool
-    carried_reward: np.ndarray  # its rewards so far: (P, N), float64
+    carried_reward: np.ndarray  # rewards of the carried-over decision so far: (P, N), float64
 
     @classmethod
     def of(cls, num_players: np.ndarray, num_steps: int, shape: Shape, words: int) -> Rollout:
@@ -71,15 +71,15 @@ class Rollout(NamedTuple):
 
 
 class Minibatch(NamedTuple):
-    """B decisions. Of hundreds of actions about 20 are legal: only the legal ones of all decisions, L together, are
-    listed, decision after decision."""
+    """B decisions. Only legal actions are listed, about 20 of hundreds per decision: L for all decisions together,
+    decision after decision."""
 
     observation: torch.Tensor  # (B, F), int8
     action: torch.Tensor  # place of the chosen action among the L: (B,), int64
-    old_logprob: torch.Tensor  # its log-probability when it was drawn: (B,), float32
+    old_logprob: torch.Tensor  # log-probability of the chosen action when it was drawn: (B,), float32
     advantage: torch.Tensor  # normalised over the rollout: (B,), float32
     returns: torch.Tensor  # targets of the values, NaN where unknown: (B, P), float32
-    variance: float  # of the returns of the rollout
+    variance: float  # variance of the returns of the rollout
     decision: torch.Tensor  # the decision that each legal action belongs to: (L,), int64
     legal: torch.Tensor  # ids of the legal actions: (L,), int64
     action_features: torch.Tensor  # (L, K), int8

@@ -267,7 +267,7 @@ def learn_to_the_end(training: Training[Any], interrupted: threading.Event) -> b
             start, before, steps = time.monotonic(), training.progress, training.steps
             figures = training.play_and_learn()
             took = time.monotonic() - start
-            spent, saving = ranks.each(took, saving)[0].tolist()  # of rank 0: all must save in the same round
+            spent, saving = ranks.each(took, saving)[0].tolist()  # times of rank 0, so that all save in the same round
             training.seconds += spent if unsaved else spent + saving
             unsaved += spent
             figures["steps_per_second"] = (training.steps - steps) / took

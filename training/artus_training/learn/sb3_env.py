@@ -99,8 +99,8 @@ class SelfPlayVecEnv(VecEnv):
         self.stagger = stagger
         self.seat = np.zeros(num_envs, np.int8)
         self.kind = np.zeros(num_envs, np.int64)
-        self._holders = np.zeros((num_envs, num_players), np.int64)  # index into `fixed` + `pool`, or LEARNER
-        self._owed = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
+        self._agent_of_seat = np.zeros((num_envs, num_players), np.int64)  # index into `fixed` + `pool`, or LEARNER
+        self._pending = np.zeros(num_envs, np.float32)  # the learner's reward since its last decision
         self._decided = np.zeros(num_envs, np.bool_)  # whether the learner has made a decision in this game
         self._return = np.zeros(num_envs, np.float64)
         self._length = np.zeros(num_envs, np.int64)
@@ -119,7 +119,7 @@ class SelfPlayVecEnv(VecEnv):
         self._undo: Undo | None = None
         self._deals: np.ndarray | None = seed_stream(
             check_seed(seed), self.batch.num_games, _DEALS
-        )  # of the next reset
+        )  # seeds of the next reset
         self._keys = seed_stream(seed, self.batch.num_games, _KEYS)
         self._random = np.random.default_rng([seed, _OPPONENTS])
 
@@ -145,17 +145,17 @@ class SelfPlayVecEnv(VecEnv):
     def _seat_players(self, games: np.ndarray) -> None:
         """Choose the opponents of these games, for all seats but the learner's."""
         kinds = np.searchsorted(self._fractions, self._random.random(len(games)), side="right")
-        holders = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
+        agent_of_seat = np.repeat(kinds[:, None], self.batch.num_players, axis=1)
         snapshots = kinds == len(self.fixed)
         if snapshots.any():
             if not self.pool:
                 raise RuntimeError("the pool is empty: add_snapshot comes before the first game against `past`")
-            holders[snapshots] += self._random.integers(
-                0, len(self.pool), size=holders[snapshots].shape
+            agent_of_seat[snapshots] += self._random.integers(
+                0, len(self.pool), size=agent_of_seat[snapshots].shape
             )  # each seat its own
-        holders[np.arange(len(games)), self.seat[games]] = LEARNER
+        agent_of_seat[np.arange(len(games)), self.seat[games]] = LEARNER
         self.kind[games] = kinds
-        self._holders[games] = holders
+        self._agent_of_seat[games] = agent_of_seat
 
     # --- the games ---
 
@@ -176,7 +176,8 @@ class SelfPlayVecEnv(VecEnv):
             batch = self.batch
             arrays = (
                 batch.states, batch.seeds, batch.reward, batch.done, batch.final_scores, batch.final_outcomes,
-                self.seat, self.kind, self._holders, self._owed, self._decided, self._return, self._length, self._keys,
+                self.seat, self.kind, self._agent_of_seat, self._pending, self._decided, self._return, self._length,
+                self._keys,
             )  # fmt: skip
             self._undo = Undo(arrays, (self,), self._look)
         self._random_state = self._random.bit_generator.state
@@ -200,7 +201,7 @@ class SelfPlayVecEnv(VecEnv):
         self.seat[:] = np.arange(self.num_envs) % self.batch.num_players
         if self.stagger:
             self._play_ahead()
-        self._owed[:] = self._return[:] = self._length[:] = 0
+        self._pending[:] = self._return[:] = self._length[:] = 0
         self._decided[:] = False
         self._seat_players(np.arange(self.num_envs))
         self._infos = [{} for _ in range(self.num_envs)]
@@ -243,26 +244,26 @@ class SelfPlayVecEnv(VecEnv):
         self._play(self._actions, np.arange(self.num_envs))
         self._let_opponents_play()
         going_on = ~self._dones
-        self._rewards[going_on] = self._owed[going_on]
-        self._return[going_on] += self._owed[going_on]
+        self._rewards[going_on] = self._pending[going_on]
+        self._return[going_on] += self._pending[going_on]
         self._length[going_on] += 1
-        self._owed[going_on] = 0
+        self._pending[going_on] = 0
         return self.batch.observation.copy(), self._rewards, self._dones, self._infos
 
     def _let_opponents_play(self) -> None:
         while len(waiting := np.flatnonzero(self.batch.player != self.seat)):
             agents = [*self.fixed, *self.pool]
-            self._play(choose_actions(self.batch, agents, self._holders, self._keys, waiting), waiting)
+            self._play(choose_actions(self.batch, agents, self._agent_of_seat, self._keys, waiting), waiting)
 
     def _play(self, actions: np.ndarray, games: np.ndarray) -> None:
         """Play one action in each of these games; settle and redeal games that end. A game that ends before the
         learner's first decision isn't counted."""
         reward, done = self.batch.step(actions, games)
-        self._owed[games] += reward[games, self.seat[games]]
+        self._pending[games] += reward[games, self.seat[games]]
         over = games[done[games]]
         if len(over):
             self._settle(over[self._decided[over]])
-            self._owed[over] = 0
+            self._pending[over] = 0
             self._decided[over] = False
             self.seat[over] = (self.seat[over] + 1) % self.batch.num_players
             self.batch.reset(which=over)
@@ -271,7 +272,7 @@ class SelfPlayVecEnv(VecEnv):
     def _settle(self, over: np.ndarray) -> None:
         """Pay the learner the rest of its reward for games that have ended, also if an opponent made the last move."""
         self._dones[over] = True
-        self._rewards[over] = self._owed[over]
+        self._rewards[over] = self._pending[over]
         won = wins_of(self.batch.final_outcomes[over])[np.arange(len(over)), self.seat[over]]
         seen_at_end = self.batch.observe(self.seat[over], over)
         self.results = {kind: results.copy() for kind, results in self.results.items()}
@@ -282,12 +283,12 @@ class SelfPlayVecEnv(VecEnv):
                 "terminal_observation": seen,
                 "TimeLimit.truncated": False,
                 "episode": {
-                    "r": float(self._return[game] + self._owed[game]),
+                    "r": float(self._return[game] + self._pending[game]),
                     "l": int(self._length[game]) + 1,
                     "opponents": kind,
                 },
             }
-        self._owed[over] = self._return[over] = self._length[over] = 0
+        self._pending[over] = self._return[over] = self._length[over] = 0
 
     # --- the rest of the VecEnv interface ---
 

@@ -225,11 +225,11 @@ class TrainingSettings:
             self.definition.check_variant(*variant)
         self.shape().check()
         mode_index(self.reward, self.definition.score)
-        needed, there = self.num_games // ranks * self.num_steps * self.bytes_a_decision(), memory()
-        if needed > there:
+        needed, available = self.num_games // ranks * self.num_steps * self.bytes_a_decision(), memory()
+        if needed > available:
             raise ValueError(
                 f"num_games {self.num_games} and num_steps {self.num_steps} need {needed // 10**9:,} GB of memory, "
-                f"and this machine has {there / 1e9:,.0f} GB"
+                f"and this machine has {available / 1e9:,.0f} GB"
             )
         agents = [name for name in self.fractions() if name != PAST]
         for rules, num_players in self.variants:
@@ -392,10 +392,10 @@ def put_together(of_file: Mapping[str, Any], source: Path, given: Mapping[str, A
             names that agent nor others in its place.
     """
     settings = settings_from_dict(of_file, source, default)
-    said = {agent for name in AGENTS for agent in _agents(name, given.get(name, ()))}
+    named = {agent for name in AGENTS for agent in _agents(name, given.get(name, ()))}
     for name in AGENTS:
         for agent in [] if name in given else _agents(name, getattr(settings, name)):
-            if agent not in said and runs_program(agent):
+            if agent not in named and runs_program(agent):
                 raise ValueError(
                     f"{source}: {name} has {shown(agent)}, which starts a program; a file can't do that: name it, or "
                     f"others, on the command line: --set {name}=[...]"

@@ -17,7 +17,7 @@ from artus_training.usage import UsageError
 
 TEMPLATE = Path(__file__).parent / "template"
 NAME = "auction"
-"""Of the game in the template: it is replaced in files and in their names."""
+"""Name of the game in the template; a new game's name replaces it in files and in their names."""
 
 
 @dataclass

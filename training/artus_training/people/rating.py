@@ -102,11 +102,11 @@ def place(games: Sequence[Compared], ratings: Mapping[str, float]) -> Placement:
 def prior(games: Sequence[Compared], strength: np.ndarray) -> np.ndarray:
     """The logarithm of Jeffreys' prior: the square root of the duels' Fisher information, strengths (G,) -> (G,)."""
     met = Counter(rating for game in games for rating, _ in game.agents)
-    told = np.zeros_like(strength)
+    information = np.zeros_like(strength)
     for rating, times in sorted(met.items()):
         apart = strength - rating / POINTS
-        told += times * np.exp(-np.logaddexp(0, apart) - np.logaddexp(0, -apart))
-    return np.asarray(np.log(told) / 2)
+        information += times * np.exp(-np.logaddexp(0, apart) - np.logaddexp(0, -apart))
+    return np.asarray(np.log(information) / 2)
 
 
 def likelihood(game: Compared, strength: np.ndarray) -> np.ndarray:

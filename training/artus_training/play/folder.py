@@ -191,7 +191,7 @@ class Games(Mapping[str, HostedGame]):
             raise RefusedError(404, "damaged") from None
         hosted.why = entry.why
         if self.following(entry) is None:
-            hosted.next = ""  # it is gone, or has other seats
+            hosted.next = ""  # the next game is gone, or has other seats
         hosted.keep_result()  # unless it exists already
         self._begin(hosted)
         return hosted

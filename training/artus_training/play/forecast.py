@@ -93,8 +93,8 @@ def ends(game: Game, states: np.ndarray, key: int, actions: np.ndarray | None = 
     batch.refresh()
     if actions is not None:
         batch.step(actions)
-    holders = np.zeros((len(states), game.num_players), np.int64)
-    played = play_games(batch, [find_player(quick_agent(game))], holders, seed_stream(key, len(states), 1))
+    agent_of_seat = np.zeros((len(states), game.num_players), np.int64)
+    played = play_games(batch, [find_player(quick_agent(game))], agent_of_seat, seed_stream(key, len(states), 1))
     scores = played.scores.astype(np.float64)
     others = [np.delete(scores, player, axis=1).max(axis=1) for player in range(game.num_players)]
     return played.wins(), scores - np.stack(others, axis=1)

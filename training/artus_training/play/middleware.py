@@ -37,7 +37,7 @@ class UntilStopped:
             return await self.app(scope, receive, send)
 
         async def send_more(message: Any) -> None:
-            self.lobby.requests.discard(task)  # its answer has begun
+            self.lobby.requests.discard(task)  # the request's answer has begun
             await send(message)
 
         self.lobby.requests.add(task)

@@ -129,7 +129,7 @@ def details(person: Person) -> list[str]:
 
 
 def files_of(folder: Path) -> list[str]:
-    """Where all files are, and how to delete them."""
+    """Sentences about where the files with results are, and how to delete them."""
     return [
         f"Kept in {folder / people.RESULTS}, on this machine only.",
         f"To delete a game, delete its file there, and the one of the same name in {folder}.",

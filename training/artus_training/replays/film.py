@@ -223,6 +223,6 @@ def moves_in_words(line: str | bytes, viewer: int | None) -> list[str]:
             won = f" {'+' if points > 0 else ''}{signed(points)}" if points else ""
             moves.append(say("plain", name=names[player], move=text, points=won))
         else:
-            told = words.played(before, text, game.to_dict(reader), reader, names, game.components)
-            moves.append(say("line", name=names[player], text=told))
+            sentence = words.played(before, text, game.to_dict(reader), reader, names, game.components)
+            moves.append(say("line", name=names[player], text=sentence))
     return moves

@@ -84,22 +84,22 @@ def where_people_stand(whole: Standings, placed: Sequence[Person]) -> People:
     found = sorted(
         ((person, person.placement) for person in placed if person.placement), key=lambda each: each[1].rating
     )
-    told = [
+    sentences = [
         f"{one.rating:z.0f} (95 %: {one.low:z.0f} to {one.high:z.0f}): a person, by {person.counted} games; {one}."
         for person, one in found
     ]
     guessed = levels(whole)
     unknown = "" if guessed else f" {UNKNOWN.format(names=', '.join(LEVELS))}"
-    if not told:
+    if not sentences:
         return People(ESTIMATED.format(needed=NEEDED) + unknown, [], "", guessed)
-    return People(MEASURED, told, BESIDE if guessed else "", guessed)
+    return People(MEASURED, sentences, BESIDE if guessed else "", guessed)
 
 
 def levels(whole: Standings) -> list[str]:
     """Ratings and descriptions of the agents of `LEVELS` that play here, the weakest first."""
     rating = {line.agent: line.rating for line in whole.table}
-    there = sorted((rating[name], name) for name in LEVELS if name in rating)
-    return [f"{value:z.0f}: {name} {LEVELS[name]}." for value, name in there]
+    rated = sorted((rating[name], name) for name in LEVELS if name in rating)
+    return [f"{value:z.0f}: {name} {LEVELS[name]}." for value, name in rated]
 
 
 def differences() -> list[tuple[str, str]]:

@@ -1,1 +1,1 @@
-"""Work shared by processes of this machine, or by a Ray cluster."""
+"""Work divided among processes of this machine, or done by a Ray cluster."""

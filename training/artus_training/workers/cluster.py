@@ -1,4 +1,4 @@
-"""Units of work done by the machines of a Ray cluster. Machines may join and leave at any time."""
+"""Work units (see `units`) done by the machines of a Ray cluster. Machines may join and leave at any time."""
 
 from __future__ import annotations
 

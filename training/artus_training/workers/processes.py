@@ -1,4 +1,4 @@
-"""Units of work done by several processes of this machine."""
+"""Work units (see `units`) done by several processes of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Queue of the units of a run that aren't started yet, and the messages between driver and workers."""
+"""Two things: the queue of a run's work units that haven't been started, and the form of the messages between driver
+and workers.
+
+A work unit is one call of the run's function, with a few numbers (see `units`). The driver is the process that wants
+the results; workers are processes that do units.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +62,7 @@ class UnitQueue:
         return None
 
     def put_back(self, number: int) -> None:
-        """Put a unit back whose process ended before it began the unit."""
+        """Return a unit to the queue: it will be the next one taken."""
         self._waiting.append(number)
 
 

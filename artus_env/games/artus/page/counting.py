@@ -41,11 +41,11 @@ def counting(position: dict[str, Any], move: MoveParts, components: Components) 
         ]
         chosen = [some[0] for some in colours] if all(colours) else []
     elif effect == "carpet":
-        there = [seat for seat in own if seat in components.carpet]
-        chosen = there[:2] if len(there) >= 2 else []
+        on_carpet = [seat for seat in own if seat in components.carpet]
+        chosen = on_carpet[:2] if len(on_carpet) >= 2 else []
     elif effect == "reds":
-        there = [seat for seat in own if worth[seat] < 0]
-        chosen = there[:3] if len(there) >= 3 else []
+        below_zero = [seat for seat in own if worth[seat] < 0]
+        chosen = below_zero[:3] if len(below_zero) >= 3 else []
     else:
         chosen = own[:1]
     return [(seat, worth[seat]) for seat in chosen]

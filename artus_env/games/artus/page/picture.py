@@ -233,8 +233,8 @@ def _markers(position: dict[str, Any]) -> Iterator[str]:
             nth, rows = together.index(player), (len(together) + 1) // 2
             x += 18 * (nth % 2 - 0.5)
             y += 18 * (nth // 2 - (rows - 1) / 2)
-        told = say("picture.prestige", player=letter_of(player), score=signed(score))
-        yield (f'<g data-marker="{player}" data-score="{score}"><title>{told}</title>{badge(player, x, y, scale)}</g>')
+        title = say("picture.prestige", player=letter_of(player), score=signed(score))
+        yield (f'<g data-marker="{player}" data-score="{score}"><title>{title}</title>{badge(player, x, y, scale)}</g>')
 
 
 @lru_cache(maxsize=8)
@@ -322,8 +322,8 @@ def _figures(position: dict[str, Any], components: Components, king: int) -> Ite
             continue
         is_king = "king" in figure
         colour, rings = figure["king" if is_king else "prince"], figure["rings"]
-        kind, told = "king" if is_king else "prince", say("picture.rings", n=rings)
-        title = say(f"picture.royal.{kind}.{colour}", seat=seat, worth=worth, rings=told)
+        kind, rings_text = "king" if is_king else "prince", say("picture.rings", n=rings)
+        title = say(f"picture.royal.{kind}.{colour}", seat=seat, worth=worth, rings=rings_text)
         yield (
             f'{start}{kind}" data-colour="{colour}" data-rings="{rings}"><title>{title}</title>'
             f"{place}{_royal(colour, is_king)}{ring_row(rings)}</g></g>"

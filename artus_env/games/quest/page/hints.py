@@ -79,9 +79,9 @@ def _changes(before: dict[str, Any], after: dict[str, Any], components: Componen
     old, new = cards_of(before, player), cards_of(after, player)
     ready = [quest for quest in after["quests"][player] if not lacking(new, quest, components)]
     place = after["places"][player]
-    there = [quest for quest in ready if place_of(quest) == place != before["places"][player]]
-    if there:
-        yield say("reason.there", quests=_titles(there))
+    reached = [quest for quest in ready if place_of(quest) == place != before["places"][player]]
+    if reached:
+        yield say("reason.there", quests=_titles(reached))
     fresh = [q for q in ready if q not in before["quests"][player] or lacking(old, q, components)]
     if fresh:
         yield say("reason.ready", quests=_titles(fresh))

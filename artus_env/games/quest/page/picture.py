@@ -196,8 +196,8 @@ def _tile(place: str, x: float, y: float, last: Deed | None) -> Iterator[str]:
 def _quest(quest: str, holder: int | None, components: Components, x: float, y: float, last: Deed | None) -> str:
     """A quest at its place: with its holder's badge, or with a scroll if it lies open."""
     where = {} if holder is None else {"player": letter_of(holder)}
-    told = {"quest": quest_id(quest), **quest_needs(quest, components), **where}
-    title = say("picture.quest.held" if where else "picture.quest.open", **told)
+    values = {"quest": quest_id(quest), **quest_needs(quest, components), **where}
+    title = say("picture.quest.held" if where else "picture.quest.open", **values)
     sign = f'<path class="print" d="{shapes.SCROLL}"/>' if holder is None else badge(holder, 0, 0, 1)
     mark = ""
     if last and quest in (last.move.quest, *last.news):
@@ -331,8 +331,8 @@ def _panel(
     excluded = position["excluded"][player] if position["start_cards"][player] else []
     for nth, card in enumerate(reversed(excluded)):
         sign = placed(right - 52 - 31 * nth, middle, 0.98, shapes.no_card(card))
-        told = say("picture.bid.none", card=card_id(card))
-        yield f'<g data-player="{player}" data-excluded="{card}"><title>{told}</title>{sign}</g>'
+        title = say("picture.bid.none", card=card_id(card))
+        yield f'<g data-player="{player}" data-excluded="{card}"><title>{title}</title>{sign}</g>'
     yield from _cards(position, components, player, top + 52, height - 52, last)
     yield "</g>"
 
@@ -383,9 +383,11 @@ def _cards(
     for nth, quest in enumerate(quests):
         x = left + named * shrunk * (nth + 0.5)
         tag = placed(30, 0, 1, shapes.place_tag(quest, components))
-        told = say("picture.quest.tag", quest=quest_id(quest), **quest_needs(quest, components))
+        title = say("picture.quest.tag", quest=quest_id(quest), **quest_needs(quest, components))
         inside = label(-43, 0, 15, "mute end", _place(place_of(quest))) + tag
-        yield (f'<g data-player="{player}" data-tag="{quest}"><title>{told}</title>{placed(x, at, shrunk, inside)}</g>')
+        yield (
+            f'<g data-player="{player}" data-tag="{quest}"><title>{title}</title>{placed(x, at, shrunk, inside)}</g>'
+        )
 
 
 def placed_at(inside: str, x: float, y: float, scale: float) -> str:

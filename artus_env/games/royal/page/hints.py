@@ -13,7 +13,7 @@ from artus_env.games.royal.components import SUPER_TRUMPS, Components
 from artus_env.games.royal.notation import parsed
 from artus_env.games.royal.page import say
 from artus_env.games.royal.page.sentences import goal_words, suit_words
-from artus_env.games.royal.page.tricks import destination, holder, suit_of, takes, value_of
+from artus_env.games.royal.page.tricks import destination, suit_of, takes, value_of, winning_index
 
 
 def reasons(
@@ -55,7 +55,7 @@ def unbeaten(position: dict[str, Any], card: str, components: Components) -> boo
     """Whether a card that is played now holds the trick, and no card that others may hold takes it."""
     player = position["turn"]
     trick = [*position["trick"], [player, card]]
-    if trick[holder(trick, position["trumps"], components)][0] != player:
+    if trick[winning_index(trick, position["trumps"], components)][0] != player:
         return False
     if len(trick) == position["num_players"]:
         return True
@@ -66,12 +66,12 @@ def unbeaten(position: dict[str, Any], card: str, components: Components) -> boo
 def _of_card(before: dict[str, Any], card: str, names: Sequence[str], components: Components) -> Iterator[str]:
     player, fields, trick = before["turn"], before["fields"], [*before["trick"], [before["turn"], card]]
     last = len(trick) == before["num_players"]
-    taker = trick[holder(trick, before["trumps"], components)][0]
+    taker = trick[winning_index(trick, before["trumps"], components)][0]
     gets = destination(fields, taker, components)
     if last and taker == player:
         if gets in components.swords:
             yield say("reason.sword")
-        rival = before["trick"][holder(before["trick"], before["trumps"], components)][0]
+        rival = before["trick"][winning_index(before["trick"], before["trumps"], components)][0]
         yield say(
             "reason.prevents", name=names[rival], goal=goal_words(destination(fields, rival, components), components)
         )

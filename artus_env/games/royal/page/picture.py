@@ -18,7 +18,7 @@ from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.page import say, shapes
 from artus_env.games.royal.page.sentences import card_id, suit_words
 from artus_env.games.royal.page.shapes import card_at, card_back, suit_coin
-from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, playable
+from artus_env.games.royal.page.tricks import LastMove, last_move, led_suit, playable, winning_index
 from artus_env.pictures import (
     CARD_HEIGHT,
     CARD_WIDTH,
@@ -82,7 +82,7 @@ def describe(position: dict[str, Any], components: Components, last: LastMove | 
     ]
     if trick:
         cards = ", ".join(f"{letter_of(player)} {card_id(card)}" for player, card in trick)
-        holding = letter_of(trick[holder(trick, position["trumps"], components)][0])
+        holding = letter_of(trick[winning_index(trick, position["trumps"], components)][0])
         parts.append(say("picture.trick", cards=cards, player=holding))
     for player in range(n):
         if position["voids"][player]:
@@ -273,7 +273,7 @@ def _trick(
     elif position["phase"] != "trick":
         return
     leader = trick[0][0] if trick else position["turn"]
-    holding = holder(trick, trumps, components) if trick else -1
+    holding = winning_index(trick, trumps, components) if trick else -1
     scale = TRICK_SCALES[n]
     width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
     gap = min(16, (478 - n * width) / (n - 1))
@@ -377,8 +377,8 @@ def _panel(position: dict[str, Any], components: Components, player: int, names:
     voids = position["voids"][player]
     for nth, suit in enumerate(reversed(voids)):
         sign = placed(right - 66 - 27 * nth, middle, 0.82, shapes.no_suit(components.suits.index(suit)))
-        told = xml_text(say("picture.has-no", suit=suit_words(suit)))
-        yield f'<g data-player="{player}" data-void="{suit}"><title>{told}</title>{sign}</g>'
+        title = xml_text(say("picture.has-no", suit=suit_words(suit)))
+        yield f'<g data-player="{player}" data-void="{suit}"><title>{title}</title>{sign}</g>'
     yield from _cards(position, components, player, top, height, 34 if low else 56)
     yield "</g>"
 

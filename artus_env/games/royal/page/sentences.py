@@ -7,7 +7,7 @@ from typing import Any
 
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.page import say
-from artus_env.games.royal.page.tricks import LastMove, holder, last_move, led_suit, suit_of, value_of
+from artus_env.games.royal.page.tricks import LastMove, last_move, led_suit, suit_of, value_of, winning_index
 
 
 def suit_words(suit: str, capital: bool = False) -> str:
@@ -65,7 +65,7 @@ def outlook(before: dict[str, Any], last: LastMove, names: Sequence[str], compon
     """Result of a card as far as the trick shows it; empty if the card is led."""
     viewer = before["turn"]
     trick = [*before["trick"], [viewer, last.move.card]]
-    player, best = trick[holder(trick, before["trumps"], components)]
+    player, best = trick[winning_index(trick, before["trumps"], components)]
     if len(trick) == 1:
         return ""
     whose = "own" if player == viewer else "other"

@@ -47,7 +47,7 @@ def takes(trick: Trick, trumps: Sequence[str | None], components: Components) ->
     return lambda card, other: bool(rules.beats(tables, state, kind(card), kind(other), led))
 
 
-def holder(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
+def winning_index(trick: Trick, trumps: Sequence[str | None], components: Components) -> int:
     """Index of the card that takes a trick so far."""
     beats, best = takes(trick, trumps, components), 0
     for nth in range(1, len(trick)):
@@ -89,6 +89,6 @@ def last_move(before: dict[str, Any], move: str, after: dict[str, Any] | None, c
     trick: Trick = [*before["trick"], [player, what.card]] if what.card else []
     if len(trick) < before["num_players"]:
         return LastMove(player, what, [], None, None, None)
-    taker = trick[holder(trick, before["trumps"], components)][0]
+    taker = trick[winning_index(trick, before["trumps"], components)][0]
     target = destination(before["fields"], taker, components) if after is None else after["fields"][taker]
     return LastMove(player, what, trick, taker, before["fields"][taker], target)

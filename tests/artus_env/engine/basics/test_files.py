@@ -137,7 +137,7 @@ def test_foreign_names_are_shown_as_they_are_as_far_as_they_can_be():
 
 
 def test_where_there_are_no_locks_nothing_is_kept_out_or_removed(tmp_path, monkeypatch):
-    """As on some network file systems."""
+    """Some network file systems have no locks."""
 
     def no_locks(*_):
         raise OSError(errno.ENOLCK, "No locks available")

@@ -109,7 +109,7 @@ def test_an_edited_rule_shows_in_the_next_process(tmp_path):
 @pytest.mark.slow
 @compiled_only
 def test_an_edited_docstring_comment_picture_or_text_compiles_nothing_anew(tmp_path):
-    """Neither what stands in the sources for people nor what is never compiled is part of compiled code."""
+    """Compiled code doesn't depend on comments and docstrings, nor on modules that are never compiled."""
     folder, cache = tmp_path / "project", tmp_path / "cache"
     package = folder / "artus_env"
     shutil.copytree(Path(artus_env.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -53,28 +53,28 @@ def compiled_nth_bit(word, nth):
 
 
 @numba.njit
-def compiled_unpack32(word, out, start):
-    bits.unpack32(word, out, start)
+def compiled_write_32_bits(word, out, start):
+    bits.write_32_bits(word, out, start)
 
 
 @numba.njit
-def compiled_unpack64(word, out, start):
-    bits.unpack64(word, out, start)
+def compiled_write_64_bits(word, out, start):
+    bits.write_64_bits(word, out, start)
 
 
 @numba.njit
-def compiled_unpack32_reversed(word, out, start):
-    bits.unpack32_reversed(word, out, start)
+def compiled_write_32_bits_reversed(word, out, start):
+    bits.write_32_bits_reversed(word, out, start)
 
 
 @numba.njit
-def compiled_unpack_nibbles(digits, out, start):
-    bits.unpack_nibbles(digits, out, start)
+def compiled_write_nibbles(digits, out, start):
+    bits.write_nibbles(digits, out, start)
 
 
 @numba.njit
-def compiled_unpack_bytes(word, out, start):
-    bits.unpack_bytes(word, out, start)
+def compiled_write_bytes(word, out, start):
+    bits.write_bytes(word, out, start)
 
 
 @numba.njit
@@ -125,41 +125,41 @@ def written(unpack, word, width):
     return out[5 : 5 + width].tolist()
 
 
-@both("unpack32")
-def test_unpack32(unpack32):
+@both("write_32_bits")
+def test_write_32_bits(write_32_bits):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in range(32)]
-        assert all(written(unpack32, typed, 32) == expected for typed in as_words(word))
+        assert all(written(write_32_bits, typed, 32) == expected for typed in as_words(word))
 
 
-@both("unpack32_reversed")
-def test_unpack32_reversed(unpack32_reversed):
+@both("write_32_bits_reversed")
+def test_write_32_bits_reversed(write_32_bits_reversed):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in reversed(range(32))]
-        assert all(written(unpack32_reversed, typed, 32) == expected for typed in as_words(word))
+        assert all(written(write_32_bits_reversed, typed, 32) == expected for typed in as_words(word))
 
 
-@both("unpack64")
-def test_unpack64(unpack64):
+@both("write_64_bits")
+def test_write_64_bits(write_64_bits):
     for word in [0, *WORDS]:
         expected = [word >> bit & 1 for bit in range(64)]
-        assert all(written(unpack64, typed, 64) == expected for typed in as_words(word))
+        assert all(written(write_64_bits, typed, 64) == expected for typed in as_words(word))
 
 
-@both("unpack_nibbles")
-def test_unpack_nibbles(unpack_nibbles):
+@both("write_nibbles")
+def test_write_nibbles(write_nibbles):
     for word in [0, *WORDS]:
         expected = [word >> 4 * digit & 15 for digit in range(16)]
-        assert all(written(unpack_nibbles, typed, 16) == expected for typed in as_words(word))
+        assert all(written(write_nibbles, typed, 16) == expected for typed in as_words(word))
 
 
 @both("packed_bytes")
-@both("unpack_bytes")
-def test_bytes(unpack_bytes, packed_bytes):
+@both("write_bytes")
+def test_bytes(write_bytes, packed_bytes):
     numbers = [0, 127, 1, 2, 64, 3, 100, 5]
     word = packed_bytes(np.array([*numbers, 9], np.int8))
     assert word == sum(number << 8 * place for place, number in enumerate(numbers))
-    assert written(unpack_bytes, word, 8) == numbers
+    assert written(write_bytes, word, 8) == numbers
 
 
 # --- sets of actions -----------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def rows_of_sums(count):
 
 
 def test_arrays_for_one_call():
-    """As often as they are made, in a loop as well: on the stack they take their room once."""
+    """A loop that makes such arrays a million times needs stack memory for one of each."""
     assert rows_of_sums(1_000_000 if not DISABLED else 100) == sum(
         29 * k for k in range(1_000_000 if not DISABLED else 100)
     )

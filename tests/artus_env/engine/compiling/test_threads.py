@@ -14,7 +14,7 @@ from artus_env.engine.compiling.jit import DISABLED
 from artus_env.engine.compiling.pacing import LONG, LONGEST_PAUSE, MOST_CREDIT, PAUSE, Pace
 from artus_env.engine.compiling.quotas import available_cores, cpu_quotas
 from artus_env.engine.compiling.threads import run_shares, shares, threads_for
-from artus_training.bench import interfaces, neighbours
+from artus_training.bench import interfaces, under_load
 from artus_training.cli import main
 from shared_loops import TOLD, count_up, loop, meet, named_error, run
 
@@ -123,7 +123,7 @@ def test_sharing_that_loses_costs_a_twentieth_at_the_most(clock):
     assert clock[0] - begin < 1.06 * work
 
 
-def test_sharing_is_found_again_soon_after_the_neighbours_have_gone(clock):
+def test_sharing_is_found_again_soon_after_other_programs_have_ended(clock):
     pace = settled()
     for _ in range(100):
         pace.pays(1000)
@@ -314,17 +314,17 @@ def test_a_batch_plays_the_same_games_however_often_sharing_is_given_up(monkeypa
         assert batches[0].states.tobytes() == batches[1].states.tobytes()
 
 
-def test_the_benchmark_compares_one_thread_with_the_default_beside_neighbours(monkeypatch, capsys):
+def test_the_benchmark_compares_one_thread_with_the_default_beside_busy_processes(monkeypatch, capsys):
     monkeypatch.setattr(
-        neighbours, "measure", lambda game, seconds: iter([neighbours.Compared("Batch", 10.0, 18.0, 1.8)])
+        under_load, "measure", lambda game, seconds: iter([under_load.Compared("Batch", 10.0, 18.0, 1.8)])
     )
     monkeypatch.setattr(interfaces, "warmup", lambda: None)
-    assert main(["bench", "--neighbours", "1"]) == 0
+    assert main(["bench", "--busy", "1"]) == 0
     assert re.search(r"^Batch +10 +18 +1\.80$", capsys.readouterr().out, re.MULTILINE)
-    assert main(["bench", "--neighbours", "-1"]) == 2
+    assert main(["bench", "--busy", "-1"]) == 2
 
 
-def test_neighbours_compute_and_are_gone_afterwards(monkeypatch):
+def test_busy_processes_compute_and_are_gone_afterwards(monkeypatch):
     started = []
     real = subprocess.Popen
 
@@ -333,15 +333,15 @@ def test_neighbours_compute_and_are_gone_afterwards(monkeypatch):
             super().__init__(*arguments, **options)
             started.append(self)
 
-    monkeypatch.setattr(neighbours.subprocess, "Popen", Popen)
-    with neighbours.neighbours(2):
+    monkeypatch.setattr(under_load.subprocess, "Popen", Popen)
+    with under_load.busy_processes(2):
         assert [process.poll() for process in started] == [None, None]
     assert all(process.returncode for process in started)
 
 
 def test_one_thread_is_a_setting_that_passes(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    with neighbours.one_thread():
+    with under_load.one_thread():
         assert available_cores() == 1
     assert os.environ["OMP_NUM_THREADS"] == "2"
 
@@ -353,7 +353,7 @@ def test_work_is_counted_and_compared():
         made.append(available_cores())
         return lambda: 5
 
-    line = neighbours.compare("nothing", make, 0.01)
+    line = under_load.compare("nothing", make, 0.01)
     assert made == [1, available_cores()]
     assert line.one > 0
     assert line.ratio > 0

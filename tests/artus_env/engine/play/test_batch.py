@@ -106,7 +106,7 @@ def test_actions_must_be_one_whole_number_a_game(actions):
     ids=["list", "int16", "uint64", "other byte order", "every second", "read-only"],
 )
 def test_actions_of_any_whole_kind(form):
-    """All of them are brought into the one form that the loops are compiled for."""
+    """Actions of every whole-number type are converted to the one type that the loops are compiled for."""
     batch, other = played(), played()
     compiled = None if DISABLED else len(kernels.step.signatures)
     actions = batch.sample().copy()

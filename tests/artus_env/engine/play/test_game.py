@@ -99,7 +99,7 @@ BUFFERS = {
 @pytest.mark.parametrize("other", BUFFERS.values(), ids=BUFFERS)
 @pytest.mark.parametrize("name", ["mask", "observation"])
 def test_play_and_look_writes_only_to_arrays_that_fit(name, other):
-    """It used to write beyond the end of one that is too small, into whatever lay there."""
+    """`play_and_look` once wrote beyond the end of arrays that were too small."""
     game = Game("advanced", 3, seed=1)
     before = everything(game)
     arrays = {"mask": game.mask(), "observation": game.observation()}

@@ -343,7 +343,7 @@ def seen_of_gym(gym):
         "observation": plain(games.observation()),
         "mask": plain(gym.unwrapped.action_masks()),
         "states": games.batch.states.tobytes(),
-        "owed": plain(games._owed),
+        "pending": plain(games._pending),
         "ended": plain(games.ended),
         "infos": plain(gym.unwrapped._info()),
     }
@@ -425,7 +425,7 @@ def seen_of_vector(envs):
         "observation": plain(games.observation()),
         "mask": plain(envs.action_masks()),
         "states": games.batch.states.tobytes(),
-        "owed": plain(games._owed),
+        "pending": plain(games._pending),
         "ended": plain(games.ended),
         "steps": plain(envs._steps),
     }
@@ -474,7 +474,7 @@ def test_vector_reset_is_all_or_nothing():
 
 
 def seen_of_trainer(envs):
-    names = ("seat", "kind", "_holders", "_owed", "_decided", "_return", "_length", "_keys")
+    names = ("seat", "kind", "_agent_of_seat", "_pending", "_decided", "_return", "_length", "_keys")
     seen = {name: plain(getattr(envs, name)) for name in names}
     seen |= {"results": {kind: list(results) for kind, results in envs.results.items()}}
     seen |= {"random": str(envs._random.bit_generator.state)}

@@ -40,8 +40,8 @@ def card_actions():
 
 
 def check_figures(states, players):
-    """Each player has his knights, no two figures share a seat, and the rings are at most 9: the King's 3 and 1 or 2
-    each."""
+    """Each player has all their knights, no two figures share a seat, and there are at most 9 rings: the King's 3, and
+    1 or 2 of each prince."""
     knights = np.bitwise_count(states["knights"])
     taken = np.bitwise_or.reduce(states["knights"], axis=1)
     royals = np.bitwise_or.reduce(1 << states["royals"].astype(np.int32), axis=1)

@@ -227,7 +227,7 @@ def test_cards_in_the_wrong_place(out_of, into, words):
 @pytest.mark.parametrize(("rules", "dealt"), [("beginner", 2), ("advanced", 3)])
 @pytest.mark.parametrize("back", ["knight", "king"])
 def test_dealt_cards_are_not_in_a_pile(rules, dealt, back):
-    """Of each pile 2 or 3 cards are dealt: more than 6 or 5 can't lie there however many cards are drawn since."""
+    """2 or 3 of a pile's 8 cards are dealt, so that the pile never has more than 6 or 5."""
     faulty = position(TABLE, rules=rules, rounds=1)
     other = "king" if back == "knight" else "knight"
     piles = faulty["piles"][0]

@@ -1,9 +1,10 @@
 """The rulebook's examples A to G: one table, on which each example is played on its own.
 
-The picture is reconstructed from the examples (see the derivations in the project's notes). Of four players Red is A,
-Blue B, Black C and Beige D. The bronze King sits at the larger crown, the silver princes on 3 (two rings, example C
-crowns him) and on -12, the other bronze prince on the third yellow seat; Black and Beige have a knight each on the
-yellow seats right in front of the King, which are on the carpet, as are -3, -4 and -5.
+The picture is reconstructed from the examples (see the derivations in the project's notes). Four players: the
+rulebook's Red, Blue, Black and Beige are players A, B, C and D here. The bronze King sits at the larger crown, the
+silver princes on 3 (two rings, example C crowns this one) and on -12, the other bronze prince on the third yellow seat;
+Black and Beige have a knight each on the yellow seats right in front of the King, which are on the carpet, as are -3,
+-4 and -5.
 """
 
 import pytest

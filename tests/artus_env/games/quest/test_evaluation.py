@@ -128,7 +128,7 @@ def test_what_is_held_counts_at_its_weight_and_only_while_the_game_goes_on():
 
 
 def test_a_bid_that_lies_counts_as_a_hope():
-    """Its cards are given away, and the prize isn't won yet."""
+    """The bid's cards are as good as gone, and the prize isn't won yet."""
     before = joust(taken={0: ["sword-2"], 1: ["lance-1"]})
     low, high = before.clone(), before.clone()
     low.play("bid:nothing")
@@ -240,10 +240,10 @@ def test_points_of_a_quest_are_told_before():
 def wins(names, players):
     """Part of the games that the first agent wins against copies of the second, in seats that change."""
     batch = Batch(GAMES, game="quest", num_players=players, seed=1, threads=1, autoreset=False)
-    holders = (np.arange(players)[None, :] + np.arange(GAMES)[:, None]) % players
+    agent_of_seat = (np.arange(players)[None, :] + np.arange(GAMES)[:, None]) % players
     first, second = map(find_agent, names)
-    played = play_games(batch, [first, *[second] * (players - 1)], holders, seed_stream(1, GAMES))
-    return played.wins()[holders == 0].mean()
+    played = play_games(batch, [first, *[second] * (players - 1)], agent_of_seat, seed_stream(1, GAMES))
+    return played.wins()[agent_of_seat == 0].mean()
 
 
 @pytest.mark.skipif(DISABLED, reason="hundreds of games take too long in plain Python")

@@ -16,7 +16,7 @@ from artus_env.engine.play import kernels
 from quest.positions import CARDS, flat, game, joust, position
 
 DRAWS = 20
-"""Of each thing that is equally likely."""
+"""Number of draws for each of the equally likely possibilities."""
 
 
 # --- bids ------------------------------------------------------------------------------------------------------------

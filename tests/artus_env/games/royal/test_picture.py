@@ -13,7 +13,7 @@ from artus_env.engine.drawing.svg import BADGES
 from artus_env.games.royal.components import STANDARD, Components
 from artus_env.games.royal.page import browser, sentences, shapes
 from artus_env.games.royal.page.picture import HEIGHT, PANEL_LEFT, picture, tile
-from artus_env.games.royal.page.tricks import destination, holder, last_move, playable
+from artus_env.games.royal.page.tricks import destination, last_move, playable, winning_index
 from artus_env.pictures import WIDTH
 from eyes import SEEN_BY, contrast, least_difference
 from svgs import SVG, has_no_ids, having, parsed, texts
@@ -198,7 +198,7 @@ def test_tricks_are_read_as_the_rules_play_them(num_players):
 )
 def test_who_holds_a_trick(cards, trumps, taker):
     trick = [[player, card] for player, card in enumerate(cards)]
-    assert holder(trick, [*trumps, *[None] * (6 - len(trumps))], STANDARD) == taker
+    assert winning_index(trick, [*trumps, *[None] * (6 - len(trumps))], STANDARD) == taker
 
 
 # --- who may see what ----------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def test_what_a_player_cannot_know_is_in_nothing_that_their_page_gets(num_player
 
 @pytest.mark.parametrize("num_players", [2, 5])
 def test_choices_are_described_without_what_is_hidden(num_players):
-    """Of a card nothing is foreseen: the last of a deal brings new hands. Of chips all is."""
+    """Effects of a card aren't foreseeable, because the last card of a deal brings new hands; those of chips are."""
     names = ["Ann", "Ben", "Cleo", "Dora", "Emil"][:num_players]
     for number, (_, _, _, game) in enumerate(steps(royal(num_players, 4), 4)):
         if game.over or (number % 5 and game.to_dict()["phase"] == "trick"):

@@ -9,7 +9,11 @@ from browsing import CHROMIUM, DESKTOP
 
 @pytest.fixture(scope="session")
 def chromium():
-    """One browser for all tests of a process. They come last: while Playwright's loop runs, no other can begin."""
+    """One browser for all tests of a process.
+
+    `tests/conftest.py` sorts the browser tests last: while Playwright's event loop runs, no other asyncio event loop
+    can start.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright isn't installed")
     if CHROMIUM is None:
         pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
@@ -21,7 +25,8 @@ def chromium():
 
 @pytest.fixture
 def open_page(chromium):
-    """Opens a page as a person of its own; in the end nothing may have gone wrong in any of them."""
+    """Opens a page in a browser context of its own, like a separate visitor. After the test it fails if any page had an
+    error."""
     contexts, faults = [], []
 
     def open_(url, pace=0, ask=True, forced=False, **options):

@@ -401,7 +401,7 @@ def test_the_start_page_says_that_it_is_loading_and_asks_again(tmp_path, chromiu
 
 
 def test_a_reload_fetches_the_page_and_nothing_else(tmp_path, open_page):
-    """Its scripts and styles are kept, and what the seat sees comes with it."""
+    """The browser has kept the page's scripts and styles, and the page contains what the seat sees."""
     with serving(tmp_path, "beginner", ["Ann", "Ben"]) as (server, hosted):
         page = open_page(link(server, hosted))
         urls, sent = {}, []

@@ -179,7 +179,7 @@ def test_a_name_is_cut_behind_a_word_before_it_is_cut_within_one(tmp_path, open_
 
 
 def test_tips_take_one_line_on_a_low_phone_and_cover_nothing(tmp_path, open_page):
-    """Of a seat that must be chosen; a tip opens, and goes away for good."""
+    """The tip about choosing a seat: it can be opened, and dismissed for good."""
     hosted = HostedGame.deal(Store(tmp_path), "beginner", seats(["Ann", "Ben"], []), 5, "artus")
     server = Serving(tmp_path)
     try:

@@ -104,7 +104,7 @@ def test_a_whole_game_without_looks_by_buttons(tmp_path, open_page, monkeypatch)
 
 
 def test_a_strangers_game_by_buttons(tmp_path, open_page):
-    """One of which nothing is installed but its rules, with bids in secret."""
+    """A game with secret bids, of which only the rules are installed: it has no page of its own."""
     folder = tmp_path / "games"
     HostedGame.deal(Store(folder), None, seats(["Ann"], ["greedy"]), 5, "magpies")
     server = Serving(folder)
@@ -536,7 +536,7 @@ def test_state_log_and_picture_change_together(tmp_path, open_page):
 
 
 def test_a_preview_that_comes_late_shows_nothing_old(tmp_path, open_page):
-    """Its move was played by somebody with the same link in the meantime."""
+    """In the meantime somebody with the same link has played the move of the preview."""
     with at_a_card(tmp_path) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         held = []
@@ -652,7 +652,7 @@ def test_a_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page):
 
 @pytest.mark.parametrize("screen", [PHONE, {"width": 375, "height": 667}], ids=["844", "667"])
 def test_a_hint_covers_no_seat_on_a_phone(tmp_path, open_page, screen):
-    """Neither when it comes nor when it is tried; the whole board and what can be pressed stay on the screen."""
+    """A hint covers no seat when it appears or is tried out; the whole board and all buttons stay on the screen."""
     with at_a_card(tmp_path) as (server, hosted):
         page = open_page(link(server, hosted), viewport=screen, has_touch=True, is_mobile=True, device_scale_factor=2)
 

@@ -129,7 +129,7 @@ def test_a_card_can_be_taken_back_and_what_it_comes_to_is_said(tmp_path, open_pa
 
 
 def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):
-    """Those before the page was opened, and those that are played while it is open; the list stays open."""
+    """Tricks from before the page was opened, and tricks played while it is open; the list of tricks stays open."""
 
     def second_trick(position):
         return position["turn"] == 0 and not position["trick"] and len(position["played"][0]) == 2
@@ -282,7 +282,7 @@ def test_cards_chips_and_pawns_move(tmp_path, open_page):
 
 
 def test_a_card_is_taken_back_when_the_other_person_agrees(tmp_path, open_page):
-    """It has shown nothing hidden but itself."""
+    """The card can be taken back because playing it has revealed nothing but the card itself."""
 
     def follows(position):
         return must_follow({**position, "voids": [["hearts"]]})

@@ -1,4 +1,4 @@
-"""Speed of several threads relative to one while other programs use the cores: `artus bench --neighbours 2`.
+"""Speed of several threads relative to one while other programs use the cores: `artus bench --busy 2`.
 
 Sharing work among threads must never be much slower than one thread, whatever else runs. Both alternate, so that they
 meet the same load.
@@ -38,7 +38,7 @@ class Compared(NamedTuple):
 
 
 @contextmanager
-def neighbours(count: int) -> Iterator[None]:
+def busy_processes(count: int) -> Iterator[None]:
     """Run this many processes that only compute; they end with this one at the latest."""
     busy = [subprocess.Popen([sys.executable, "-I", "-S", "-c", BUSY]) for _ in range(count)]
     try:
