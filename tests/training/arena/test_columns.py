@@ -97,8 +97,8 @@ def test_what_exploit_finds_fits(columns, tmp_path):
         [Response(LONG[0], "coalition", LONG[1], 0.123, 0.567, 400)],
         [Best(LONG[0], "coalition", LONG[1], 0.1, 0.5, 2000, (0.05, 0.15))],
     )
-    told = SimpleNamespace(game="artus", agent=LONG[0])
-    search = SimpleNamespace(folder=tmp_path, told=told, rules="advanced", num_players=4)
+    options = SimpleNamespace(game="artus", agent=LONG[0])
+    search = SimpleNamespace(folder=tmp_path, options=options, rules="advanced", num_players=4)
     _, shown, *_ = exploit.report(search, kept)
     fits(shown, columns)
     assert "56.7%" in shown
