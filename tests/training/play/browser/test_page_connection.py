@@ -268,6 +268,7 @@ def test_a_page_that_wakes_up_connects_anew_at_once(tmp_path, open_page, monkeyp
         page = open_page(link(line, hosted))
         for streams, woken in enumerate(WAKING, 1):  # the server never learns that those before are dead
             wait_until(lambda: close_idle(server) == streams)  # noqa: B023
+            page.wait_for_timeout(500)  # until the browser knows: else it would use a closed connection once more
             line.cut()
             play_by_api(server, hosted)
             page.evaluate(woken)
