@@ -113,15 +113,26 @@ class Ranks:
         if self.size == 1:
             return
 
-        @torch.no_grad()
-        def average(weights: torch.Tensor) -> None:
-            assert weights.grad is not None
-            with self._together():
-                distributed.all_reduce(weights.grad)
-            weights.grad /= self.size
-
         self.copy_first(network)
-        for weights in network.parameters():
+        parameters = list(network.parameters())
+        waiting = len(parameters)
+
+        @torch.no_grad()
+        def average(_: torch.Tensor) -> None:
+            nonlocal waiting
+            waiting -= 1
+            if waiting:  # one long message is much faster than many short ones
+                return
+            waiting = len(parameters)
+            gradients = [weights.grad for weights in parameters if weights.grad is not None]
+            whole = torch.cat([gradient.reshape(-1) for gradient in gradients])
+            with self._together():
+                distributed.all_reduce(whole)
+            whole /= self.size
+            for gradient, mean in zip(gradients, whole.split([part.numel() for part in gradients]), strict=True):
+                gradient.copy_(mean.view_as(gradient))
+
+        for weights in parameters:
             weights.register_post_accumulate_grad_hook(average)
 
     def copy_first(self, network: torch.nn.Module) -> None:
