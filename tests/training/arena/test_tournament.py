@@ -656,7 +656,7 @@ def test_standings_of_known_results():
     assert whole.duels[0, 1] == 0.875
     assert 0.5 < first.wins_low < first.wins < first.wins_high <= 1
     assert first.score_low < first.score < first.score_high
-    ahead = (8.75 + 0.5) / (1.25 + 0.5)  # ten deals, and half of one that each won, half that each lost
+    ahead = (8.75 + 0.5) / (1.25 + 0.5)  # 8.75 of ten deals won; the prior adds half a win to each
     assert first.rating - 1000 == pytest.approx(400 * np.log10(ahead), abs=1e-3)
     assert (second.rating, whole.anchor) == (1000, "b")
 

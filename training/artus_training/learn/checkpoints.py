@@ -185,7 +185,7 @@ def load_optimizer(optimizer: torch.optim.Adam, tensors: Tensors, prefix: str) -
 
 
 def checked_games(batch: Batch, states: np.ndarray) -> np.ndarray:
-    """Return valid states of this variant from the states in a file.
+    """Check game states that were read from a file, and return them rebuilt by the rules.
 
     Raises:
         ValueError: If a state is no possible position of this variant, or its game is over.

@@ -254,7 +254,7 @@ def _trumps(position: dict[str, Any], components: Components, last: LastMove | N
 
 
 def _touched(last: LastMove, suit: str, place: int) -> bool:
-    """Whether the last move put a chip on its place."""
+    """Whether the last move put this suit's chip on this place, as a new trump or by a swap."""
     return last.move.suit == suit or (last.move.places is not None and place in last.move.places)
 
 
