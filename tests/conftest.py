@@ -39,8 +39,8 @@ MARKED = {
     HERE / path: mark
     for path, mark in {
         "training/play/browser": "browser",
-        "training/arena/test_cluster.py": "cluster",
-        "training/arena/test_units.py": "slow",
+        "training/workers/test_cluster.py": "cluster",
+        "training/workers/test_units.py": "slow",
         "docs/test_notebooks.py": "docs",
         "docs/test_site.py": "docs",
         "artus_env/engine/compiling/test_bitcode.py": "slow",

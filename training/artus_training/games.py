@@ -19,7 +19,7 @@ from artus_env.engine.contract.definition import Definition, DocTable, observati
 from artus_env.engine.contract.registry import find_game, game_names
 from artus_env.engine.play.rewards import reward_modes
 from artus_training.options import read_options
-from artus_training.tables import as_text, table
+from artus_training.tables import as_text, markdown_row, table
 from artus_training.usage import UsageError, shown_in_one_line
 
 
@@ -100,7 +100,7 @@ def _own(make: Callable[[], DocTable]) -> str:
 def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+    return "\n".join(markdown_row([*map(str, line)]) for line in lines)
 
 
 def spec(definition: Definition) -> str:

@@ -64,17 +64,14 @@ def read_options(
     arguments: Sequence[str],
     *,
     description: str | None = None,
-    default: Kind | None = None,
 ) -> Kind:
     """Parse a command line.
 
     Args:
-        kind: A dataclass of options. A default of None means that the option wasn't given.
+        kind: A dataclass of options. A default of None means that the option wasn't given; the word None is text.
         program: Such as `artus evaluate`.
         arguments: The words after it.
         description: For `--help`; None: the docstring of `kind`. Indented lines, such as examples, stay as they are.
-        default: Values of options that aren't given; None: those of `kind`. Only with such values is the word None
-            accepted, to replace one of them.
 
     Raises:
         Finished: After `--help`, with code 0; with 2 if the arguments are invalid, after an error message.
@@ -83,8 +80,6 @@ def read_options(
         os.environ["COLUMNS"] = str(NARROWEST)  # the only place where tyro looks
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", cleandoc(description or kind.__doc__ or ""))
     try:
-        if default is None:
-            return tyro.cli(kind, prog=program, args=arguments, description=text, config=(DisallowNone,))
-        return tyro.cli(kind, prog=program, args=arguments, description=text, default=default)
+        return tyro.cli(kind, prog=program, args=arguments, description=text, config=(DisallowNone,))
     except SystemExit as end:
         raise Finished(end.code) from None

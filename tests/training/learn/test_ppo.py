@@ -189,7 +189,7 @@ def test_a_round_in_which_no_decision_is_finished_teaches_nothing(tmp_path):
     before = {name: value.clone() for name, value in trainer.network.state_dict().items()}
     trainer.rollout.ready[:] = False
     trainer._normalise()
-    trainer.update()
+    assert trainer.update() == {"given_up": 0}
     assert all(torch.equal(value, before[name]) for name, value in trainer.network.state_dict().items())
     trainer.collect()
     assert np.isfinite(list(trainer.update().values())).all()
@@ -254,7 +254,7 @@ def test_the_loss_is_the_clipped_one_over_whole_rows_with_illegal_actions_masked
         if weights.numel():
             torch.testing.assert_close(network.get_parameter(name).grad, weights.grad, atol=1e-7, rtol=1e-4)
     torch.testing.assert_close(figures["entropy"], entropy.sum().detach(), rtol=1e-4, atol=0)
-    assert 20 < figures["clip_fraction"] < 140, "some decisions are clipped and some are not"
+    assert 15 < figures["clip_fraction"] < 135, "some decisions are clipped and some are not"
 
 
 # --- training ---
@@ -386,10 +386,11 @@ def test_killed_at_random_moments_it_ends_as_if_undisturbed(tmp_path, undisturbe
         wait_for(lambda least=before: updates(settings) > least, process)
         delay = moments.uniform(0, 0.3)
         time.sleep(delay)
+        process.send_signal(signal.SIGSTOP)  # else it would go on while the checkpoint is read
         seen = updates(settings)  # so much is on the disk: the kill must not take it away
         process.kill()
         process.communicate()
-        assert seen <= updates(settings), f"killed after {delay} s"
+        assert seen <= updates(settings) <= seen + 2, f"killed after {delay} s"
         assert not settings.agent.exists(), "killed too late to show anything"
     assert train(dataclasses.replace(settings, resume=True))
     assert settings.agent.read_bytes() == undisturbed

@@ -615,13 +615,13 @@ def test_ctrl_c_saves_and_resume_goes_on(tmp_path):
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(os.environ)
     )
     try:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 60
         while not checkpoint.exists() or not read_checkpoint(checkpoint)[0].steps:
             assert time.monotonic() < deadline
             assert process.poll() is None, process.communicate()[0]
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=120)
+        output, _ = process.communicate(timeout=30)
     finally:
         process.kill()
         process.wait()

@@ -135,7 +135,7 @@ class Entrants:
         self.agents[name] = agent
 
     def drop_broken_bots(self, definition: Definition, rules: str | None, num_players: int) -> dict[str, str]:
-        """Start every bot of a folder once, and drop those that don't start or can't play.
+        """Start every bot of a folder once, and drop each one that doesn't start or can't play.
 
         Returns:
             The name of each dropped bot, and the reason.

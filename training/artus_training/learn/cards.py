@@ -101,7 +101,7 @@ def command(program: str, settings: TrainingSettings, default: TrainingSettings)
     Args:
         program: The program, such as `artus train`.
         settings: Its settings; those of `WHERE` are left out.
-        default: Those that the program has for the variant if nothing is given.
+        default: The program's settings for the variant if nothing is given.
     """
     words = program.split() + (["--game", settings.game] if settings.game != DEFAULT_GAME else [])
     words += ["--rules", settings.rules, "--num-players", str(settings.num_players)]

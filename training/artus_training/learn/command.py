@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
-from tyro.conf import UseAppendAction
+from tyro.conf import UseAppendAction, arg
 
 from artus_agents.saved import read_card
 from artus_env import DEFAULT_GAME
@@ -22,6 +22,8 @@ from artus_training.learn.settings import (
     read_pairs,
     read_settings,
     say_if_no_preset,
+    texts_of,
+    types_of,
     variants_with_preset,
     with_preset,
 )
@@ -34,59 +36,50 @@ SHORT = 4_000_000
 """Steps of each training in `artus train-all`."""
 
 
-@dataclass
-class Options:
-    """Settings that people change. `--set` gives all others, which docs/training.md lists."""
+SHOWN = (
+    "game", "rules", "num_players", "steps", "minutes", "name", "runs", "resume", "preset", "start", "seed", "reward",
+    "opponents", "hidden", "learning_rate", "num_games", "threads",
+)  # fmt: skip
+"""Settings with an option of their own: those that people change. `--set` gives all others, which docs/training.md
+lists."""
 
-    game: str | None = None
-    """The game to learn; `artus games` lists all. Unless given, artus."""
-    rules: str | None = None
-    """Its rule set; unless given, the game's first."""
-    num_players: int | None = None
-    """Number of players; unless given, 2."""
-    steps: int | None = None
-    """Total number of decisions."""
-    minutes: float | None = None
-    """Stop after this many minutes of training, evaluations not counted."""
-    name: str | None = None
-    """Name of the run and of its folder; unless given, trainer and variant, such as ppo-beginner-2."""
-    runs: Path | None = None
-    """The folder for runs; each run has its own folder in it, and a new run never overwrites another."""
-    resume: bool = False
-    """Continue from the checkpoint in the run's folder, with its settings unless others are given."""
-    preset: Path | None = None
-    """A TOML file with settings, used instead of the variant's own preset."""
-    start: str | None = None
-    """Agent whose weights to begin with: `ppo`, which comes with the game, `ppo:PATH` or the path of a saved one."""
-    seed: int | None = None
-    """Seed of weights, deals, draws and minibatches. With one thread the same seed gives the same agent."""
-    reward: str | None = None
-    """The reward: `win`, `margin` or `points`."""
-    opponents: tuple[str, ...] | None = None
-    """Agents and the fraction of the games in which each plays, NAME=FRACTION; `past` is the pool of earlier selves."""
-    hidden: tuple[int, ...] | None = None
-    """Width of the hidden layers."""
-    learning_rate: float | None = None
-    """Learning rate at the start; it falls linearly to 2 % of that."""
-    num_games: int | None = None
-    """Games at a time."""
-    threads: int | None = None
-    """Torch threads; 0: one per core."""
-    set: Annotated[tuple[str, ...], UseAppendAction] = ()
-    """Another setting, as KEY=VALUE; may be given several times."""
 
-    def given(self, kind: type[TrainingSettings]) -> dict[str, Any]:
-        """The settings that were given, by name.
+IN_NO_PRESET = ("game", "num_players", "runs")
+"""Settings whose defaults `--help` shows, because no preset that comes with a game changes them."""
 
-        Raises:
-            ValueError: If one of `set` isn't KEY=VALUE.
-        """
-        options = {name: value for name, value in vars(self).items() if value is not None}
-        del options["set"]
-        if not self.resume:
-            del options["resume"]
-        plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
-        return plain | read_pairs(self.set, kind)
+
+def options() -> type[Any]:
+    """The options of `artus train` and `artus train-sb3`: a dataclass with the `SHOWN` settings, their types and texts;
+    None where one isn't given."""
+    kinds, texts = types_of(TrainingSettings), texts_of(TrainingSettings)
+    fields: list[Any] = []
+    for name in SHOWN:
+        kind, absent = (bool, False) if kinds[name] is bool else (kinds[name] | None, None)
+        default = f"(default: {getattr(TrainingSettings, name)})" if name in IN_NO_PRESET else ""
+        fields.append((name, Annotated[kind, arg(help=texts[name], help_behavior_hint=default)], absent))
+    others = Annotated[
+        tuple[str, ...], UseAppendAction, arg(help="Another setting; may be given several times.", metavar="KEY=VALUE")
+    ]
+    return make_dataclass("Options", [*fields, ("set", others, ())])
+
+
+def given_settings(told: Any, kind: type[TrainingSettings]) -> dict[str, Any]:
+    """The settings of a command line, by name.
+
+    Args:
+        told: See `options`.
+        kind: The trainer's settings.
+
+    Raises:
+        ValueError: If one of `--set` isn't KEY=VALUE.
+    """
+    values = {name: getattr(told, name) for name in SHOWN}
+    plain = {
+        name: str(value) if isinstance(value, Path) else value for name, value in values.items() if value is not None
+    }
+    if not told.resume:
+        del plain["resume"]
+    return plain | read_pairs(told.set, kind)
 
 
 def trainer(name: str) -> tuple[type[Training[Any]], type[TrainingSettings]]:
@@ -103,8 +96,8 @@ def parse(arguments: Sequence[str], name: str = "ppo", description: str = "") ->
         UsageError: If the checkpoint is missing or damaged.
     """
     kind, settings = trainer(name)
-    options = read_options(Options, kind.PROGRAM, arguments, description=description or None)
-    return read_settings(settings(), options.given(settings), lambda path: read_checkpoint(path)[0].settings)
+    given = given_settings(read_options(options(), kind.PROGRAM, arguments, description=description), settings)
+    return read_settings(settings(), given, lambda path: read_checkpoint(path)[0].settings)
 
 
 def run(arguments: Sequence[str], name: str, description: str, ranks: Ranks) -> int:

@@ -24,7 +24,7 @@ LEARNER = -1
 
 
 class Opponents:
-    """Who plays each seat in the games of a PPO training.
+    """The opponents in the games of a PPO training, and the seats that they hold.
 
     Args:
         settings: The settings.
@@ -34,7 +34,7 @@ class Opponents:
         bfloat16: Whether earlier selves compute in bfloat16.
 
     Attributes:
-        seats: Who plays each seat: `LEARNER`, `past`, or an index into `agents`: shape (games, most players).
+        seats: The player of each seat, `LEARNER`, `past` or an index into `agents`: shape (games, most players).
         agents: The opponents other than earlier selves.
         past: The number of the earlier self.
         pool: Weights of earlier selves, the oldest first.
@@ -110,10 +110,6 @@ class Opponents:
                 seats[game, :num_players] = LEARNER
                 held = start + np.arange(count or 1 + game // num_players % (num_players - 1))
                 seats[game, held % num_players] = opponent
-
-    def end_round(self) -> int:
-        """See `end_round`."""
-        return end_round(self.agents)
 
 
 def shared(reward: np.ndarray, learns: np.ndarray) -> np.ndarray:

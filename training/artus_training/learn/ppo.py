@@ -27,7 +27,7 @@ from artus_env.engine.compiling.quotas import available_cores
 from artus_env.engine.contract.rng import following_keys, key_bits, seed_stream
 from artus_env.engine.play.rewards import mode_index
 from artus_training.learn.checkpoints import Progress, Tensors
-from artus_training.learn.opponents import LEARNER, Opponents, shared
+from artus_training.learn.opponents import LEARNER, Opponents, end_round, shared
 from artus_training.learn.ranks import ALONE, Ranks
 from artus_training.learn.rollout import Decisions, Minibatch, Rollout
 from artus_training.learn.runs import Training
@@ -40,7 +40,7 @@ games."""
 _WEIGHTS, _DEALS, _DRAWS, _OPPONENTS, _MINIBATCHES = range(40, 45)  # purposes of the seed streams
 
 
-# --- settings: those that only this trainer has ---
+# --- settings of this trainer alone ---
 
 
 @dataclass
@@ -211,7 +211,7 @@ def sums(values: torch.Tensor, batch: Minibatch) -> torch.Tensor:
 
 
 def loss(network: Network, batch: Minibatch, s: Settings) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """PPO's loss, the mean over a minibatch, and sums over its decisions of all that is to be logged."""
+    """PPO's loss, which is the mean over a minibatch, and figures for the log, which are sums over its decisions."""
     with torch.autocast(batch.observation.device.type, torch.bfloat16, enabled=s.bfloat16):
         output = network(batch.observation)
     output = network.split(output.float())
@@ -315,7 +315,7 @@ class Trainer(Training[Settings]):
                 self._play(t, past)
         estimate_advantages(self.rollout, s.gamma, s.gae_lambda)
         self._normalise()
-        self.given_up = self.opponents.end_round()
+        self.given_up = end_round(self.opponents.agents)
         self.steps += s.num_steps * s.num_games
 
     def _normalise(self) -> None:
@@ -374,7 +374,7 @@ class Trainer(Training[Settings]):
         """Learn from all decisions of the rollout that are ready. Returns figures for the log."""
         s, rollout = self.settings, self.rollout
         decisions = Decisions(rollout, self.variance, self.device)
-        rate = s.learning_rate * max(1 - self.progress, 0.02)
+        rate = self.learning_rate
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         ready = np.flatnonzero(rollout.ready)
@@ -390,6 +390,8 @@ class Trainer(Training[Settings]):
         rollout.carry_over()
         self.updates += 1
         self.opponents.remember(self.network, self.updates)
+        if not self.num_minibatches:
+            return {"given_up": self.given_up}
         figures = {name: float(figure) / max(1, s.epochs * len(ready)) for name, figure in figures.items()}
         return figures | {"learning_rate": rate, "explained_variance": self.explained, "given_up": self.given_up}
 
@@ -410,7 +412,7 @@ class Trainer(Training[Settings]):
         return tensors_of(self)
 
     def load_tensors(self, about: Progress, tensors: Tensors, changed: dict[str, list[Any]]) -> None:
-        """See `state.load_tensors` and `state.load_games`. With another number of ranks all games begin anew."""
+        """See `state.load_tensors` and `state.load_games`. With another number of ranks all games are dealt again."""
         load_tensors(self, tensors, about.pool)
         if "ranks" in changed:
             self.begin_games(about.updates)

@@ -112,7 +112,6 @@ class Ranks:
         """
         if self.size == 1:
             return
-
         self.copy_first(network)
         parameters = list(network.parameters())
         waiting = len(parameters)

@@ -26,9 +26,10 @@ from artus_agents.saved import CARD, WEIGHTS, read_card, save_agent
 from artus_env.engine.basics.wording import counted
 from artus_env.engine.basics.writing import alone_in, write_atomically
 from artus_training.arena.evaluate import Evaluation, evaluate
-from artus_training.learn.cards import PACKAGES, card, command, point
+from artus_training.learn.cards import PACKAGES, card, command
 from artus_training.learn.checkpoints import Progress, Tensors, read_checkpoint, save_checkpoint
 from artus_training.learn.figures import (
+    add_point,
     evaluation_due,
     figures_text,
     in_short,
@@ -89,7 +90,7 @@ class Training(ABC, Generic[S]):
 
     @abstractmethod
     def trained(self) -> Network:
-        """The network as it is now; it may share memory with the training."""
+        """The current network, which may share memory with the training."""
 
     @abstractmethod
     def tensors(self) -> Tensors:
@@ -117,6 +118,11 @@ class Training(ABC, Generic[S]):
         """Share of the training that is done, 0..1."""
         s = self.settings
         return min(1.0, max(self.steps / s.steps, self.seconds / 60 / s.minutes if s.minutes else 0))
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next update: it falls linearly to 2 % of what it was at the start."""
+        return self.settings.learning_rate * max(1 - self.progress, 0.02)
 
     def initial_weights(self) -> Start | None:
         """The weights that the settings ask for; None: random ones, or with `resume` those of the checkpoint."""
@@ -189,16 +195,15 @@ class Training(ABC, Generic[S]):
     def save_agent(self, strength: Sequence[Evaluation] = ()) -> None:
         """Write the agent with its card."""
         s = self.settings
-        bfloat16 = getattr(s, "bfloat16", False)
         default = with_preset(type(s)(game=s.game, rules=s.rules, num_players=s.num_players))
         about = card(
             s.game, s.variants, settings=settings_to_dict(s),
             command=command(self.ranks.program(self.PROGRAM), s, default), steps=self.steps, seconds=self.seconds,
-            curve=self.curve, strength=strength, bfloat16=bfloat16, threads=s.threads, ranks=self.ranks.size,
+            curve=self.curve, strength=strength, bfloat16=s.bfloat16, threads=s.threads, ranks=self.ranks.size,
             changes=self.changes, start=self.start, packages=self.PACKAGES,
         )  # fmt: skip
         keep_agent(s.agent, self.steps)
-        save_agent(s.agent, self.trained(), about, torch.bfloat16 if bfloat16 else torch.float32)
+        save_agent(s.agent, self.trained(), about, torch.bfloat16 if s.bfloat16 else torch.float32)
 
 
 def train(kind: type[Training[S]], settings: S, ranks: Ranks = ALONE) -> bool:
@@ -305,9 +310,7 @@ def write_down(
     if not due and training.progress < 1:
         return []
     results = training.evaluate(s.evaluation_opponents, s.games) if s.evaluate_every else []
-    training.curve.append(point(training.steps, training.seconds, results))
-    for name, value in training.curve[-1]["wins"].items():
-        log.add_scalar(f"wins/{name}", value, training.steps)
+    add_point(log, training.curve, training.steps, training.seconds, results)
     return results
 
 

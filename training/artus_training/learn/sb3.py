@@ -108,7 +108,7 @@ class Trainer(Training[Settings]):
         torch.set_num_threads(s.threads or available_cores())  # an evaluation may have changed it
         rate = model.learning_rate
         assert isinstance(rate, Rate)
-        rate.value = s.learning_rate * max(1 - self.progress, 0.02)
+        rate.value = self.learning_rate
         model.learn(s.num_games * s.num_steps, log_interval=10**9, reset_num_timesteps=False)
         given_up = end_round(self.env.fixed)
         self.steps += s.num_games * s.num_steps
@@ -131,7 +131,7 @@ class Trainer(Training[Settings]):
         return NeuralAgent(self.trained(), sample=True)
 
     def save_agent(self, *strength: Any) -> None:
-        """Also write the model as SB3 saves it, before the agent, whose card says that all is saved."""
+        """Also write the model in SB3's format, before the agent: a run whose agent has a card counts as saved."""
         model = io.BytesIO()
         self.model.save(model, exclude=["_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer"])
         write_atomically(self.settings.folder / MODEL, model.getvalue())

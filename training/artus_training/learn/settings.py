@@ -190,9 +190,14 @@ class TrainingSettings:
             parts = {name: float(fraction) for name, _, fraction in (text.rpartition("=") for text in self.opponents)}
         except ValueError:
             raise ValueError(f"opponents are NAME=FRACTION, got {given}") from None
-        if any(not 0 <= fraction <= 1 for fraction in parts.values()) or sum(parts.values()) > 1 + 1e-9:
+        if any(not 0 <= fraction <= 1 for fraction in parts.values()) or sum(parts.values()) > 1:
             raise ValueError(f"the fractions of opponents must be 0..1, in all at most 1, got {given}")
         return parts
+
+    @property
+    def bfloat16(self) -> bool:
+        """Whether the network computes in bfloat16."""
+        return False
 
     def preset_file(self) -> Path:
         """The file with the settings that aren't given: `preset`, the variant's own, or `ANY_GAME`."""

@@ -31,7 +31,7 @@ class NewGameOptions:
     """
 
     name: Annotated[str, Positional, arg(metavar="NAME")]
-    """What the game is called in commands and as a package: small letters and digits."""
+    """Name of the game in commands, and of its package: small letters and digits."""
 
 
 def main(arguments: list[str]) -> int:

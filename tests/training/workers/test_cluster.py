@@ -29,14 +29,14 @@ from artus_training.learn.exploit import Options as Response
 from artus_training.workers.cluster import connected
 from artus_training.workers.queue import TRIES, WorkerError
 from artus_training.workers.units import run_units
-from tests.training.arena.test_units import Made, Mortal, die
+from tests.training.workers.test_units import Made, Mortal, die
 
 ROOT = Path(__file__).parents[3]
 SECONDS = 300
 """Nothing here takes so long."""
 SETTINGS = Settings(("greedy", "patient", "random"), games=320)
 GAMES_AT_ONCE = 16
-DRIVER = "import sys; from tests.training.arena.test_cluster import play; play(ray=sys.argv[1])"
+DRIVER = "import sys; from tests.training.workers.test_cluster import play; play(ray=sys.argv[1])"
 
 
 class Patient:

@@ -330,7 +330,7 @@ SCRIPT = """
 import sys
 from functools import partial
 from pathlib import Path
-from tests.training.arena.test_units import hang
+from tests.training.workers.test_units import hang
 from artus_training.workers.units import run_units
 if __name__ == "__main__":
     list(run_units(partial(hang, Path(sys.argv[1]), sys.argv[2]), range(2), 2))
