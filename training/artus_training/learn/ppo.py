@@ -374,9 +374,8 @@ class Trainer(Training[Settings]):
         """Learn from all decisions of the rollout that are ready. Returns figures for the log."""
         s, rollout = self.settings, self.rollout
         decisions = Decisions(rollout, self.variance, self.device)
-        rate = self.learning_rate
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = self.learning_rate
         ready = np.flatnonzero(rollout.ready)
         figures: dict[str, Any] = {}
         for _ in range(s.epochs if self.num_minibatches else 0):  # 0: all decisions are carried over
@@ -393,13 +392,13 @@ class Trainer(Training[Settings]):
         if not self.num_minibatches:
             return {"given_up": self.given_up}
         figures = {name: float(figure) / max(1, s.epochs * len(ready)) for name, figure in figures.items()}
-        return figures | {"learning_rate": rate, "explained_variance": self.explained, "given_up": self.given_up}
+        figures |= {"learning_rate": self.learning_rate, "explained_variance": self.explained}
+        return figures | {"given_up": self.given_up}
 
     def _minibatches(self, rows: torch.Tensor) -> list[torch.Tensor]:
         """Split rows into as many minibatches as the other ranks have; the last one has the rest."""
         size = self.settings.batch_size // self.ranks.size
-        bounds = [size * i for i in range(1, self.num_minibatches)]
-        return list(torch.tensor_split(rows, bounds))
+        return list(torch.tensor_split(rows, [size * i for i in range(1, self.num_minibatches)]))
 
     # --- for the life cycle of a training (see `runs.Training`) ---
 
