@@ -8,10 +8,9 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from artus_env.engine.drawing.translations import LANGUAGES, language
 from artus_training.play.texts import say
+from artus_training.templates import templates_in
 
 PAGE = Path(__file__).parent / "page"
 BY_THE_SERVER = ("error.", "placing.", "trouble.", "warning.")
@@ -79,10 +78,7 @@ def static() -> str:
     return f"/static/{own_files().version}"
 
 
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, auto_reload=False
-)
-_TEMPLATES.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "ensure_ascii": False}
+_TEMPLATES = templates_in(PAGE)
 
 
 def page(name: str, **values: Any) -> str:

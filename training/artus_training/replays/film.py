@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from markupsafe import Markup
 
 from artus_env import Game
 from artus_env.engine.basics.reading import printable
@@ -20,8 +19,10 @@ from artus_env.engine.drawing.render import image
 from artus_env.engine.drawing.svg import shortened
 from artus_env.engine.drawing.translations import Texts, language
 from artus_env.engine.play import records
+from artus_training.templates import templates_in
 
 say = Texts(Path(__file__).parent / "texts")
+TEMPLATES = templates_in(Path(__file__).parent)
 
 GIF_WIDTH = 800
 """In pixels. All frames are in memory at once."""
@@ -130,29 +131,20 @@ def page_of(line: str | bytes, player: int | None = None, check: Callable[[], ob
             drawn.append(svg)
     names = named(record)
     rules = _called(game, f"rules.{game.rules}", game.rules) if len(game.definition.rules) > 1 else ""
-    parts = {
-        "language": language(),
-        "title": escape(
-            say(
-                "title.rules" if rules else "title",
-                title=_called(game, "title", game.definition.title),
-                rules=rules,
-                names=", ".join(names),
-            )
-        ),
-        "texts": embedded({key: say.catalogue()[key] for key in ("play", "pause", "before", "at")}),
-        "data": embedded(
-            {
-                **packed([*svgs["wide"], *svgs["table"]]),
-                "moves": moves_in_words(line, player),
-                "names": _short(names),
-                "scores": _scores(game),
-            }
-        ),
+    title = say(
+        "title.rules" if rules else "title", title=_called(game, "title", game.definition.title), rules=rules,
+        names=", ".join(names),
+    )  # fmt: skip
+    data = {
+        **packed([*svgs["wide"], *svgs["table"]]),
+        "moves": moves_in_words(line, player),
+        "names": _short(names),
+        "scores": _scores(game),
     }
-    template = files("artus_training.replays").joinpath("replay.html").read_text(encoding="utf-8")
-    # In one pass: names may contain {{...}}, too.
-    return re.sub(r"\{\{(\w+)\}\}", lambda place: parts.get(place[1]) or escape(say(place[1])), template)
+    texts = {key: say.catalogue()[key] for key in ("play", "pause", "before", "at")}
+    return TEMPLATES.get_template("replay.html").render(
+        say=say, language=language(), title=title, texts=embedded(texts), data=embedded(data)
+    )
 
 
 def named(record: records.Record) -> list[str]:
@@ -183,10 +175,10 @@ def _scores(whole: Game) -> list[list[int]]:
     return scores
 
 
-def embedded(data: Any) -> str:
+def embedded(data: Any) -> Markup:
     """Data as JSON for a script element, with escapes so that nothing in it can end the element or begin a comment."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
+    return Markup(text.replace("</", "<\\/").replace("<!--", "\\u003c!--"))
 
 
 def packed(svgs: list[str]) -> dict[str, Any]:

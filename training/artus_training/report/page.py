@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,9 +19,10 @@ from artus_training.people.results import Person
 from artus_training.report.explain import People, differences, faults_of, neighbours, where_people_stand
 from artus_training.report.table import head, remarks, rows
 from artus_training.tables import one_line_name, variant_name
+from artus_training.templates import templates_in
 
 NOBODY: Mapping[str, str] = MappingProxyType({})
-TEMPLATE = Path(__file__).with_name("page.html")
+TEMPLATES = templates_in(Path(__file__).parent)
 
 
 def write_report(
@@ -72,57 +72,32 @@ def page(
     """Build the page; see `write_report` for the arguments."""
     settings = results.settings
     lineups, deals = counted(len(settings.lineups()), "line-up"), counted(settings.deals, "deal", ",")
-    given = {
-        "title": f"Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}",
-        "about": f"{results.games:,} games, {lineups}, {deals} each, seed {settings.seed}; an agent as good as the "
-        f"others wins {1 / settings.num_players:.0%}.",
-    }
     faults = [
         *(f"{name} didn't play: {reason}" for name, reason in left_out.items()),
         *map(str, faults_of(results.notes, settings.agents)),
     ]
-    parts = {
-        **{name: escape(text) for name, text in given.items()},
-        "command": escape(command),
-        "table": _table(whole, head(whole), rows(whole)),
-        "remarks": escape(" ".join(remarks(whole))),
-        "ratings": _ratings(whole),
-        "duels": _duels(whole),
-        "differences": "".join(f"<tr><td>{points}</td><td>{part}</td></tr>" for points, part in differences()),
-        "neighbours": _list(neighbours(whole)),
-        "people": _people(people),
-        "films": _films(films),
-        "faults": _list(faults) or "<p>None.</p>",
-    }
-    text = TEMPLATE.read_text(encoding="utf-8")
-    pieces = text.split("{{")
-    return pieces[0] + "".join(parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces[1:]))
-
-
-def _list(lines: Sequence[str]) -> str:
-    items = "".join(f"<li>{escape(one_line_name(line))}</li>" for line in lines)
-    return f"<ul>{items}</ul>" if items else ""
-
-
-def _table(whole: Standings, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The table; `data-value` of each cell is its sort key."""
-    heads = "".join(
-        f'<th aria-sort="{"descending" if column == 1 else "none"}"><button>{escape(text)}</button></th>'
-        for column, text in enumerate(head)
+    sort_keys = [(line.agent, line.rating, line.wins, line.score, line.games) for line in whole.table]
+    return TEMPLATES.get_template("page.html").render(
+        title=f"Tournament: {variant_name(settings.game, settings.rules, settings.num_players)}",
+        about=f"{results.games:,} games, {lineups}, {deals} each, seed {settings.seed}; an agent as good as the others "
+        f"wins {1 / settings.num_players:.0%}.",
+        command=command,
+        head=head(whole),
+        rows=[list(zip(*pair, strict=True)) for pair in zip(sort_keys, rows(whole), strict=True)],
+        remarks=" ".join(remarks(whole)),
+        ratings=_ratings(whole),
+        differences=differences(),
+        neighbours=map(one_line_name, neighbours(whole)),
+        people=people,
+        names=[one_line_name(line.agent) for line in whole.table],
+        duels=_duels(whole),
+        films=films,
+        faults=list(map(one_line_name, faults)),
     )
-    body = ""
-    for line, row in zip(whole.table, rows, strict=True):
-        values = (line.agent, line.rating, line.wins, line.score, line.games)
-        cells = "".join(
-            f'<td data-value="{escape(str(value))}">{escape(text)}</td>'
-            for value, text in zip(values, row, strict=True)
-        )
-        body += f"<tr>{cells}</tr>"
-    return f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody>"
 
 
-def _ratings(whole: Standings) -> str:
-    """Ratings as points with their intervals, on one scale."""
+def _ratings(whole: Standings) -> list[dict[str, str]]:
+    """Each agent's rating and interval; places on the common scale are percentages of its width."""
     ends = [
         value for line in whole.table for value in (line.rating, line.rating_low, line.rating_high) if value is not None
     ]
@@ -130,47 +105,37 @@ def _ratings(whole: Standings) -> str:
     room = (high - low or 1) / 25
     low, high = low - room, high + room
 
-    def at(value: float) -> float:
-        return 100 * (value - low) / (high - low)
+    def place(value: float) -> str:
+        return f"{100 * (value - low) / (high - low):.2f}%"
 
-    rows = ""
+    ratings = []
     for line in whole.table:
-        marks = f'<i class="anchor" style="left:{at(ANCHOR_RATING):.2f}%"></i>'
+        rating = {
+            "name": one_line_name(line.agent), "text": f"{line.rating:z.0f}", "place": place(line.rating),
+            "anchor": place(ANCHOR_RATING),
+        }  # fmt: skip
         if line.rating_low is not None and line.rating_high is not None:
-            left, right = at(line.rating_low), at(line.rating_high)
-            marks += f'<i class="range" style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'
-        marks += f'<i class="dot" style="left:{at(line.rating):.2f}%"></i>'
-        name = escape(one_line_name(line.agent))
-        rows += f'<dt title="{name}">{name}</dt><dd><span class="track">{marks}</span><b>{line.rating:z.0f}</b></dd>'
-    return rows
+            width = 100 * (line.rating_high - line.rating_low) / (high - low)
+            rating |= {"low": place(line.rating_low), "width": f"{width:.2f}%"}
+        ratings.append(rating)
+    return ratings
 
 
-def _duels(whole: Standings) -> str:
-    """The duels as a matrix, from red (always behind) to blue (always ahead)."""
-    names = [escape(one_line_name(line.agent)) for line in whole.table]
-    head = "".join(f'<th scope="col"><span>{name}</span></th>' for name in names)
-    body = ""
-    for row, name in enumerate(names):
-        cells = ""
-        for column in range(len(names)):
-            value = whole.duels[row, column]
-            if np.isnan(value):
-                cells += "<td></td>"
-                continue
-            ends = whole.duels_low[row, column], whole.duels_high[row, column]
-            interval = "" if np.isnan(ends).any() else f" (95 %: {ends[0]:.0%} to {ends[1]:.0%})"
-            side = "ahead" if value >= 0.5 else "behind"
-            about = f"{name} ahead of {names[column]}: {value:.1%}{interval}"
-            cells += f'<td class="{side}" style="--much:{200 * abs(value - 0.5):.0f}%" title="{about}">{value:.0%}</td>'
-        body += f'<tr><th scope="row">{name}</th>{cells}</tr>'
-    return f"<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody>"
+def _duels(whole: Standings) -> list[list[dict[str, str] | None]]:
+    """Cells of the matrix of duels, row ahead of column, from red (always behind) to blue; None: they never met."""
+    names = [one_line_name(line.agent) for line in whole.table]
 
+    def cell(row: int, column: int) -> dict[str, str] | None:
+        value = whole.duels[row, column]
+        if np.isnan(value):
+            return None
+        ends = whole.duels_low[row, column], whole.duels_high[row, column]
+        interval = "" if np.isnan(ends).any() else f" (95 %: {ends[0]:.0%} to {ends[1]:.0%})"
+        return {
+            "side": "ahead" if value >= 0.5 else "behind",
+            "colour": f"{200 * abs(value - 0.5):.0f}%",
+            "about": f"{names[row]} ahead of {names[column]}: {value:.1%}{interval}",
+            "text": f"{value:.0%}",
+        }
 
-def _people(people: People) -> str:
-    between = f"<p>{escape(people.estimate)}</p>" if people.estimate else ""
-    return f"<p>{escape(people.about)}</p>{_list(people.measured)}{between}{_list(people.estimated)}"
-
-
-def _films(films: Sequence[tuple[str, str]]) -> str:
-    items = "".join(f'<li><a href="{escape(place)}">{escape(why)}</a></li>' for why, place in films)
-    return f"<ul>{items}</ul>" if items else "<p>None were made.</p>"
+    return [[cell(row, column) for column in range(len(names))] for row in range(len(names))]
