@@ -42,7 +42,7 @@ def finish(hosted, seed=0):
         hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
 
 
-def kept(store, wins, losses=0, agent="lookahead", name="Ann"):
+def save_results(store, wins, losses=0, agent="lookahead", name="Ann"):
     """Save results of some games that a person has won, and of some that they have lost."""
     for nth in range(wins + losses):
         place = 1 if nth < wins else 2
@@ -179,7 +179,7 @@ def test_after_a_game_it_is_said_how_many_are_missing_and_then_where_somebody_st
         status, answer = placement(server, hosted)
         assert status == 200
         assert answer == {"lines": ["Ann: 1 of 10 games count so far. After 9 more you are placed among the agents."]}
-        kept(hosted.store, 6, 3)
+        save_results(hosted.store, 6, 3)
         status, answer = placement(server, hosted)
         assert answer["lines"][0].startswith("Ann, you stand between Medium (lookahead) and ppo: rating 1")
         assert answer["lines"][0].endswith(", by 10 games.")
@@ -207,8 +207,8 @@ def test_games_that_place_nobody_say_so(tmp_path):
 
 def test_beyond_all_agents_it_says_so(tmp_path):
     store = Store(tmp_path)
-    kept(store, 12, agent="ppo")
-    kept(store, 0, 12, agent="random", name="Ben")
+    save_results(store, 12, agent="ppo")
+    save_results(store, 0, 12, agent="random", name="Ben")
     with speaking("en"):
         best, worst = (placements.before_game(store, name, VARIANT) for name in ("ann", "BEN"))
     assert best[0].startswith("Ann, you stand above ppo, the strongest agent with a known rating: rating ")
@@ -226,8 +226,8 @@ def ask_of(server, name, **change):
 
 
 def test_of_who_sits_down_it_is_said_where_they_stand(tmp_path):
-    kept(Store(tmp_path), 3, 2)
-    kept(Store(tmp_path), 1, 9, name="Ben")
+    save_results(Store(tmp_path), 3, 2)
+    save_results(Store(tmp_path), 1, 9, name="Ben")
     server = Serving(tmp_path)
     try:
         assert ask_of(server, "ann")[1]["lines"] == [
@@ -258,8 +258,8 @@ def test_of_who_sits_down_it_is_said_where_they_stand(tmp_path):
 
 def test_the_command_prints_where_everybody_stands(tmp_path, capsys):
     store = Store(tmp_path)
-    kept(store, 6, 6)
-    kept(store, 2, name="Bartholomew the Younger")
+    save_results(store, 6, 6)
+    save_results(store, 2, name="Bartholomew the Younger")
     among = [Sat("Cleo", None, 5, 1), Sat("Ann", None, 3, 2), Sat("Dan", None, 1, 3)]
     store.write_result("among", Result(1, "royal", "standard", "2026-11-25", 70, among))
     store.write_result("gone", replace(store.results()[0], game="chess"))

@@ -23,7 +23,7 @@ MEANINGS = {
     "quest": ["Camelot. Exercises", "Knight of A in ", "Sword-1: ", "tournament", "in the order of the tents"],
 }
 """Some of the meanings that the arrow keys show on the board."""
-MEANT = """words => {
+MEANING_IS_SHOWN = """words => {
     const bubble = document.querySelector("#meaning");
     return !bubble.hidden && bubble.textContent.match(words);
 }"""
@@ -47,7 +47,7 @@ def game_at(folder, game, people, seed=5, until=lambda hosted: True, least=31):
     return server, server.lobby.games[hosted.name]
 
 
-def told(page, number):
+def announced(page, number):
     """The texts that are announced while an arrow key is pressed `number` times."""
     texts = []
     for _ in range(number):
@@ -64,7 +64,7 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
         page.keyboard.press("Tab")  # the link to one's turn
         while page.evaluate("document.activeElement.id") != "picture":
             page.keyboard.press("Tab")
-        texts = told(page, page.locator("#picture [data-meaning]").count() + 3)
+        texts = announced(page, page.locator("#picture [data-meaning]").count() + 3)
         assert [meaning for meaning in MEANINGS[game] if not any(meaning in text for text in texts)] == []
         page.keyboard.press("Home")
         assert page.inner_text("#announce") == texts[0]
@@ -75,7 +75,7 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
         assert page.locator("#meaning").is_hidden()
         assert page.locator(".looked").count() == 0
         page.focus("#players")
-        of_players = told(page, page.locator("#players [title]").count())
+        of_players = announced(page, page.locator("#players [title]").count())
         assert {"Ann", "Ben", "Cleo"} <= {*of_players}
         assert len({*of_players}) > 5
         for card in page.locator("#hand .card").all():
@@ -83,7 +83,7 @@ def test_what_everything_means_is_told_to_the_keyboard(tmp_path, open_page, game
             page.keyboard.press("Shift+Tab")
             page.keyboard.press("Tab")
             assert page.locator("#meaning").is_visible()
-            page.wait_for_function(MEANT, arg=CARDS[game])
+            page.wait_for_function(MEANING_IS_SHOWN, arg=CARDS[game])
         assert unnamed(page) == []
     finally:
         server.stop()
@@ -117,13 +117,13 @@ def test_what_is_pressed_for_long_says_what_it_means(tmp_path, open_page, game):
                     mouse.mouse.move(x, y)
                 else:
                     fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-                each.wait_for_function(MEANT, arg=meaning)
+                each.wait_for_function(MEANING_IS_SHOWN, arg=meaning)
                 if each is page:
                     fingers.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
         card = page.locator("#hand .card").first.bounding_box()
         point = {"x": card["x"] + card["width"] / 2, "y": card["y"] + card["height"] / 2}
         fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
-        page.wait_for_function(MEANT, arg=CARDS[game])
+        page.wait_for_function(MEANING_IS_SHOWN, arg=CARDS[game])
     finally:
         server.stop()
 
@@ -249,7 +249,7 @@ def others_marks(page):
 def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game):
     """Several moves of a player are numbered: `C1`, `C2`."""
 
-    def since(hosted):
+    def others_have_moved(hosted):
         own_move = max(n for n, step in enumerate(hosted.steps) if step.player == 0)
         steps = hosted.steps[own_move + 1 :]
         if game == "royal":  # a pawn has moved, and a card of the next trick was played
@@ -257,7 +257,7 @@ def test_what_others_have_done_is_drawn_until_one_acts(tmp_path, open_page, game
             return fields[0] != fields[-1] and hosted.game.to_dict()["trick"]
         return len(steps) > 3 and any(">" in step.move or step.move.startswith("horse") for step in steps)
 
-    server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"], until=since, least=12)
+    server, hosted = game_at(tmp_path, game, ["Ann", "Ben", "Cleo"], until=others_have_moved, least=12)
     try:
         page = open_page(link(server, hosted))
         marks = others_marks(page)

@@ -20,7 +20,7 @@ from play_server import Serving, wait_until
 GAMES = ["artus", "royal", "quest"]
 NAMES = ["Ann", "Ben"]
 
-SAID = """() => {
+ALL_TEXTS = """() => {
     const said = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node; (node = walker.nextNode()); ) {
@@ -61,7 +61,7 @@ def bracketed(monkeypatch):
     monkeypatch.setattr(translations.Texts, "catalogue", catalogue)
 
 
-def outside(texts, names=()):
+def outside_catalogues(texts, names=()):
     """What remains of texts after removing everything in brackets, names, signs and numbers."""
     remaining = []
     for text in texts:
@@ -95,14 +95,14 @@ def test_no_text_of_a_seats_page_stands_outside_the_catalogues(tmp_path, open_pa
             hosted = server.lobby.games[hosted.name]
             for player in range(2):
                 page = open_page(link(server, hosted, player), **BRACKETED)
-                texts = page.evaluate(SAID)
+                texts = page.evaluate(ALL_TEXTS)
                 assert len(texts) > 30
-                assert outside(texts, NAMES) == []
+                assert outside_catalogues(texts, NAMES) == []
                 for _ in range(4):
                     if page.evaluate("document.body.dataset.step") in ("confirm", "wait", "over"):
                         break
                     page.keyboard.press("1")
-                    assert outside(page.evaluate(SAID), NAMES) == []
+                    assert outside_catalogues(page.evaluate(ALL_TEXTS), NAMES) == []
             assert "⟦" in page.title()
         finally:
             server.stop()
@@ -117,10 +117,10 @@ def test_no_text_of_other_pages_stands_outside_the_catalogues(tmp_path, chromium
         page = context.new_page()
         page.goto(f"{server.base}/host/{server.lobby.host_secret}")
         page.wait_for_selector(".game")
-        without = ["Magpies", "Hoard"]  # the tests' own games have no catalogues
-        assert outside(page.evaluate(SAID), [*NAMES, "greedy", *without]) == []
+        test_games = ["Magpies", "Hoard"]  # the tests' own games have no catalogues
+        assert outside_catalogues(page.evaluate(ALL_TEXTS), [*NAMES, "greedy", *test_games]) == []
         page.goto(f"{server.base}/seat/wrong")
-        assert outside(page.evaluate(SAID)) == []
+        assert outside_catalogues(page.evaluate(ALL_TEXTS)) == []
     finally:
         context.close()
         server.stop()
@@ -147,8 +147,8 @@ def test_no_text_of_a_films_pictures_stands_outside_the_catalogues(bracketed, ga
                 root = ElementTree.fromstring(game.svg(player, names=people, layout=layout))
                 texts |= {element.text for element in root.iter() if element.text and not element.tag.endswith("style")}
         assert len(texts) > 80
-        assert outside(texts, [*people, *notation, *map(_shortened, notation)]) == []
-        assert outside(film.moves_in_words(line, None), people) == [], "and the list of moves"
+        assert outside_catalogues(texts, [*people, *notation, *map(_shortened, notation)]) == []
+        assert outside_catalogues(film.moves_in_words(line, None), people) == [], "and the list of moves"
 
 
 def _shortened(move):

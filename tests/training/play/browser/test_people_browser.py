@@ -21,7 +21,7 @@ def ratings(monkeypatch):
     monkeypatch.setattr(people, "ratings_of", lambda game, *variant: by_agent if (game.name, *variant) == two else {})
 
 
-def kept(folder, wins, losses, agent="lookahead", name="Ann"):
+def save_results(folder, wins, losses, agent="lookahead", name="Ann"):
     """Save results of some games that a person has won, and of some that they have lost."""
     store = Store(folder)
     for nth in range(wins + losses):
@@ -43,7 +43,7 @@ def test_a_person_resigns_sees_the_end_and_where_they_stand_and_looks_back(
     language,
     scheme,
 ):
-    kept(tmp_path, 7, 5)
+    save_results(tmp_path, 7, 5)
     options = {"locale": language, "color_scheme": scheme, **(TOUCHED if screen == "phone" else {"viewport": DESKTOP})}
     with serving(tmp_path, "beginner", ["Ann"], ["greedy"]) as (server, hosted):
         page = open_page(link(server, hosted), **options)
@@ -117,8 +117,8 @@ def test_with_more_people_the_others_play_on(tmp_path, open_page):
 
 @pytest.mark.parametrize(("screen", "language"), [("desktop", "en"), ("phone", "de")])
 def test_the_start_page_says_where_who_sits_down_stands(tmp_path, start, screen, language):
-    kept(tmp_path, 7, 5)
-    kept(tmp_path, 2, 1, name="Ben")
+    save_results(tmp_path, 7, 5)
+    save_results(tmp_path, 2, 1, name="Ben")
     options = {"locale": language, **(TOUCHED if screen == "phone" else {"viewport": DESKTOP})}
     _, page = start(**options)
     place = page.locator(".stands").first

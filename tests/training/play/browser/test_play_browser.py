@@ -220,13 +220,13 @@ def at_a_card(tmp_path, agents=("greedy",), scoring=False, **options):
     hosted = deal(tmp_path, "advanced", ["Ann", "Ben"], agents, **options)
     rng = random.Random(2)
 
-    def there():
+    def reached():
         position = hosted.game.to_dict()
         return (
             position["phase"] == "play" and position["turn"] == 0 and (not scoring or SCORING & {*position["hands"][0]})
         )
 
-    while not there():
+    while not reached():
         hosted.play(hosted.game.player, hosted.number, rng.choice(hosted.game.moves()))
     server = Serving(tmp_path)
     try:

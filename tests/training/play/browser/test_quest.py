@@ -105,7 +105,7 @@ def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
             """Whether a person has to choose: their pages play for them where there is no choice."""
             return hosted.game.over or (hosted.game.player < 2 and len(hosted.game.moves()) > 1)
 
-        def wanted(game):
+        def move_to_play(game):
             """The move to play: until the two have met in a tournament, they choose tournaments and stay in Camelot."""
             moves = game.moves()
             home = [move for move in moves if not move.startswith("horse")]
@@ -118,7 +118,7 @@ def test_a_whole_game_of_two_people_and_an_agent(tmp_path, open_page):
             if hosted.game.over:
                 break
             player, number = hosted.game.player, hosted.number
-            page, move, position = pages[player], wanted(hosted.game), hosted.game.to_dict()
+            page, move, position = pages[player], move_to_play(hosted.game), hosted.game.to_dict()
             page.wait_for_function("number => document.querySelectorAll('#log li').length === number", arg=number)
             wait_for_step(page, *STEPS)
             duel = position["phase"] == "bid" and sorted(jousters(position)) == [0, 1]
@@ -297,12 +297,12 @@ def test_quests_are_asked_for_and_paid_in_the_picture(tmp_path, open_page):
 
 
 def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):
-    def outside(position):
+    def outside_camelot(position):
         return acting(tournament=1)(position) and any(
             card.startswith("exercise") and position["places"][0] != "camelot" for card in position["actions"][0]
         )
 
-    with serving(tmp_path, PEOPLE[:4], until=outside) as (server, hosted):
+    with serving(tmp_path, PEOPLE[:4], until=outside_camelot) as (server, hosted):
         page, number = open_page(link(server, hosted)), hosted.number
         useless = page.locator('#options [data-action^="exercise"]').first
         useless.click(force=True)
@@ -316,7 +316,7 @@ def test_an_action_card_that_is_of_no_use_says_why(tmp_path, open_page):
 
 @pytest.mark.parametrize("step", ["take", "act", "bid"])
 def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_page, step):
-    def late(position):
+    def in_a_late_round(position):
         if step == "bid":
             return jousting(0, 1)(position)
         phase = {"take": "choose", "act": "act"}[step]
@@ -324,7 +324,7 @@ def test_a_small_phone_shows_it_all_and_is_played_with_a_thumb(tmp_path, open_pa
         return reached and any(position["quests"]) and len(Game.from_dict(position).moves()) > 3
 
     people = ["Ann", "Benedict the Younger", "Cleo", "Wilhelmina of Orange"]
-    with serving(tmp_path, people, until=late) as (server, hosted):
+    with serving(tmp_path, people, until=in_a_late_round) as (server, hosted):
         page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
         shoot(page, f"quest-phone-{step}")
         assert step_of(page) == step

@@ -160,12 +160,12 @@ def test_tricks_of_the_deal_can_be_looked_back_at(tmp_path, open_page):
 
 @pytest.mark.parametrize("kind", ["chip", "swap"])
 def test_chips_are_chosen_on_the_table_of_a_small_phone(tmp_path, open_page, kind):
-    def there(position):
+    def at_a_sword(position):
         empty = position["trumps"].count(None)
         return position["phase"] == "sword" and position["turn"] == 0 and (empty == 0 if kind == "swap" else empty == 3)
 
     people = ["Ann", "Ben", "Cleo", "Dora", "Emil", "Fay"]
-    with serving(tmp_path, people, until=there) as (server, hosted):
+    with serving(tmp_path, people, until=at_a_sword) as (server, hosted):
         page, number = open_page(link(server, hosted), **TOUCHED), hosted.number
         assert page.evaluate("document.documentElement.scrollWidth") <= SMALL_PHONE["width"]
         assert step_of(page) == kind
